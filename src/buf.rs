@@ -1,0 +1,249 @@
+//! The buffers under every machine: [`Rx`] for what was received and is not yet worked on, [`Tx`] for what waits to be
+//! written, and [`Outbox`], through which a session writes messages without knowing what frames them.
+
+use alloc::vec::Vec;
+
+/// Takes whole messages from a layer that does not know how they are framed: a WebSocket text frame
+/// ([`ws::Sender`](crate::ws::Sender)), a line for stdio, or whatever an application makes of it.
+pub trait Outbox {
+    /// Appends one message: `write` puts its text (UTF-8 JSON) at the end of the buffer it is given.
+    ///
+    /// It may only append. An outbox that can no longer send (the connection has ended) drops the message.
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>));
+
+    /// Whether so much waits to be written that nothing should be added that can also be left out or come later.
+    /// Answers are added all the same.
+    fn is_full(&self) -> bool;
+}
+
+/// How much room is offered to a read. One page of a pipe or a loopback segment fits many times; larger messages come
+/// in several reads and find the room grown.
+const CHUNK: usize = 16 * 1024;
+
+/// The receive buffer: `buf[start..end]` was received and not yet consumed.
+#[derive(Debug, Default)]
+pub(crate) struct Rx {
+    buf: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes that came since the buffer was last worked on as far as it goes.
+    fresh: usize,
+}
+
+impl Rx {
+    /// How many bytes may come between two polls to `None`. Large enough for a loop to read a socket empty,
+    /// small enough that sixteen connections nobody polls stay below a few megabytes.
+    pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.buf.get(self.start..self.end).unwrap_or_default()
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.buf.get_mut(self.start..self.end).unwrap_or_default()
+    }
+
+    /// What was just consumed and still lies in front of [`Rx::bytes`]: the last `n` consumed bytes.
+    pub(crate) fn consumed(&self, n: usize) -> &[u8] {
+        let from = self.start.saturating_sub(n);
+        self.buf.get(from..self.start).unwrap_or_default()
+    }
+
+    pub(crate) fn consume(&mut self, n: usize) {
+        self.start = self.start.saturating_add(n).min(self.end);
+    }
+
+    pub(crate) fn has_fresh(&self) -> bool {
+        self.fresh > 0
+    }
+
+    /// Everything that can be done with the bytes so far has been done.
+    pub(crate) fn polled_dry(&mut self) {
+        self.fresh = 0;
+    }
+
+    pub(crate) fn fresh(&self) -> usize {
+        self.fresh
+    }
+
+    /// Room for a read, at most as much as may still come unpolled.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        let room = CHUNK.min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
+        self.make_room(room);
+        let end = self.end.saturating_add(room);
+        self.buf.get_mut(self.end..end).unwrap_or_default()
+    }
+
+    /// `n` bytes were put into [`Rx::space`].
+    pub(crate) fn filled(&mut self, n: usize) {
+        let n = n.min(self.buf.len().saturating_sub(self.end));
+        self.end = self.end.saturating_add(n);
+        self.fresh = self.fresh.saturating_add(n);
+    }
+
+    /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
+        if bytes.len() > Self::UNPOLLED_LIMIT.saturating_sub(self.fresh) {
+            return false;
+        }
+        self.make_room(bytes.len());
+        let end = self.end.saturating_add(bytes.len());
+        if let Some(room) = self.buf.get_mut(self.end..end) {
+            room.copy_from_slice(bytes);
+        }
+        self.filled(bytes.len());
+        true
+    }
+
+    /// Drops the content and the memory.
+    pub(crate) fn discard(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Gives back the memory if nothing is in it.
+    pub(crate) fn trim(&mut self) {
+        if self.start == self.end {
+            self.discard();
+        }
+    }
+
+    /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
+    /// growing otherwise. What is moved is at most what was consumed before, so the work stays linear.
+    fn make_room(&mut self, room: usize) {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+        let held = self.end.saturating_sub(self.start);
+        if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
+            self.buf.copy_within(self.start..self.end, 0);
+            self.start = 0;
+            self.end = held;
+        }
+        if self.buf.len().saturating_sub(self.end) < room {
+            self.buf.resize(self.end.saturating_add(room), 0);
+        }
+    }
+}
+
+/// The send buffer: `buf[head..]` waits to be written.
+#[derive(Debug)]
+pub(crate) struct Tx {
+    buf: Vec<u8>,
+    head: usize,
+    /// From here on the buffer is full: it still takes answers, but nothing that provokes more of them.
+    mark: usize,
+    /// Bytes ever written from this buffer, to recognise when a certain byte has gone.
+    written: u64,
+}
+
+impl Tx {
+    pub(crate) const fn new(mark: usize) -> Self {
+        Self { buf: Vec::new(), head: 0, mark, written: 0 }
+    }
+
+    pub(crate) fn pending(&self) -> &[u8] {
+        self.buf.get(self.head..).unwrap_or_default()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending().len() >= self.mark
+    }
+
+    /// The number that [`Tx::written`] will have reached when all that waits now has gone.
+    pub(crate) fn position(&self) -> u64 {
+        self.written.saturating_add(self.pending().len() as u64)
+    }
+
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The first `n` pending bytes have been written.
+    pub(crate) fn sent(&mut self, n: usize) {
+        let n = n.min(self.pending().len());
+        self.head = self.head.saturating_add(n);
+        self.written = self.written.saturating_add(n as u64);
+        if self.head == self.buf.len() {
+            self.buf.clear();
+            self.head = 0;
+        } else if self.head >= CHUNK && self.head >= self.buf.len() / 2 {
+            // A queue that never runs empty must not keep what has gone. At least half of it has, so moving the
+            // rest costs at most what writing it did.
+            self.buf.drain(..self.head);
+            self.head = 0;
+        }
+    }
+
+    /// Where to append. What lies before its current end must stay as it is.
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buf
+    }
+
+    /// Drops everything that waits.
+    pub(crate) fn discard(&mut self) {
+        self.buf = Vec::new();
+        self.head = 0;
+    }
+
+    /// Gives back the memory if nothing waits.
+    pub(crate) fn trim(&mut self) {
+        if self.pending().is_empty() {
+            self.discard();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn rx_keeps_what_is_not_consumed_across_growth_and_moves() {
+        let mut rx = Rx::default();
+        let mut expected = Vec::new();
+        for round in 0..200_u8 {
+            let piece = vec![round; usize::from(round) * 7];
+            assert!(rx.append(&piece));
+            expected.extend_from_slice(&piece);
+            rx.polled_dry();
+            let eat = expected.len() / 3;
+            rx.consume(eat);
+            expected.drain(..eat);
+            assert_eq!(rx.bytes(), expected);
+        }
+    }
+
+    #[test]
+    fn rx_takes_the_limit_and_not_one_byte_more() {
+        let mut rx = Rx::default();
+        assert!(rx.append(&vec![0; Rx::UNPOLLED_LIMIT]));
+        assert!(!rx.append(&[0]));
+        assert!(rx.space().is_empty());
+        rx.polled_dry();
+        assert!(rx.append(&[0]));
+    }
+
+    #[test]
+    fn rx_shows_what_was_just_consumed() {
+        let mut rx = Rx::default();
+        rx.append(b"headbody");
+        rx.consume(8);
+        assert_eq!(rx.consumed(4), b"body");
+    }
+
+    #[test]
+    fn tx_counts_and_compacts() {
+        let mut tx = Tx::new(8);
+        tx.buffer().extend_from_slice(&[7; 3 * CHUNK]);
+        assert!(tx.is_full());
+        let end = tx.position();
+        tx.sent(2 * CHUNK);
+        assert_eq!(tx.buffer().len(), CHUNK, "what has gone is given back");
+        assert_eq!(tx.pending(), [7; CHUNK]);
+        tx.sent(usize::MAX);
+        assert_eq!(tx.written(), end);
+        assert!(tx.pending().is_empty() && !tx.is_full());
+    }
+}

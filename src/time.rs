@@ -1,0 +1,166 @@
+//! Time as an input. The core never reads a clock: it is told the time with the bytes and with `tick`.
+
+use core::time::Duration;
+
+/// A point in time: the [`Duration`] since a start that the caller picks, once for all machines of a loop.
+///
+/// Tests write plain numbers (`Time::from_millis(400)`), programs use [`Clock`](crate::Clock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(Duration);
+
+impl Time {
+    /// The start itself.
+    pub const ZERO: Self = Self(Duration::ZERO);
+
+    /// The point `since_start` after the start.
+    #[must_use]
+    pub const fn new(since_start: Duration) -> Self {
+        Self(since_start)
+    }
+
+    /// The point `millis` milliseconds after the start.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+
+    /// How far the start lies back.
+    #[must_use]
+    pub const fn since_start(self) -> Duration {
+        self.0
+    }
+
+    /// The point `span` later; the end of time where the sum does not fit.
+    #[must_use]
+    pub const fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span))
+    }
+
+    /// How long it is from `earlier` to here; zero if `earlier` is not earlier.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// A table of timers: one slot per kind, where the kind is a small enum cast to its number.
+///
+/// A timer fires once: [`take_due`](Timers::take_due) clears it.
+#[derive(Clone, Debug)]
+pub(crate) struct Timers<const N: usize>([Option<Time>; N]);
+
+impl<const N: usize> Timers<N> {
+    pub(crate) const fn new() -> Self {
+        Self([None; N])
+    }
+
+    pub(crate) fn set(&mut self, timer: usize, at: Time) {
+        if let Some(slot) = self.0.get_mut(timer) {
+            *slot = Some(at);
+        }
+    }
+
+    pub(crate) fn clear(&mut self, timer: usize) {
+        if let Some(slot) = self.0.get_mut(timer) {
+            *slot = None;
+        }
+    }
+
+    pub(crate) fn clear_all(&mut self) {
+        self.0 = [None; N];
+    }
+
+    pub(crate) fn get(&self, timer: usize) -> Option<Time> {
+        self.0.get(timer).copied().flatten()
+    }
+
+    /// Whether this timer's time has come; clears it if so.
+    pub(crate) fn take_due(&mut self, timer: usize, now: Time) -> bool {
+        let due = self.get(timer).is_some_and(|at| at <= now);
+        if due {
+            self.clear(timer);
+        }
+        due
+    }
+
+    /// The earliest of all.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.0.iter().flatten().min().copied()
+    }
+}
+
+/// The earlier of two deadlines, where `None` is never.
+pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, None) | (None, one) => one,
+    }
+}
+
+/// Makes [`Time`] from the monotonic clock of the system: its start is the moment of [`Clock::new`].
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(std::time::Instant);
+
+#[cfg(feature = "std")]
+#[allow(clippy::disallowed_methods, reason = "the one place where a clock is read")]
+impl Clock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        Time(self.0.elapsed())
+    }
+
+    /// How long a loop may sleep until `deadline`: zero if it has passed, `None` for ever.
+    #[must_use]
+    pub fn until(&self, deadline: Option<Time>) -> Option<Duration> {
+        deadline.map(|at| at.since(self.now()))
+    }
+}
+
+#[cfg(feature = "std")]
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates_at_both_ends() {
+        let end = Time::new(Duration::MAX);
+        assert_eq!(end.after(Duration::from_secs(1)), end);
+        assert_eq!(Time::ZERO.since(end), Duration::ZERO);
+        assert_eq!(Time::from_millis(7).since(Time::from_millis(3)), Duration::from_millis(4));
+    }
+
+    #[test]
+    fn a_timer_fires_once_and_not_early() {
+        let mut timers = Timers::<2>::new();
+        timers.set(1, Time::from_millis(10));
+        assert_eq!(timers.next(), Some(Time::from_millis(10)));
+        assert!(!timers.take_due(1, Time::from_millis(9)));
+        assert!(!timers.take_due(0, Time::from_millis(10)));
+        assert!(timers.take_due(1, Time::from_millis(10)));
+        assert!(!timers.take_due(1, Time::from_millis(11)));
+        assert_eq!(timers.next(), None);
+    }
+
+    #[test]
+    fn earlier_treats_none_as_never() {
+        let (a, b) = (Some(Time::from_millis(1)), Some(Time::from_millis(2)));
+        assert_eq!(earlier(a, b), a);
+        assert_eq!(earlier(None, b), b);
+        assert_eq!(earlier(a, None), a);
+        assert_eq!(earlier(None, None), None);
+    }
+}
