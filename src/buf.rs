@@ -68,7 +68,12 @@ impl Rx {
 
     /// Room for a read, at most as much as may still come unpolled.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        let room = CHUNK.min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
+        self.space_up_to(CHUNK)
+    }
+
+    /// The same, and at most `limit` bytes.
+    pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
+        let room = limit.min(CHUNK).min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
         self.make_room(room);
         let end = self.end.saturating_add(room);
         self.buf.get_mut(self.end..end).unwrap_or_default()

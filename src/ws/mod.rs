@@ -1,1 +1,54 @@
-//! ws
+//! RFC 6455, both roles, strict: the WebSocket layer as a machine that knows nothing above it.
+//!
+//! A [`Server`] or a [`Client`] is fed bytes and reports [`Event`]s; what is to be written lies in
+//! [`outgoing`](crate::Wire::outgoing). No extension is ever negotiated. Who may come in is the application's
+//! decision.
+//!
+//! # States
+//!
+//! ```text
+//!  Server                                              Client
+//!  Reading ──head complete and good──▶ Deciding        Asking ──101, all checks hold──▶ Open
+//!     │                                  │    │           │
+//!     │ bad head: 400 426 431 505        │    │ accept    │ other answer, 5 s, eof
+//!     │ 5 s: 408                  reject │    ▼           ▼
+//!     └────────────────▶ Ended ◀─────────┘   Open       Ended
+//!
+//!  Both
+//!  Open ──our close frame──▶ Closing ──peer's close frame, 2 s, eof──▶ Ended
+//!  Open ──peer's close frame (answered), violation (1002 1003 1007 1008 1009), eof, stalled, overfed──▶ Ended
+//!
+//!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
+//! ```
+//!
+//! While Closing, messages are dropped (RFC 6455 section 5.5.1) and pings are not answered.
+
+mod client;
+mod close;
+mod event;
+mod frame;
+mod head;
+mod limits;
+mod mask;
+mod receiver;
+mod request;
+mod response;
+mod sender;
+mod server;
+mod status;
+mod stream;
+mod utf8;
+mod violation;
+
+pub use client::Client;
+pub use close::CloseCode;
+pub use event::{Closed, Event, OwnedEvent, Upgrade};
+pub use head::Single;
+pub use limits::Limits;
+pub use mask::{Masked, Masking, NoEntropy, Unmasked};
+pub use request::{Refusal, Request};
+pub use response::{Ask, InvalidAsk, ResponseError};
+pub use sender::{SendError, Sender};
+pub use server::{AcceptError, Server};
+pub use status::Status;
+pub use violation::Violation;

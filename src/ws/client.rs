@@ -1,0 +1,179 @@
+//! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
+
+use super::head::EndSearch;
+use super::response::{self, Ask, InvalidAsk, ResponseError};
+use super::sender::{Phase, Timer};
+use super::stream::Stream;
+use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
+use crate::{Machine, Time, Wire};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use rand_core::TryCryptoRng;
+
+/// One connection, the client's side. Its request waits in [`outgoing`](Wire::outgoing) from the beginning.
+///
+/// `R` is the source of the handshake's key and of the masking keys; where it fails the connection ends with
+/// [`Closed::Entropy`].
+#[derive(Debug)]
+pub struct Client<R: TryCryptoRng> {
+    stream: Stream<Masked<R>>,
+    opening: Option<Opening>,
+}
+
+/// The answer is awaited.
+#[derive(Debug)]
+struct Opening {
+    search: EndSearch,
+    ask: Ask,
+    /// 16 random bytes in base64.
+    key: [u8; 24],
+    /// The sub-protocol that was chosen, once the answer is good and waits to be reported.
+    accepted: Option<Option<usize>>,
+}
+
+impl<R: TryCryptoRng> Client<R> {
+    /// Asks to open a connection.
+    ///
+    /// # Errors
+    /// [`InvalidAsk`] if the request cannot be written so.
+    pub fn new(ask: Ask, random: R, limits: Limits, now: Time) -> Result<Self, InvalidAsk> {
+        ask.check()?;
+        let mut stream = Stream::new(Masked::new(random), false, limits, now);
+        let (mut nonce, mut key) = ([0; 16], [0; 24]);
+        if stream.output.random().try_fill_bytes(&mut nonce).is_ok() {
+            // 16 bytes are 24 characters: it always fits.
+            let _ = BASE64_STANDARD.encode_slice(nonce, &mut key);
+            ask.write(text(&key), stream.output.tx.buffer());
+        } else {
+            stream.output.end(Closed::Entropy);
+        }
+        let opening = Opening { search: EndSearch::default(), ask, key, accepted: None };
+        Ok(Self { stream, opening: Some(opening) })
+    }
+
+    /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
+    /// with it.
+    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, Masked<R>>)> {
+        if self.opening.is_some() {
+            self.read_answer();
+            if let Some(accepted) = self.opening.as_mut().and_then(|opening| opening.accepted.take()) {
+                let opening = self.opening.as_ref();
+                let subprotocol =
+                    opening.zip(accepted).and_then(|(opening, index)| opening.ask.offered(index));
+                return Some((Event::Open { subprotocol }, Sender(&mut self.stream.output)));
+            }
+        }
+        self.stream.poll_lent()
+    }
+
+    /// Sends on the connection.
+    pub fn sender(&mut self) -> Sender<'_, Masked<R>> {
+        Sender(&mut self.stream.output)
+    }
+
+    /// Whether the opening handshake is over and no ending has begun.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stream.output.phase == Phase::Open
+    }
+
+    /// Ends the connection because of what layers above found.
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail(&mut self, violation: super::Violation) {
+        self.stream.output.fail(violation);
+    }
+
+    fn read_answer(&mut self) {
+        let Stream { input, output } = &mut self.stream;
+        if output.phase != Phase::Handshake {
+            // It was reported by now, or never will be.
+            self.opening = None;
+            return;
+        }
+        let Some(opening) = &mut self.opening else { return };
+        let limit = output.limits.head;
+        let found = match opening.search.end(input.rx.bytes()) {
+            Ok(Some(len)) if len <= limit => {
+                let head = input.rx.bytes().get(..len).unwrap_or_default();
+                response::check(head, text(&opening.key), &opening.ask).map(|chosen| (len, chosen))
+            }
+            Ok(None) if input.rx.bytes().len() <= limit => {
+                input.rx.polled_dry();
+                if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
+                    return;
+                }
+                Err(ResponseError::TimedOut)
+            }
+            Ok(_) | Err(_) => Err(ResponseError::Malformed),
+        };
+        match found {
+            Ok((len, chosen)) => {
+                input.rx.consume(len);
+                output.open();
+                opening.accepted = Some(chosen);
+            }
+            Err(error) => output.end_abruptly(Closed::NotAccepted(error)),
+        }
+    }
+}
+
+fn text(key: &[u8; 24]) -> &str {
+    core::str::from_utf8(key).unwrap_or_default()
+}
+
+impl<R: TryCryptoRng> Wire for Client<R> {
+    fn space(&mut self) -> &mut [u8] {
+        self.stream.space()
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.stream.filled(now, n);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.stream.feed(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.stream.feed_eof(now);
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.stream.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.stream.sent(n);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.stream.wants_input()
+    }
+
+    fn is_done(&self) -> bool {
+        self.stream.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.stream.trim();
+    }
+}
+
+impl<R: TryCryptoRng> Machine for Client<R> {
+    type Event = OwnedEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.stream.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<OwnedEvent> {
+        self.poll_lent().map(|(event, _)| event.into_owned())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let awaiting = self.stream.output.phase == Phase::Handshake;
+        if awaiting && self.stream.input.rx.has_fresh() {
+            return Some(self.stream.output.now);
+        }
+        self.stream.deadline()
+    }
+}

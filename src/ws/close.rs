@@ -1,0 +1,118 @@
+//! Close codes and the body of a close frame (RFC 6455 sections 5.5.1 and 7.4).
+
+use super::Violation;
+use core::fmt;
+
+/// A close code that may stand in a close frame.
+///
+/// 1005, 1006 and 1015 are words for local outcomes and cannot be made: [`Closed`](super::Closed) has variants for
+/// them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CloseCode(u16);
+
+impl CloseCode {
+    /// 1000: the purpose is fulfilled.
+    pub const NORMAL: Self = Self(1000);
+    /// 1001: the endpoint goes away; an editor that exits.
+    pub const GOING_AWAY: Self = Self(1001);
+    /// 1002: a rule of the protocol was broken.
+    pub const PROTOCOL: Self = Self(1002);
+    /// 1003: a kind of data that is not spoken here.
+    pub const UNSUPPORTED: Self = Self(1003);
+    /// 1007: data that does not fit its type; text that is not UTF-8.
+    pub const INVALID_PAYLOAD: Self = Self(1007);
+    /// 1008: a policy was violated.
+    pub const POLICY: Self = Self(1008);
+    /// 1009: the message is too big.
+    pub const TOO_BIG: Self = Self(1009);
+    /// 1011: an unexpected condition on this side.
+    pub const INTERNAL: Self = Self(1011);
+
+    /// The code, if it may be sent: 1000–1003, 1007–1014 (RFC 6455 section 7.4.1 and the IANA registry) and
+    /// 3000–4999 (section 7.4.2).
+    #[must_use]
+    pub const fn new(code: u16) -> Option<Self> {
+        match code {
+            1000..=1003 | 1007..=1014 | 3000..=4999 => Some(Self(code)),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Debug for CloseCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CloseCode({})", self.0)
+    }
+}
+
+impl fmt::Display for CloseCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// RFC 6455 section 5.5: the body of a control frame has at most 125 bytes, two of which are the code.
+pub(crate) const MAX_REASON: usize = 123;
+
+/// Reads the body of a close frame: the code, if there is one, and the reason.
+pub(crate) fn parse(body: &[u8]) -> Result<(Option<CloseCode>, &str), Violation> {
+    let (code, reason) = match body {
+        [] => return Ok((None, "")),
+        [_] => return Err(Violation::TruncatedCloseCode),
+        [high, low, reason @ ..] => (u16::from_be_bytes([*high, *low]), reason),
+    };
+    let code = CloseCode::new(code).ok_or(Violation::InvalidCloseCode(code))?;
+    let reason = core::str::from_utf8(reason).map_err(|_| Violation::InvalidUtf8)?;
+    Ok((Some(code), reason))
+}
+
+/// The longest beginning of `text` that has at most `max` bytes and ends between two characters.
+pub(crate) fn truncate(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_bodies() {
+        let code = |code| CloseCode::new(code);
+        let cases: &[(&str, &[u8], Result<(Option<CloseCode>, &str), Violation>)] = &[
+            ("no body", b"", Ok((None, ""))),
+            ("one byte", b"\x03", Err(Violation::TruncatedCloseCode)),
+            ("normal", b"\x03\xe8", Ok((code(1000), ""))),
+            ("with a reason", b"\x03\xe9bye", Ok((code(1001), "bye"))),
+            ("application's lowest", b"\x0b\xb8", Ok((code(3000), ""))),
+            ("application's highest", b"\x13\x87", Ok((code(4999), ""))),
+            ("reason is not UTF-8", b"\x03\xe8\xff", Err(Violation::InvalidUtf8)),
+            ("999", b"\x03\xe7", Err(Violation::InvalidCloseCode(999))),
+            ("1004", b"\x03\xec", Err(Violation::InvalidCloseCode(1004))),
+            ("1005", b"\x03\xed", Err(Violation::InvalidCloseCode(1005))),
+            ("1006", b"\x03\xee", Err(Violation::InvalidCloseCode(1006))),
+            ("1015", b"\x03\xf7", Err(Violation::InvalidCloseCode(1015))),
+            ("1016", b"\x03\xf8", Err(Violation::InvalidCloseCode(1016))),
+            ("2999", b"\x0b\xb7", Err(Violation::InvalidCloseCode(2999))),
+            ("5000", b"\x13\x88", Err(Violation::InvalidCloseCode(5000))),
+            ("65535", b"\xff\xff", Err(Violation::InvalidCloseCode(65535))),
+        ];
+        for (name, body, expected) in cases {
+            assert_eq!(parse(body), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn truncation_never_splits_a_character() {
+        assert_eq!(truncate("né", 2), "n");
+        assert_eq!(truncate("né", 3), "né");
+        assert_eq!(truncate("né", 99), "né");
+        assert_eq!(truncate("", 0), "");
+    }
+}

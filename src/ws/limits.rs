@@ -1,0 +1,44 @@
+//! The limits of a WebSocket connection.
+
+use core::time::Duration;
+
+/// What a connection takes and how long it waits. Every limit has a default that suits an editor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of the head of a handshake, with its final empty line. Default 8 KiB: the real client sends less than
+    /// 1 KiB. At it: 431.
+    pub head: usize,
+    /// How long a handshake may take from the first moment on; no byte prolongs it. Default 5 s. At it: 408.
+    pub handshake: Duration,
+    /// Bytes of a message, or of the sum of its fragments. Default 64 MiB: a proposed change carries a whole file.
+    /// Above it: close code 1009.
+    pub message: usize,
+    /// Empty fragments that do not end their message. Default 1,024: they cost work and bring nothing. Above it:
+    /// close code 1008.
+    pub empty_fragments: u32,
+    /// Bytes that wait to be written above which the connection stops reading. Default 8 MiB. Answers still go out.
+    pub outgoing: usize,
+    /// How long more than [`outgoing`](Limits::outgoing) may wait on end. Default 30 s: a suspended peer. At it the
+    /// connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
+    pub stalled: Duration,
+    /// How long the peer may take to answer our close frame. Default 2 s.
+    pub close: Duration,
+    /// How long the last bytes may take to be written once the connection has ended. Default 2 s.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: 8 * 1024,
+            handshake: Duration::from_secs(5),
+            message: 64 * 1024 * 1024,
+            empty_fragments: 1024,
+            outgoing: 8 * 1024 * 1024,
+            stalled: Duration::from_secs(30),
+            close: Duration::from_secs(2),
+            drain: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The opening handshake as a server sees it: the client's request (RFC 6455 section 4.2.1), and the answers.
+//!
+//! Only what RFC 6455 and RFC 9112 say is judged here. Who may come in (`Host`, `Origin`, a token, the path) is the
+//! decision of whoever is asked with [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for
+//! editors.
+
+use super::head::{Fields, MAX_FIELDS, Malformed};
+use super::{Single, Status};
+use alloc::vec::Vec;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use core::fmt;
+use sha1::{Digest as _, Sha1};
+
+/// A request to open a WebSocket that obeys the protocol: origin-form target, version 13, one valid key.
+#[derive(Clone, Copy)]
+pub struct Request<'a>(Fields<'a>);
+
+impl<'a> Request<'a> {
+    /// A view of a head that [`check`] has found good.
+    pub(crate) const fn new(head: &'a [u8]) -> Self {
+        Self(Fields::new(head))
+    }
+
+    /// The request target: a path, with a query if there is one. Visible ASCII, begins with `/`.
+    #[must_use]
+    pub fn target(&self) -> &'a str {
+        let line = self.0.first_line().split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        core::str::from_utf8(line).unwrap_or_default()
+    }
+
+    /// Name and value of each header field, in order. Values may hold any byte but control characters.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        self.0.iter()
+    }
+
+    /// The value of the field that must stand at most once; names are compared without case.
+    #[must_use]
+    pub fn single(&self, name: &str) -> Single<'a> {
+        self.0.single(name)
+    }
+
+    /// Whether a field of this name is present.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.values(name).next().is_some()
+    }
+
+    /// Whether this sub-protocol is offered; compared byte for byte (RFC 6455 section 4.1).
+    #[must_use]
+    pub fn offers(&self, subprotocol: &str) -> bool {
+        self.0.list("sec-websocket-protocol").any(|offered| offered == subprotocol.as_bytes())
+    }
+
+    /// The head as it came.
+    pub(crate) const fn head(&self) -> Fields<'a> {
+        self.0
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    /// Shows the target alone: a field may hold a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("target", &self.target()).finish_non_exhaustive()
+    }
+}
+
+/// Why a request was refused, and how it was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status of the answer.
+    pub status: Status,
+    /// The rule, in words; also the body of the answer.
+    pub reason: &'static str,
+}
+
+impl Refusal {
+    /// A refusal with this status and body.
+    #[must_use]
+    pub const fn new(status: Status, reason: &'static str) -> Self {
+        Self { status, reason }
+    }
+
+    /// Appends the answer.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        push(out, &["HTTP/1.1 ", self.status.line(), "\r\nConnection: close\r\n"]);
+        if self.status == Status::UpgradeRequired {
+            // RFC 6455 section 4.4 and RFC 9110 section 15.5.22.
+            push(out, &["Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"]);
+        }
+        let mut digits = [0; 20];
+        push(out, &["Content-Type: text/plain; charset=utf-8\r\nContent-Length: "]);
+        // The body ends its line, so that it reads well in a terminal.
+        push(
+            out,
+            &[decimal(self.reason.len().saturating_add(1), &mut digits), "\r\n\r\n", self.reason, "\n"],
+        );
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.status.line(), self.reason)
+    }
+}
+
+/// Judges a complete head. The first rule that is broken, in the order of the refusal table of [`ide`](crate::ide).
+pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
+    const fn bad(reason: &'static str) -> Refusal {
+        Refusal::new(Status::BadRequest, reason)
+    }
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+    let mut request = httparse::Request::new(&mut fields);
+    match request.parse(head) {
+        Ok(httparse::Status::Complete(len)) if len == head.len() => {}
+        Ok(_) => return Err(bad("the request is not HTTP/1.1")),
+        Err(httparse::Error::TooManyHeaders) => return Err(TOO_MANY_FIELDS),
+        Err(httparse::Error::Version) => return Err(WRONG_HTTP_VERSION),
+        Err(_) => return Err(bad("the request is not HTTP/1.1")),
+    }
+    if request.method != Some("GET") {
+        return Err(bad("the method must be GET"));
+    }
+    if !request.path.is_some_and(|target| {
+        target.starts_with('/') && target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
+    }) {
+        return Err(bad("the request target must be a path"));
+    }
+    if request.version != Some(1) {
+        return Err(WRONG_HTTP_VERSION);
+    }
+    let fields = Fields::new(head);
+    let one = |name, missing, repeated| match fields.single(name) {
+        Single::Once(value) => Ok(value),
+        Single::Missing => Err(bad(missing)),
+        Single::Repeated => Err(bad(repeated)),
+    };
+    if fields.values("transfer-encoding").next().is_some() {
+        return Err(bad("a request to upgrade has no body: Transfer-Encoding is not accepted"));
+    }
+    if fields.values("content-length").any(|length| length != b"0") {
+        return Err(bad("a request to upgrade has no body: Content-Length must be 0 or absent"));
+    }
+    if fields.values("expect").next().is_some() {
+        return Err(bad("Expect is not accepted"));
+    }
+    if !fields.lists("upgrade", "websocket") {
+        return Err(bad("this is a WebSocket endpoint: the Upgrade field must name websocket"));
+    }
+    if !fields.lists("connection", "upgrade") {
+        return Err(bad("the Connection field must name Upgrade"));
+    }
+    let version =
+        one("sec-websocket-version", "Sec-WebSocket-Version is missing", "Sec-WebSocket-Version is doubled")?;
+    let key = one("sec-websocket-key", "Sec-WebSocket-Key is missing", "Sec-WebSocket-Key is doubled")?;
+    if version != b"13" {
+        return Err(Refusal::new(Status::UpgradeRequired, "the WebSocket version must be 13"));
+    }
+    // The engine refuses padding that is not canonical and trailing bits that are not zero.
+    let mut nonce = [0; 18];
+    if key.len() != 24 || BASE64_STANDARD.decode_slice(key, &mut nonce) != Ok(16) {
+        return Err(bad("Sec-WebSocket-Key must be 16 bytes in base64"));
+    }
+    Ok(())
+}
+
+/// The refusal of a head that cannot be one.
+pub(crate) const fn malformed(how: Malformed) -> Refusal {
+    let reason = match how {
+        Malformed::BareLineFeed => "a line must end in CR LF",
+        Malformed::NoFirstLine => "the request line is missing",
+    };
+    Refusal::new(Status::BadRequest, reason)
+}
+
+/// The head did not come in time.
+pub(crate) const TOO_SLOW: Refusal =
+    Refusal::new(Status::RequestTimeout, "the request was not complete in time");
+/// The head is longer than the limit.
+pub(crate) const TOO_LONG: Refusal = Refusal::new(Status::HeadTooLarge, "the request head is too long");
+const TOO_MANY_FIELDS: Refusal =
+    Refusal::new(Status::HeadTooLarge, "the request has more than 64 header fields");
+const WRONG_HTTP_VERSION: Refusal = Refusal::new(Status::VersionNotSupported, "the HTTP version must be 1.1");
+
+/// Appends the answer that opens the WebSocket (RFC 6455 section 4.2.2).
+pub(crate) fn write_acceptance(head: Fields<'_>, subprotocol: Option<&str>, out: &mut Vec<u8>) {
+    let Single::Once(key) = head.single("sec-websocket-key") else { return };
+    push(out, &["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]);
+    push(out, &["Sec-WebSocket-Accept: "]);
+    out.extend_from_slice(&accept_key(key));
+    if let Some(subprotocol) = subprotocol {
+        push(out, &["\r\nSec-WebSocket-Protocol: ", subprotocol]);
+    }
+    push(out, &["\r\n\r\n"]);
+}
+
+/// The proof that a server understood the key (RFC 6455 section 4.2.2, step 5.4): base64 of SHA-1 of the key and a
+/// fixed text.
+pub(crate) fn accept_key(key: &[u8]) -> [u8; 28] {
+    let digest =
+        Sha1::new().chain_update(key).chain_update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").finalize();
+    let mut text = [0; 28];
+    // 20 bytes are 28 characters: it always fits.
+    let _ = BASE64_STANDARD.encode_slice(digest, &mut text);
+    text
+}
+
+pub(crate) fn push(out: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &str {
+    let mut from = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' | u8::try_from(number % 10).unwrap_or(0);
+        number /= 10;
+        from = from.saturating_sub(1);
+        if number == 0 {
+            break;
+        }
+    }
+    digits.get(from..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::String};
+
+    const GOOD: &[&str] = &[
+        "Host: 127.0.0.1:1",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ];
+
+    /// The good request with another first line, one field dropped and some added.
+    fn head(line: &str, without: &str, with: &[&str]) -> String {
+        let mut head = format!("{line}\r\n");
+        for field in GOOD.iter().filter(|field| without.is_empty() || !field.starts_with(without)).chain(with)
+        {
+            head.push_str(field);
+            head.push_str("\r\n");
+        }
+        head + "\r\n"
+    }
+
+    #[test]
+    fn requests() {
+        const GET: &str = "GET / HTTP/1.1";
+        let cases: &[(&str, &str, &str, &[&str], u16)] = &[
+            ("good", GET, "", &[], 101),
+            ("list of tokens in any case", GET, "Connection", &["Connection: keep-alive, UPGRADE"], 101),
+            ("Content-Length 0, as the JDK sends it", GET, "", &["Content-Length: 0"], 101),
+            ("a value with bytes above ASCII", GET, "", &["X: \u{fc}"], 101),
+            ("POST", "POST / HTTP/1.1", "", &[], 400),
+            ("lower-case get", "get / HTTP/1.1", "", &[], 400),
+            ("absolute form", "GET http://evil/ HTTP/1.1", "", &[], 400),
+            ("authority form", "GET evil:80 HTTP/1.1", "", &[], 400),
+            ("asterisk form", "GET * HTTP/1.1", "", &[], 400),
+            ("fragment in the target", "GET /#a HTTP/1.1", "", &[], 400),
+            ("target above ASCII", "GET /\u{e9} HTTP/1.1", "", &[], 400),
+            ("two spaces", "GET  / HTTP/1.1", "", &[], 400),
+            ("HTTP/1.0", "GET / HTTP/1.0", "", &[], 505),
+            ("HTTP/1.2", "GET / HTTP/1.2", "", &[], 505),
+            ("HTTP/2.0", "GET / HTTP/2.0", "", &[], 505),
+            ("Transfer-Encoding", GET, "", &["Transfer-Encoding: chunked"], 400),
+            ("a body", GET, "", &["Content-Length: 5"], 400),
+            ("two lengths", GET, "", &["Content-Length: 0", "Content-Length: 5"], 400),
+            ("Expect", GET, "", &["Expect: 100-continue"], 400),
+            ("no Upgrade", GET, "Upgrade", &[], 400),
+            ("Upgrade to another", GET, "Upgrade", &["Upgrade: websockets"], 400),
+            ("no Connection", GET, "Connection", &[], 400),
+            ("a longer word", GET, "Connection", &["Connection: keep-alive-upgradex"], 400),
+            ("no version", GET, "Sec-WebSocket-Version", &[], 400),
+            ("version 12", GET, "Sec-WebSocket-Version", &["Sec-WebSocket-Version: 12"], 426),
+            ("two versions in one", GET, "Sec-WebSocket-Version", &["Sec-WebSocket-Version: 13, 8"], 426),
+            ("two versions", GET, "", &["Sec-WebSocket-Version: 13"], 400),
+            ("no key", GET, "Sec-WebSocket-Key", &[], 400),
+            ("two keys", GET, "", &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="], 400),
+            ("key of 23", GET, "Sec-WebSocket-Key", &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ="], 400),
+            ("key of 25", GET, "Sec-WebSocket-Key", &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==="], 400),
+            (
+                "key of padding",
+                GET,
+                "Sec-WebSocket-Key",
+                &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j===="],
+                400,
+            ),
+            (
+                "key of 18 bytes",
+                GET,
+                "Sec-WebSocket-Key",
+                &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZTEy"],
+                400,
+            ),
+            (
+                "trailing bits",
+                GET,
+                "Sec-WebSocket-Key",
+                &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZR=="],
+                400,
+            ),
+            ("folded field", GET, "", &["X: a", " b"], 400),
+            ("space before the colon", GET, "", &["X : a"], 400),
+            ("control character in a value", GET, "", &["X: a\u{1}b"], 400),
+            ("no name", GET, "", &[": a"], 400),
+        ];
+        for (name, line, without, with, expected) in cases {
+            let found = check(head(line, without, with).as_bytes());
+            assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |()| 101), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_fields_is_64() {
+        let with = |count: usize| head("GET / HTTP/1.1", "", &alloc::vec!["a: b"; count - GOOD.len()]);
+        assert_eq!(check(with(64).as_bytes()), Ok(()));
+        assert_eq!(check(with(65).as_bytes()), Err(TOO_MANY_FIELDS));
+    }
+
+    #[test]
+    fn the_key_of_the_rfc_is_accepted_with_its_answer() {
+        assert_eq!(&accept_key(b"dGhlIHNhbXBsZSBub25jZQ=="), b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    }
+
+    #[test]
+    fn a_refusal_is_a_whole_answer() {
+        let mut out = Vec::new();
+        Refusal::new(Status::Forbidden, "no").write(&mut out);
+        let expected = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
+            Content-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n\r\nno\n";
+        assert_eq!(core::str::from_utf8(&out), Ok(expected));
+        out.clear();
+        Refusal::new(Status::UpgradeRequired, "").write(&mut out);
+        assert!(String::from_utf8(out).unwrap().contains("\r\nSec-WebSocket-Version: 13\r\n"));
+    }
+
+    #[test]
+    fn a_request_shows_its_target_and_no_field() {
+        let head = head("GET /mcp?x HTTP/1.1", "", &["X-Secret: hush", "Sec-WebSocket-Protocol: a, mcp"]);
+        let request = Request::new(head.as_bytes());
+        assert_eq!(request.target(), "/mcp?x");
+        assert!(request.offers("mcp") && !request.offers("MCP") && !request.offers("mc"));
+        assert_eq!(request.single("x-secret"), Single::Once(b"hush"));
+        assert!(!format!("{request:?}").contains("hush"));
+    }
+
+    #[test]
+    fn decimals() {
+        let mut digits = [0; 20];
+        for (number, text) in [(0, "0"), (7, "7"), (10, "10"), (8192, "8192")] {
+            assert_eq!(decimal(number, &mut digits), text);
+        }
+        assert_eq!(decimal(usize::MAX, &mut digits), format!("{}", usize::MAX));
+    }
+}

@@ -1,0 +1,276 @@
+//! The opening handshake as a client sees it: its request, and the server's answer (RFC 6455 sections 4.1 and 4.2.2).
+
+use super::head::{Fields, MAX_FIELDS, Single};
+use super::request::{accept_key, push};
+use alloc::{boxed::Box, string::String, vec::Vec};
+use core::fmt;
+
+/// Whom a client asks, and for what.
+#[derive(Clone)]
+pub struct Ask {
+    host: String,
+    target: String,
+    subprotocols: Vec<String>,
+    fields: Vec<(String, String)>,
+}
+
+impl Ask {
+    /// Asks `host`, written as the `Host` field has it (`127.0.0.1:41111`), for its root.
+    #[must_use]
+    pub fn new(host: impl Into<String>) -> Self {
+        Self { host: host.into(), target: "/".into(), subprotocols: Vec::new(), fields: Vec::new() }
+    }
+
+    /// Asks for this path, with a query if there is one, instead of `/`.
+    #[must_use]
+    pub fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = target.into();
+        self
+    }
+
+    /// Offers a sub-protocol, after those offered before.
+    #[must_use]
+    pub fn subprotocol(mut self, name: impl Into<String>) -> Self {
+        self.subprotocols.push(name.into());
+        self
+    }
+
+    /// Adds a header field.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.fields.push((name.into(), value.into()));
+        self
+    }
+
+    /// Whether all of it can stand in a request.
+    pub(crate) fn check(&self) -> Result<(), InvalidAsk> {
+        let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !visible(&self.host) {
+            return Err(InvalidAsk::Host);
+        }
+        if !visible(&self.target) || !self.target.starts_with('/') || self.target.contains('#') {
+            return Err(InvalidAsk::Target);
+        }
+        if !self.subprotocols.iter().all(|name| is_token(name)) {
+            return Err(InvalidAsk::Subprotocol);
+        }
+        let value = |value: &str| !value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
+        if !self.fields.iter().all(|field| is_token(&field.0) && value(&field.1)) {
+            return Err(InvalidAsk::Field);
+        }
+        Ok(())
+    }
+
+    /// Appends the request. `key` is 16 random bytes in base64.
+    pub(crate) fn write(&self, key: &str, out: &mut Vec<u8>) {
+        push(out, &["GET ", &self.target, " HTTP/1.1\r\nHost: ", &self.host, "\r\n"]);
+        push(out, &["Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"]);
+        push(out, &["Sec-WebSocket-Key: ", key, "\r\n"]);
+        for (index, name) in self.subprotocols.iter().enumerate() {
+            push(out, &[if index == 0 { "Sec-WebSocket-Protocol: " } else { ", " }, name]);
+        }
+        push(out, &[if self.subprotocols.is_empty() { "" } else { "\r\n" }]);
+        for (name, value) in &self.fields {
+            push(out, &[name, ": ", value, "\r\n"]);
+        }
+        push(out, &["\r\n"]);
+    }
+}
+
+impl fmt::Debug for Ask {
+    /// Shows the names of the fields alone: a value may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.0.as_str()).collect();
+        f.debug_struct("Ask")
+            .field("host", &self.host)
+            .field("target", &self.target)
+            .field("subprotocols", &self.subprotocols)
+            .field("fields", &names)
+            .finish()
+    }
+}
+
+/// What of an [`Ask`] cannot stand in a request. Nothing was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidAsk {
+    /// The host is empty or has a character that is not visible ASCII.
+    Host,
+    /// The target is not a path of visible ASCII that begins with `/`.
+    Target,
+    /// A sub-protocol is not a token (RFC 9110 section 5.6.2).
+    Subprotocol,
+    /// The name of a field is not a token, or its value has a control character.
+    Field,
+}
+
+impl fmt::Display for InvalidAsk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Host => "the host must be visible ASCII, such as 127.0.0.1:8080",
+            Self::Target => "the target must be a path that begins with /",
+            Self::Subprotocol => "a sub-protocol must be a token",
+            Self::Field => "a header field must be a token with a value without control characters",
+        })
+    }
+}
+
+impl core::error::Error for InvalidAsk {}
+
+/// Why an answer opens no WebSocket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResponseError {
+    /// It did not come in time.
+    TimedOut,
+    /// It is not HTTP/1.1, or its head is longer than the limit.
+    Malformed,
+    /// It has another status than 101: the number, and the phrase beside it.
+    Status(u16, Box<str>),
+    /// `Upgrade` or `Connection` do not say that the protocol changes (RFC 6455 section 4.1).
+    NotUpgraded,
+    /// `Sec-WebSocket-Accept` does not prove that the key was understood (section 4.1).
+    WrongAccept,
+    /// A sub-protocol that was not offered (section 4.1).
+    UnknownSubprotocol,
+    /// An extension, although none was offered (section 4.1).
+    UnknownExtension,
+}
+
+impl fmt::Display for ResponseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("the server did not answer in time"),
+            Self::Malformed => f.write_str("the answer is not HTTP/1.1"),
+            Self::Status(code, phrase) => write!(f, "the server answered {code} {phrase}"),
+            Self::NotUpgraded => f.write_str("the answer does not change the protocol to WebSocket"),
+            Self::WrongAccept => f.write_str("the answer does not prove that the key was understood"),
+            Self::UnknownSubprotocol => f.write_str("the server chose a sub-protocol that was not offered"),
+            Self::UnknownExtension => f.write_str("the server chose an extension that was not offered"),
+        }
+    }
+}
+
+impl core::error::Error for ResponseError {}
+
+/// Judges the complete head of an answer; the sub-protocol that was chosen is the index of the one that was offered.
+pub(crate) fn check(head: &[u8], key: &str, ask: &Ask) -> Result<Option<usize>, ResponseError> {
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+    let mut response = httparse::Response::new(&mut fields);
+    let parsed = response.parse(head);
+    if !matches!(parsed, Ok(httparse::Status::Complete(len)) if len == head.len())
+        || response.version != Some(1)
+    {
+        return Err(ResponseError::Malformed);
+    }
+    let code = response.code.ok_or(ResponseError::Malformed)?;
+    if code != 101 {
+        return Err(ResponseError::Status(code, response.reason.unwrap_or_default().into()));
+    }
+    let fields = Fields::new(head);
+    if !(fields.lists("upgrade", "websocket") && fields.lists("connection", "upgrade")) {
+        return Err(ResponseError::NotUpgraded);
+    }
+    if fields.single("sec-websocket-accept") != Single::Once(&accept_key(key.as_bytes())) {
+        return Err(ResponseError::WrongAccept);
+    }
+    if fields.list("sec-websocket-extensions").next().is_some() {
+        return Err(ResponseError::UnknownExtension);
+    }
+    match fields.single("sec-websocket-protocol") {
+        Single::Missing => Ok(None),
+        Single::Repeated => Err(ResponseError::UnknownSubprotocol),
+        Single::Once(chosen) => {
+            let index = ask.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
+            index.map(Some).ok_or(ResponseError::UnknownSubprotocol)
+        }
+    }
+}
+
+impl Ask {
+    /// The sub-protocol at this index.
+    pub(crate) fn offered(&self, index: usize) -> Option<&str> {
+        self.subprotocols.get(index).map(String::as_str)
+    }
+}
+
+/// RFC 9110 section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn the_request_that_is_sent_is_one_that_a_server_accepts() {
+        let ask = Ask::new("localhost:1").subprotocol("a").subprotocol("mcp").field("X-Token", "secret");
+        assert_eq!(ask.check(), Ok(()));
+        let mut out = Vec::new();
+        ask.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
+        assert_eq!(super::super::request::check(&out), Ok(()));
+        assert!(super::super::Request::new(&out).offers("mcp"));
+        assert!(!format!("{ask:?}").contains("secret"));
+    }
+
+    #[test]
+    fn what_cannot_stand_in_a_request_is_refused() {
+        let good = || Ask::new("h");
+        for (name, ask, expected) in [
+            ("empty host", Ask::new(""), InvalidAsk::Host),
+            ("host with a line break", Ask::new("h\r\nX: y"), InvalidAsk::Host),
+            ("target without slash", good().target("x"), InvalidAsk::Target),
+            ("target with a space", good().target("/a b"), InvalidAsk::Target),
+            ("two sub-protocols in one", good().subprotocol("a,b"), InvalidAsk::Subprotocol),
+            ("field name with a colon", good().field("a:", "b"), InvalidAsk::Field),
+            ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidAsk::Field),
+        ] {
+            assert_eq!(ask.check(), Err(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn answers() {
+        const ACCEPT: &str = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
+        const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
+        const LINE: &str = "HTTP/1.1 101 Switching Protocols\r\n";
+        let ask = Ask::new("h").subprotocol("x").subprotocol("mcp");
+        let cases: &[(&str, &[&str], Result<Option<usize>, ResponseError>)] = &[
+            ("no sub-protocol", &[LINE, UPGRADE, ACCEPT], Ok(None)),
+            ("the second", &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"], Ok(Some(1))),
+            (
+                "one not offered",
+                &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: y\r\n"],
+                Err(ResponseError::UnknownSubprotocol),
+            ),
+            (
+                "both",
+                &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: x, mcp\r\n"],
+                Err(ResponseError::UnknownSubprotocol),
+            ),
+            (
+                "an extension",
+                &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Extensions: permessage-deflate\r\n"],
+                Err(ResponseError::UnknownExtension),
+            ),
+            ("no proof", &[LINE, UPGRADE], Err(ResponseError::WrongAccept)),
+            ("two proofs", &[LINE, UPGRADE, ACCEPT, ACCEPT], Err(ResponseError::WrongAccept)),
+            ("no Upgrade", &[LINE, "Connection: Upgrade\r\n", ACCEPT], Err(ResponseError::NotUpgraded)),
+            ("no Connection", &[LINE, "Upgrade: websocket\r\n", ACCEPT], Err(ResponseError::NotUpgraded)),
+            (
+                "refused",
+                &["HTTP/1.1 401 Unauthorized\r\n"],
+                Err(ResponseError::Status(401, "Unauthorized".into())),
+            ),
+            ("HTTP/1.0", &["HTTP/1.0 101 X\r\n", UPGRADE, ACCEPT], Err(ResponseError::Malformed)),
+            ("no HTTP", &["SSH-2.0-x\r\n"], Err(ResponseError::Malformed)),
+        ];
+        for (name, parts, expected) in cases {
+            let head = parts.concat() + "\r\n";
+            assert_eq!(check(head.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask), *expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The server: reads a request to open, has it decided, and carries the connection.
+
+use super::head::EndSearch;
+use super::request::{self, Refusal, Request};
+use super::sender::{Phase, Timer};
+use super::stream::Stream;
+use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
+use crate::{Machine, Time, Wire};
+use core::fmt;
+
+/// One accepted connection, the server's side. The states are drawn in the documentation of [`ws`](super).
+///
+/// The loop: read into [`space`](Wire::space), say so with [`filled`](Wire::filled), call
+/// [`poll_event`](Machine::poll_event) until it returns `None`, write [`outgoing`](Wire::outgoing).
+///
+/// ```
+/// use ide_mcp::{Machine, Time, Wire, ws};
+///
+/// let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+/// server.feed(Time::ZERO, b"GET /chat HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\n\
+///     Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+///     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n\x81\x82\0\0\0\0Hi");
+/// while let Some(event) = server.poll_event() {
+///     match event {
+///         ws::OwnedEvent::Upgrade(upgrade) => {
+///             assert_eq!(upgrade.request().target(), "/chat");
+///             server.accept(None).unwrap();
+///         }
+///         ws::OwnedEvent::Text(text) => server.sender().text(&text).unwrap(),
+///         _ => {}
+///     }
+/// }
+/// assert!(server.outgoing().starts_with(b"HTTP/1.1 101"));
+/// assert!(server.outgoing().ends_with(b"\x81\x02Hi"));
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    stream: Stream<Unmasked>,
+    opening: Opening,
+}
+
+/// How far the opening handshake is.
+#[derive(Debug)]
+enum Opening {
+    Reading(EndSearch),
+    /// The head of this length waits to be decided.
+    Deciding(usize),
+    Over,
+}
+
+impl Server {
+    /// A connection that was accepted at `now`.
+    #[must_use]
+    pub fn new(limits: Limits, now: Time) -> Self {
+        Self {
+            stream: Stream::new(Unmasked, true, limits, now),
+            opening: Opening::Reading(EndSearch::default()),
+        }
+    }
+
+    /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
+    /// with it.
+    ///
+    /// ```
+    /// # use ide_mcp::ws;
+    /// fn echo(server: &mut ws::Server) {
+    ///     while let Some((event, mut sender)) = server.poll_lent() {
+    ///         if let ws::Event::Text(text) = event {
+    ///             let _ = sender.text(text);
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+        if let Some(head) = self.read_head() {
+            let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
+            return Some((Event::Upgrade(Request::new(head)), Sender(&mut self.stream.output)));
+        }
+        self.stream.poll_lent()
+    }
+
+    /// Opens the connection that asked with [`Event::Upgrade`], in a sub-protocol that the client offered, or none.
+    ///
+    /// # Errors
+    /// [`AcceptError`] if nothing asks, or the sub-protocol was not offered; then nothing has changed.
+    pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), AcceptError> {
+        let head = self.deciding().ok_or(AcceptError::NotAsked)?;
+        let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
+        if subprotocol.is_some_and(|chosen| !request.offers(chosen)) {
+            return Err(AcceptError::NotOffered);
+        }
+        request::write_acceptance(request.head(), subprotocol, self.stream.output.tx.buffer());
+        self.stream.input.rx.consume(head);
+        self.stream.output.open();
+        self.opening = Opening::Over;
+        Ok(())
+    }
+
+    /// Refuses the connection that asked with [`Event::Upgrade`]: it is answered and ends
+    /// ([`Closed::Refused`]). What came behind the request is dropped unread.
+    ///
+    /// # Errors
+    /// [`AcceptError::NotAsked`] if nothing asks.
+    pub fn reject(&mut self, refusal: Refusal) -> Result<(), AcceptError> {
+        self.deciding().ok_or(AcceptError::NotAsked)?;
+        self.refuse(refusal);
+        Ok(())
+    }
+
+    /// Sends on the connection.
+    pub fn sender(&mut self) -> Sender<'_> {
+        Sender(&mut self.stream.output)
+    }
+
+    /// Whether the opening handshake is over and no ending has begun.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stream.output.phase == Phase::Open
+    }
+
+    /// Ends the connection without an answer: for one that has no right to it.
+    pub(crate) fn drop_unanswered(&mut self) {
+        self.opening = Opening::Over;
+        self.stream.output.end_abruptly(Closed::Vanished);
+    }
+
+    /// Ends an open connection because of what layers above found.
+    pub(crate) fn fail(&mut self, violation: super::Violation) {
+        self.stream.output.fail(violation);
+    }
+
+    fn deciding(&self) -> Option<usize> {
+        match self.opening {
+            Opening::Deciding(head) if !self.stream.output.has_ended() => Some(head),
+            Opening::Deciding(_) | Opening::Reading(_) | Opening::Over => None,
+        }
+    }
+
+    /// The length of a good head, once it is there. Everything else that can happen to a head ends the connection.
+    fn read_head(&mut self) -> Option<usize> {
+        let Opening::Reading(search) = &mut self.opening else { return None };
+        let Stream { input, output } = &mut self.stream;
+        if output.has_ended() {
+            return None;
+        }
+        let limit = output.limits.head;
+        let found = match search.end(input.rx.bytes()) {
+            Err(malformed) => Err(request::malformed(malformed)),
+            Ok(Some(len)) if len <= limit => {
+                request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|()| len)
+            }
+            Ok(None) if input.rx.bytes().len() <= limit => {
+                input.rx.polled_dry();
+                if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
+                    return None;
+                }
+                Err(request::TOO_SLOW)
+            }
+            Ok(_) => Err(request::TOO_LONG),
+        };
+        match found {
+            Ok(len) => {
+                output.timers.clear(Timer::Handshake as usize);
+                self.opening = Opening::Deciding(len);
+                Some(len)
+            }
+            Err(refusal) => {
+                self.refuse(refusal);
+                None
+            }
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        refusal.write(self.stream.output.tx.buffer());
+        self.stream.output.end(Closed::Refused(refusal));
+    }
+}
+
+impl Wire for Server {
+    fn space(&mut self) -> &mut [u8] {
+        if !self.wants_input() {
+            return &mut [];
+        }
+        match self.opening {
+            // A stranger is offered no more room than a head needs.
+            Opening::Reading(_) | Opening::Deciding(_) => {
+                let held = self.stream.input.rx.bytes().len();
+                let room = self.stream.output.limits.head.saturating_add(1).saturating_sub(held);
+                self.stream.input.rx.space_up_to(room)
+            }
+            Opening::Over => self.stream.space(),
+        }
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.stream.filled(now, n);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        if self.wants_input() || bytes.is_empty() {
+            self.stream.feed(now, bytes);
+        } else {
+            self.stream.overfeed(now);
+        }
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.stream.feed_eof(now);
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.stream.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.stream.sent(n);
+    }
+
+    fn wants_input(&self) -> bool {
+        let held = self.stream.input.rx.bytes().len();
+        let has_room = matches!(self.opening, Opening::Over) || held <= self.stream.output.limits.head;
+        has_room && self.stream.wants_input()
+    }
+
+    fn is_done(&self) -> bool {
+        self.stream.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.stream.trim();
+    }
+}
+
+impl Machine for Server {
+    type Event = OwnedEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.stream.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<OwnedEvent> {
+        self.poll_lent().map(|(event, _)| event.into_owned())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let reading = matches!(self.opening, Opening::Reading(_)) && !self.stream.output.has_ended();
+        if reading && self.stream.input.rx.has_fresh() {
+            return Some(self.stream.output.now);
+        }
+        self.stream.deadline()
+    }
+}
+
+/// Why a request was not accepted or refused. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AcceptError {
+    /// No request waits to be decided.
+    NotAsked,
+    /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
+    NotOffered,
+}
+
+impl fmt::Display for AcceptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAsked => "no request to open waits to be decided",
+            Self::NotOffered => "the client did not offer this sub-protocol",
+        })
+    }
+}
+
+impl core::error::Error for AcceptError {}

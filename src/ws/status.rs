@@ -1,0 +1,82 @@
+//! The HTTP statuses a request to open a WebSocket is refused with.
+
+/// An HTTP status (RFC 9110 section 15) of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// 400: the request breaks a rule of HTTP or of RFC 6455.
+    BadRequest,
+    /// 401: the credentials are missing or wrong.
+    Unauthorized,
+    /// 403: nobody who asks like this is let in.
+    Forbidden,
+    /// 404: there is nothing at this path.
+    NotFound,
+    /// 408: the request was not complete in time.
+    RequestTimeout,
+    /// 426: another version of the WebSocket protocol is needed.
+    UpgradeRequired,
+    /// 431: the head of the request is too large.
+    HeadTooLarge,
+    /// 503: there is no room now.
+    Unavailable,
+    /// 505: another version of HTTP is needed.
+    VersionNotSupported,
+}
+
+impl Status {
+    /// The number.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        match self {
+            Self::BadRequest => 400,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::RequestTimeout => 408,
+            Self::UpgradeRequired => 426,
+            Self::HeadTooLarge => 431,
+            Self::Unavailable => 503,
+            Self::VersionNotSupported => 505,
+        }
+    }
+
+    /// The number and the phrase of RFC 9110.
+    #[must_use]
+    pub const fn line(self) -> &'static str {
+        match self {
+            Self::BadRequest => "400 Bad Request",
+            Self::Unauthorized => "401 Unauthorized",
+            Self::Forbidden => "403 Forbidden",
+            Self::NotFound => "404 Not Found",
+            Self::RequestTimeout => "408 Request Timeout",
+            Self::UpgradeRequired => "426 Upgrade Required",
+            Self::HeadTooLarge => "431 Request Header Fields Too Large",
+            Self::Unavailable => "503 Service Unavailable",
+            Self::VersionNotSupported => "505 HTTP Version Not Supported",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn lines_begin_with_their_code() {
+        for status in [
+            Status::BadRequest,
+            Status::Unauthorized,
+            Status::Forbidden,
+            Status::NotFound,
+            Status::RequestTimeout,
+            Status::UpgradeRequired,
+            Status::HeadTooLarge,
+            Status::Unavailable,
+            Status::VersionNotSupported,
+        ] {
+            assert!(status.line().starts_with(&status.code().to_string()), "{status:?}");
+        }
+    }
+}

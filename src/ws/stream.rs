@@ -1,0 +1,206 @@
+//! What both roles share once the handshake is over, and the ending that may come before it is.
+
+use super::close;
+use super::frame::Opcode;
+use super::mask::Masking;
+use super::receiver::{Item, Kind, Receiver};
+use super::sender::{Output, Phase, Sender, Timer};
+use super::{Closed, Event, Limits, Violation};
+use crate::{Time, Wire, buf::Rx};
+
+/// A connection: its two halves are different fields, so that one can be lent while the other is used.
+#[derive(Debug)]
+pub(crate) struct Stream<M> {
+    pub(crate) input: Receiver,
+    pub(crate) output: Output<M>,
+}
+
+/// What a poll found, before anything is lent.
+enum Found {
+    Item(Item),
+    Closed(Closed),
+}
+
+impl<M: Masking> Stream<M> {
+    pub(crate) fn new(mask: M, peer_masks: bool, limits: Limits, now: Time) -> Self {
+        Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
+    }
+
+    pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+        let item = match self.find()? {
+            Found::Closed(closed) => return Some((Event::Closed(closed), Sender(&mut self.output))),
+            Found::Item(item) => item,
+        };
+        let event = match item {
+            Item::Assembled(Kind::Text) => Event::Text(self.input.text()),
+            Item::Assembled(Kind::Binary) => Event::Binary(self.input.binary()),
+            Item::Whole { kind: Kind::Binary, len } => Event::Binary(self.input.rx.consumed(len)),
+            Item::Whole { kind: Kind::Text, len } => {
+                match core::str::from_utf8(self.input.rx.consumed(len)) {
+                    Ok(text) => Event::Text(text),
+                    Err(_) => {
+                        self.output.fail(Violation::InvalidUtf8);
+                        Event::Closed(self.output.take_closed()?)
+                    }
+                }
+            }
+            Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
+            Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
+        };
+        Some((event, Sender(&mut self.output)))
+    }
+
+    /// Bytes, then the end of the transport, then timers.
+    fn find(&mut self) -> Option<Found> {
+        loop {
+            if let Some(closed) = self.output.take_closed() {
+                return Some(Found::Closed(closed));
+            }
+            let discard = match self.output.phase {
+                Phase::Ended { .. } => {
+                    self.input.discard();
+                    return None;
+                }
+                Phase::Handshake => {
+                    self.end_of_input_or_time()?;
+                    continue;
+                }
+                Phase::Open => false,
+                Phase::Closing => true,
+            };
+            // Above the mark nothing is parsed that could provoke more output; after our close frame nothing does.
+            if self.output.tx.is_full() && !discard {
+                self.end_of_input_or_time()?;
+                continue;
+            }
+            match self.input.next(&self.output.limits, discard) {
+                Err(violation) => self.output.fail(violation),
+                Ok(Some(Item::Control { opcode: Opcode::Close, len })) => {
+                    match close::parse(self.input.rx.consumed(len)) {
+                        Ok((code, reason)) => self.output.closed_by_peer(code, reason),
+                        Err(violation) => self.output.fail(violation),
+                    }
+                }
+                Ok(Some(_)) if discard => {}
+                Ok(Some(item)) => {
+                    if let Item::Control { opcode: Opcode::Ping, len } = item {
+                        self.output.pong(self.input.rx.consumed(len));
+                    }
+                    return Some(Found::Item(item));
+                }
+                Ok(None) => {
+                    self.input.rx.polled_dry();
+                    self.end_of_input_or_time()?;
+                }
+            }
+        }
+    }
+
+    /// Nothing more comes of the bytes: does the end of the transport, or the time, end the connection?
+    fn end_of_input_or_time(&mut self) -> Option<()> {
+        let now = self.output.now;
+        let mut due = |timer: Timer| self.output.timers.take_due(timer as usize, now);
+        if self.input.eof {
+            // After our close frame the end of the transport is an answer, if a curt one.
+            let closing = self.output.phase == Phase::Closing;
+            let closed = if closing { Closed::ByUs { answered: false } } else { Closed::Vanished };
+            self.output.end_abruptly(closed);
+        } else if due(Timer::Close) {
+            self.output.end(Closed::ByUs { answered: false });
+        } else if due(Timer::Stalled) {
+            self.output.end_abruptly(Closed::Stalled);
+        } else {
+            return None;
+        }
+        Some(())
+    }
+
+    /// Whether the bytes could bring an event.
+    fn has_unparsed(&self) -> bool {
+        match self.output.phase {
+            Phase::Open => self.input.rx.has_fresh() && !self.output.tx.is_full(),
+            Phase::Closing => self.input.rx.has_fresh(),
+            Phase::Handshake | Phase::Ended { .. } => false,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let output = &self.output;
+        match output.phase {
+            Phase::Ended { told: false } => Some(output.now),
+            Phase::Ended { told: true } if self.is_done() => None,
+            _ if !output.has_ended() && (self.input.eof || self.has_unparsed()) => Some(output.now),
+            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Ended { .. } => output.timers.next(),
+        }
+    }
+
+    /// Bytes came although none were wanted.
+    pub(crate) fn overfeed(&mut self, now: Time) {
+        self.output.sees(now);
+        if !self.output.has_ended() && !self.input.eof {
+            self.output.overfed();
+        }
+    }
+
+    pub(crate) fn tick(&mut self, now: Time) {
+        self.output.sees(now);
+        if self.output.is_done() {
+            self.output.tx.discard();
+        }
+    }
+}
+
+impl<M: Masking> Wire for Stream<M> {
+    fn space(&mut self) -> &mut [u8] {
+        if self.wants_input() { self.input.rx.space() } else { &mut [] }
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.output.sees(now);
+        if !self.output.has_ended() {
+            self.input.rx.filled(n);
+        }
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.output.sees(now);
+        if bytes.is_empty() || self.output.has_ended() || self.input.eof {
+            return;
+        }
+        if !(self.wants_input() && self.input.rx.append(bytes)) {
+            self.overfeed(now);
+        }
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.output.sees(now);
+        self.input.eof = true;
+        if self.output.has_ended() {
+            self.output.tx.discard();
+        }
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.output.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.output.sent(n);
+    }
+
+    fn wants_input(&self) -> bool {
+        !self.output.has_ended()
+            && !self.input.eof
+            && self.input.rx.fresh() < Rx::UNPOLLED_LIMIT
+            && (self.output.phase == Phase::Closing || !self.output.tx.is_full())
+    }
+
+    fn is_done(&self) -> bool {
+        self.output.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.input.trim();
+        self.output.tx.trim();
+    }
+}

@@ -1,0 +1,129 @@
+//! UTF-8 that arrives in pieces: checked as it comes, each byte once, failing at the first byte that cannot be
+//! part of any text (RFC 6455 section 8.1).
+
+use alloc::string::String;
+use core::str::from_utf8;
+
+/// The piece continues no valid UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InvalidUtf8;
+
+/// The beginning of a character that the last piece ended in: at most three bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carry {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Carry {
+    /// Appends the characters that `piece` completes to `text` and keeps the beginning of the one it does not.
+    pub(crate) fn push(&mut self, mut piece: &[u8], text: &mut String) -> Result<(), InvalidUtf8> {
+        while self.len > 0 {
+            let [first, rest @ ..] = piece else { return Ok(()) };
+            self.keep(&[*first]);
+            piece = rest;
+            match from_utf8(self.held()) {
+                Ok(character) => {
+                    text.push_str(character);
+                    self.len = 0;
+                }
+                Err(error) if error.error_len().is_none() => {}
+                Err(_) => return Err(InvalidUtf8),
+            }
+        }
+        let (whole, begun) = piece.split_at(piece.len().saturating_sub(begun_character(piece)));
+        text.push_str(from_utf8(whole).map_err(|_| InvalidUtf8)?);
+        self.keep(begun);
+        // `e0 80` begins no character although `e0` does: what is kept must still be able to become one.
+        match from_utf8(self.held()) {
+            Err(error) if error.error_len().is_some() => Err(InvalidUtf8),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The text ends here.
+    pub(crate) const fn finish(&mut self) -> Result<(), InvalidUtf8> {
+        let open = self.len > 0;
+        self.len = 0;
+        if open { Err(InvalidUtf8) } else { Ok(()) }
+    }
+
+    fn held(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let end = self.len.saturating_add(bytes.len());
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
+            room.copy_from_slice(bytes);
+            self.len = end;
+        }
+    }
+}
+
+/// How many of the last three bytes begin a character that does not end in `piece`.
+fn begun_character(piece: &[u8]) -> usize {
+    for (behind, byte) in piece.iter().rev().take(3).enumerate() {
+        let needs = match byte {
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xff => 4,
+            _ => 1,
+        };
+        let has = behind.saturating_add(1);
+        return if needs > has { has } else { 0 };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], cut: usize) -> Result<String, InvalidUtf8> {
+        let (mut carry, mut text) = (Carry::default(), String::new());
+        for piece in bytes.chunks(cut.max(1)) {
+            carry.push(piece, &mut text)?;
+        }
+        carry.finish()?;
+        Ok(text)
+    }
+
+    #[test]
+    fn agrees_with_core_however_it_is_cut() {
+        arbtest::arbtest(|u| {
+            let mut bytes: alloc::vec::Vec<u8> =
+                if u.arbitrary()? { u.arbitrary::<String>()?.into_bytes() } else { u.arbitrary()? };
+            if u.ratio(1, 4)? {
+                bytes.extend_from_slice(u.choose(&[&b"\xe2\x82"[..], b"\xf0\x9f\x92", b"\xed\xa0\x80"])?);
+            }
+            for cut in 1..=bytes.len().clamp(1, 9) {
+                let expected = String::from_utf8(bytes.clone()).map_err(|_| InvalidUtf8);
+                assert_eq!(check(&bytes, cut), expected, "{bytes:x?} cut every {cut}");
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn fails_at_the_first_byte_that_cannot_be_text() {
+        for (name, bytes) in [
+            ("no lead byte", &b"\x80"[..]),
+            ("overlong, two bytes", b"\xc0"),
+            ("overlong, three bytes", b"\xe0\x80"),
+            ("surrogate", b"\xed\xa0"),
+            ("overlong, four bytes", b"\xf0\x80"),
+            ("above U+10FFFF", b"\xf4\x90"),
+            ("above every plane", b"\xf5"),
+            ("broken continuation", b"\xe2\x82A"),
+        ] {
+            let (mut carry, mut text) = (Carry::default(), String::new());
+            let whole = carry.push(bytes, &mut text);
+            assert_eq!(whole, Err(InvalidUtf8), "{name}");
+            let (mut carry, mut text) = (Carry::default(), String::new());
+            let bytewise = bytes.iter().try_for_each(|byte| carry.push(&[*byte], &mut text));
+            assert_eq!(bytewise, Err(InvalidUtf8), "{name}, a byte at a time");
+        }
+    }
+}
