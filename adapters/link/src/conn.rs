@@ -45,6 +45,11 @@ impl<M, S> Conn<M, S> {
         &mut self.link
     }
 
+    /// Both, for a loop that takes the steps of a turn apart.
+    pub const fn parts_mut(&mut self) -> (&mut M, &mut Link<S>) {
+        (&mut self.machine, &mut self.link)
+    }
+
     /// See [`Link::ready`].
     pub const fn ready(&mut self) {
         self.link.ready();
