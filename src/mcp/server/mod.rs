@@ -1,31 +1,28 @@
 //! The server's side of a session: the editor.
 //!
 //! It answers the handshake, `ping`, the lists and everything it does not know by itself, within `receive`; calls of
-//! tools go to the application as events. What it does when is the table of mcp.md 2.2, in `on_request` and
-//! `on_notification`. Not answering a call is how it is deferred; one that is forgotten is answered at its deadline.
+//! tools go to the application as events. Not answering a call is how it is deferred; one that is forgotten is answered
+//! at its deadline. What is permitted when is decided in `inbound`.
 
-use alloc::{borrow::ToOwned, format};
+use alloc::format;
 use core::{fmt, time::Duration};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Implementation, Outcome, Patience, ProtocolVersion, Timeout, ToolResult, Tools,
-    params::{self, Cancelled, Empty, Initialize, NoPrompts, NoResourceTemplates, NoResources, ToolList},
+    Implementation, Outcome, ProtocolVersion, Timeout, ToolResult, Tools,
     session::{Inbound, Purpose, Session},
 };
 use crate::{
     Outbox, Time,
-    rpc::{
-        CallId, Calls, ErrorObject, Gone, Id, RequestId, SendError, SessionId, Violation, calls::Refused,
-        code, write,
-    },
+    rpc::{CallId, Calls, Gone, Id, RequestId, SendError, SessionId, write},
     time::earlier,
 };
 
 mod config;
 mod event;
+mod inbound;
 
 pub use config::ServerConfig;
 pub use event::{CallEnd, ServerEvent};
@@ -306,135 +303,6 @@ impl<T: Tools> Server<T> {
             State::Closed => Err(SendError::Closed),
         }
     }
-
-    fn on_request(&mut self, id: Id, method: &str, params: Option<&RawValue>, out: &mut impl Outbox) {
-        if self.calls.is_in_flight(&id) {
-            return refuse(&id, code::INVALID_REQUEST, "a request with this id is open", out);
-        }
-        match (self.state, method) {
-            (_, "ping") => answer(&id, &Empty {}, out),
-            // At once and in every state: a client that probes for a newer protocol hangs on silence, and falls back
-            // to `initialize` on this error.
-            (_, "server/discover") => not_found(&id, method, out),
-            (State::AwaitingInitialize, "initialize") => self.initialize(&id, params, out),
-            (State::AwaitingInitialize, _) => refuse(&id, code::INVALID_REQUEST, "not initialized", out),
-            (State::Draining | State::Closed, _) => refuse(&id, code::INVALID_REQUEST, "shutting down", out),
-            (State::Initializing | State::Ready, "initialize") => {
-                refuse(&id, code::INVALID_REQUEST, "already initialized", out);
-            }
-            (State::Initializing | State::Ready, "tools/list") => {
-                answer(&id, &ToolList { tools: self.tools.specs() }, out);
-                self.session.push(ServerEvent::ToolsListed);
-            }
-            (State::Initializing | State::Ready, "tools/call") => self.call(id, params, out),
-            (State::Initializing | State::Ready, "resources/list") => {
-                answer(&id, &NoResources { resources: [] }, out);
-            }
-            (State::Initializing | State::Ready, "resources/templates/list") => {
-                answer(&id, &NoResourceTemplates { resource_templates: [] }, out);
-            }
-            (State::Initializing | State::Ready, "prompts/list") => {
-                answer(&id, &NoPrompts { prompts: [] }, out)
-            }
-            (State::Initializing | State::Ready, _) => not_found(&id, method, out),
-        }
-    }
-
-    fn initialize(&mut self, id: &Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked = Initialize::read(params);
-        let version = asked.version();
-        self.client = asked.client();
-        self.version = Some(version);
-        self.state = State::Initializing;
-        let tools = params::ToolsCapability { list_changed: self.config.tools_list_changed };
-        let result = params::InitializeResultOut {
-            protocol_version: version.as_str(),
-            capabilities: params::Capabilities { tools },
-            server_info: &self.config.info,
-            instructions: self.config.instructions.as_deref(),
-        };
-        answer(id, &result, out);
-    }
-
-    /// Opens a call, or answers why not: whatever is wrong with it, the peer hears it under the id of the call.
-    fn call(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        if self.calls.is_full() {
-            return refuse(&id, code::INTERNAL_ERROR, "busy: too many calls are open", out);
-        }
-        let tool = match self.decode(params) {
-            Ok(tool) => tool,
-            Err(error) => {
-                return out.message(|buf| {
-                    write::error(buf, &id, error.code, &error.message, error.data.as_deref());
-                });
-            }
-        };
-        let expiry = match self.tools.patience(&tool) {
-            Patience::Default => Some(Expiry { span: self.config.call_deadline, result: None }),
-            Patience::Unlimited => None,
-            Patience::After { span, result } => Some(Expiry { span, result }),
-        };
-        let deadline = expiry.map(|expiry| self.session.now().after(expiry.span));
-        let expiry = expiry.unwrap_or(Expiry { span: Duration::MAX, result: None });
-        match self.calls.open(id.clone(), deadline, expiry) {
-            Ok(call) => self.session.push(ServerEvent::Call { call, tool }),
-            Err(Refused::Duplicate | Refused::Busy) => {
-                refuse(&id, code::INTERNAL_ERROR, "busy: too many calls are open", out);
-            }
-        }
-    }
-
-    fn decode(&self, params: Option<&RawValue>) -> Result<T::Call, ErrorObject> {
-        let invalid = |error: serde_json::Error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"));
-        let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
-        let call: params::Call<'_> = serde_json::from_str(params).map_err(invalid)?;
-        self.tools.check(&call.name)?;
-        let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
-        if !arguments.starts_with('{') {
-            return Err(ErrorObject::new(code::INVALID_PARAMS, "arguments is not an object"));
-        }
-        let mut deserializer = serde_json::Deserializer::from_str(arguments);
-        let tool = self.tools.decode(&call.name, &mut deserializer).map_err(invalid)?;
-        deserializer.end().map_err(invalid)?;
-        Ok(tool)
-    }
-
-    fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
-        match (self.state, method) {
-            (State::Initializing, "notifications/initialized") => {
-                self.state = State::Ready;
-                self.session.push(ServerEvent::Ready);
-            }
-            (State::Ready | State::Draining, "notifications/initialized") => {}
-            (State::Initializing | State::Ready | State::Draining, "notifications/cancelled") => {
-                self.on_cancelled(params);
-            }
-            // No call can be open before `initialize`.
-            (State::AwaitingInitialize, "notifications/cancelled" | "notifications/progress") => {}
-            (State::AwaitingInitialize, _) => self.session.report(Violation::Premature),
-            (State::Initializing | State::Ready, _) => self.session.push(ServerEvent::Notification {
-                method: method.into(),
-                params: params.map(ToOwned::to_owned),
-            }),
-            (State::Draining, "notifications/progress") => self.session.push(ServerEvent::Notification {
-                method: method.into(),
-                params: params.map(ToOwned::to_owned),
-            }),
-            (State::Draining | State::Closed, _) => {}
-        }
-    }
-
-    /// Ends the call that is named exactly; anything else changes nothing and is not answered (mcp.md I6).
-    fn on_cancelled(&mut self, params: Option<&RawValue>) {
-        let Some(cancelled) = params.and_then(|p| serde_json::from_str::<Cancelled<'_>>(p.get()).ok()) else {
-            return;
-        };
-        let id = cancelled.request_id.and_then(|token| Id::read(token, &self.session.limits));
-        if let Some((call, _)) = id.and_then(|id| self.calls.cancel(&id)) {
-            let reason = cancelled.reason(self.session.limits.reason);
-            self.session.push(ServerEvent::CallEnded { call, how: CallEnd::Cancelled { reason } });
-        }
-    }
 }
 
 impl<T: Tools + fmt::Debug> fmt::Debug for Server<T> {
@@ -463,12 +331,4 @@ impl Expiry {
 
 fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
     out.message(|buf| write::result(buf, id, result));
-}
-
-fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
-    out.message(|buf| write::error(buf, id, code, message, None));
-}
-
-fn not_found(id: &Id, method: &str, out: &mut impl Outbox) {
-    refuse(id, code::METHOD_NOT_FOUND, &format!("method not found: {method}"), out);
 }
