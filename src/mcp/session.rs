@@ -107,6 +107,10 @@ impl<E: From<Common>> Session<E> {
         self.events.push_back(event);
     }
 
+    pub(super) fn has_event(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     pub(super) fn pop(&mut self) -> Option<E> {
         self.events.pop_front()
     }

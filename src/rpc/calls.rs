@@ -122,6 +122,12 @@ impl<T> Calls<T> {
         Some((CallId::new(self.session, serial), open.data))
     }
 
+    /// The oldest open call.
+    #[must_use]
+    pub fn first(&self) -> Option<CallId> {
+        self.open.first_key_value().map(|(serial, _)| CallId::new(self.session, *serial))
+    }
+
     /// Whether this call waits for its answer.
     #[must_use]
     pub fn is_open(&self, call: CallId) -> bool {

@@ -126,6 +126,16 @@ impl Client {
         })
     }
 
+    /// What happened and was not polled yet, without letting time end anything. For a layer that has more input to
+    /// look at first.
+    pub(crate) fn queued_event(&mut self) -> Option<ClientEvent> {
+        self.session.pop()
+    }
+
+    pub(crate) fn has_queued_event(&self) -> bool {
+        self.session.has_event()
+    }
+
     /// When to call [`tick`](Client::tick) and poll again at the latest: not in the future while an event waits, `None`
     /// if no time matters.
     #[must_use]

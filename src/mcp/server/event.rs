@@ -65,7 +65,9 @@ pub enum CallEnd {
     },
     /// Its deadline passed, and it was answered for the application.
     Expired,
-    /// The session ended first.
+    /// This side shut down, and it was answered as failed.
+    ShutDown,
+    /// The session ended first; it was not answered.
     Closed,
 }
 

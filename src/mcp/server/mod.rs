@@ -139,6 +139,16 @@ impl<T: Tools> Server<T> {
         Some(ServerEvent::Outcome { request, outcome: Outcome::TimedOut })
     }
 
+    /// What happened and was not polled yet, without letting time end anything. For a layer that has more input to
+    /// look at first.
+    pub(crate) fn queued_event(&mut self) -> Option<ServerEvent<T::Call>> {
+        self.session.pop()
+    }
+
+    pub(crate) fn has_queued_event(&self) -> bool {
+        self.session.has_event()
+    }
+
     /// When to call [`tick`](Server::tick) and poll again at the latest: not in the future while an event waits, `None`
     /// if no time matters.
     #[must_use]
@@ -239,6 +249,17 @@ impl<T: Tools> Server<T> {
     pub fn drain(&mut self) {
         if self.state != State::Closed {
             self.state = State::Draining;
+        }
+    }
+
+    /// Takes no more requests and answers those that are open as failed, with this text. Each ends with an event.
+    pub fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
+        self.drain();
+        let result = ToolResult::error(text);
+        while let Some(call) = self.calls.first() {
+            if self.respond(call, &result, out).is_ok() {
+                self.session.push(ServerEvent::CallEnded { call, how: CallEnd::ShutDown });
+            }
         }
     }
 
