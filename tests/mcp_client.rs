@@ -1,6 +1,12 @@
 //! A client session from the outside: the handshake, requests and their outcomes, what the server asks.
 #![cfg(feature = "mcp")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
 
 mod mcp_support;
 

@@ -1,13 +1,19 @@
 //! The laws of a session, for any order of what the peer, the application and the clock do: every request ends once
 //! (I1), no handle answers anything but its own call (I4), and after a cancellation there is silence (I5).
 #![cfg(feature = "mcp")]
-#![allow(missing_docs, clippy::unwrap_used, reason = "a test states what it expects")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
 
 mod mcp_support;
 
 use std::collections::BTreeMap;
 
-use arbtest::arbitrary::Unstructured;
+use arbitrary::Unstructured;
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Outcome, ServerEvent, Timeout},
@@ -78,7 +84,7 @@ impl Model {
         assert_eq!(bench.server.open_calls(), open);
     }
 
-    fn step(&mut self, bench: &mut Bench, u: &mut Unstructured<'_>) -> arbtest::arbitrary::Result<()> {
+    fn step(&mut self, bench: &mut Bench, u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         let mut expected = BTreeMap::new();
         match u.int_in_range(0..=9)? {
             0..=2 => {

@@ -1,6 +1,11 @@
 //! A server session from the outside: what it permits when, what it answers, how calls and requests end.
 #![cfg(feature = "mcp")]
-#![allow(missing_docs, clippy::unwrap_used, reason = "a test states what it expects")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
 
 mod mcp_support;
 

@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::exhaustive_enums,
+    clippy::wildcard_enum_match_arm,
     reason = "shared by several tests, none of which uses all of it"
 )]
 
