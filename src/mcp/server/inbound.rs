@@ -94,9 +94,9 @@ impl<T: Tools> Server<T> {
         let tool = match self.decode(params) {
             Ok(tool) => tool,
             Err(error) => {
-                return out.message(|buf| {
-                    write::error(buf, &id, error.code, &error.message, error.data.as_deref());
-                });
+                // It may repeat what the peer sent, at any length.
+                let message = params::clip(&error.message, self.session.limits.reason);
+                return out.message(|buf| write::error(buf, &id, error.code, message, error.data.as_deref()));
             }
         };
         let expiry = match self.tools.patience(&tool) {
