@@ -195,7 +195,10 @@ mod tests {
         );
         let problem = Diagnostic::new(Severity::Information, Range::default(), "m");
         let text = serde_json::to_string(&problem).unwrap();
-        assert!(text.starts_with(r#"{"message":"m","severity":"Information","range":{"start":{"line":0,"#), "{text}");
+        assert!(
+            text.starts_with(r#"{"message":"m","severity":"Information","range":{"start":{"line":0,"#),
+            "{text}"
+        );
         assert!(!text.contains("null"));
     }
 

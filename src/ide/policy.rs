@@ -42,7 +42,7 @@ pub struct Policy {
     pub auth: Auth,
     /// The port that is listened on: `Host` has to name it.
     pub port: u16,
-    /// Hosts beside 127.0.0.1, localhost and [::1], with their port, as a client on another side of a container or of
+    /// Hosts beside 127.0.0.1, localhost and `[::1]`, with their port, as a client on another side of a container or of
     /// WSL writes them (`host.docker.internal:41111`). Default none.
     pub extra_hosts: Vec<String>,
     /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
@@ -79,11 +79,7 @@ impl Policy {
     }
 
     /// Decides; the sub-protocol to answer with, or the refusal.
-    pub(crate) fn judge(
-        &self,
-        request: &Request<'_>,
-        full: bool,
-    ) -> Result<Option<&'static str>, Refusal> {
+    pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Result<Option<&'static str>, Refusal> {
         match request.single("host") {
             Single::Once(host) if self.is_ours(host) => {}
             Single::Once(_) | Single::Missing | Single::Repeated => return Err(FOREIGN_HOST),

@@ -137,7 +137,11 @@ mod tests {
                 let in_line_end = text.get(byte..).is_some_and(|rest| rest.starts_with('\n'))
                     && text.get(..byte).is_some_and(|before| before.ends_with('\r'));
                 if !in_line_end {
-                    assert_eq!(Position::of_byte(&text, byte).byte_in(&text), Some(byte), "{text:?} {character:?}");
+                    assert_eq!(
+                        Position::of_byte(&text, byte).byte_in(&text),
+                        Some(byte),
+                        "{text:?} {character:?}"
+                    );
                 }
             }
             Ok(())

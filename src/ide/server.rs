@@ -153,7 +153,11 @@ impl Server {
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
-    pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), SendError> {
+    pub fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), SendError> {
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
 

@@ -48,7 +48,8 @@ impl Slot {
 
     pub(crate) fn initialized(&mut self, now: Time) {
         if let State::Deaf { connected } = self.state {
-            self.state = if connected { State::Hearing } else { State::Expecting { until: now.after(GRACE) } };
+            self.state =
+                if connected { State::Hearing } else { State::Expecting { until: now.after(GRACE) } };
         }
     }
 
@@ -159,7 +160,11 @@ mod tests {
             slot.list_changed(at(100));
             slot.expire(at(1099));
             assert!(slot.due().is_none());
-            if by_time { slot.expire(at(1100)) } else { slot.tools_listed() }
+            if by_time {
+                slot.expire(at(1100))
+            } else {
+                slot.tools_listed()
+            }
             assert!(slot.due().is_some());
         }
     }

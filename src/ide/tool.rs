@@ -278,14 +278,18 @@ mod tests {
 
     #[test]
     fn optional_arguments_have_their_defaults() {
-        for text in
-            [r#"{"filePath":"/a"}"#, r#"{"path":"/a","startText":"","endText":null,"preview":null,"makeFrontmost":null}"#]
-        {
+        for text in [
+            r#"{"filePath":"/a"}"#,
+            r#"{"path":"/a","startText":"","endText":null,"preview":null,"makeFrontmost":null}"#,
+        ] {
             assert_eq!(serde_json::from_str::<OpenFile>(text).unwrap(), OpenFile::new("/a"), "{text}");
         }
-        for (text, uri) in
-            [("{}", None), (r#"{"uri":""}"#, None), (r#"{"uri":null}"#, None), (r#"{"filePath":"a"}"#, Some("a"))]
-        {
+        for (text, uri) in [
+            ("{}", None),
+            (r#"{"uri":""}"#, None),
+            (r#"{"uri":null}"#, None),
+            (r#"{"filePath":"a"}"#, Some("a")),
+        ] {
             let read: GetDiagnostics = serde_json::from_str(text).unwrap();
             assert_eq!(read.uri.as_deref(), uri, "{text}");
         }

@@ -1,6 +1,8 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
-use super::tool::{CLOSE_ALL_DIFF_TABS, CloseTab, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ToolRequest};
+use super::tool::{
+    CLOSE_ALL_DIFF_TABS, CloseTab, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ToolRequest,
+};
 use crate::mcp::{Patience, ToolSpec, Tools};
 use crate::rpc::{ErrorObject, code};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
@@ -125,7 +127,9 @@ impl Tools for SharedTools {
     fn patience(&self, call: &ToolRequest) -> Patience {
         match call {
             ToolRequest::OpenDiff(_) => Patience::Unlimited,
-            ToolRequest::GetDiagnostics(_) => Patience::After { span: DIAGNOSTICS, result: Some(NO_DIAGNOSTICS) },
+            ToolRequest::GetDiagnostics(_) => {
+                Patience::After { span: DIAGNOSTICS, result: Some(NO_DIAGNOSTICS) }
+            }
             ToolRequest::CloseTab(_)
             | ToolRequest::CloseAllDiffTabs
             | ToolRequest::OpenFile(_)

@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn selections_wait_for_a_pause_and_not_for_ever() {
-        let steady: Vec<(u64, &str)> = (0..30).map(|i| (i * 20, if i % 2 == 0 { "a" } else { "b" })).collect();
+        let texts: Vec<String> = (0..30).map(|i| alloc::format!("{i}")).collect();
+        let steady: Vec<(u64, &str)> = (0..).step_by(20).zip(texts.iter().map(String::as_str)).collect();
         let cases: &[(&str, u64, &[(u64, &str)], &[u64])] = &[
             ("one", 50, &[(10, "x")], &[60]),
             ("two close together", 50, &[(10, "x"), (59, "y")], &[109]),

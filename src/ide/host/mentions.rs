@@ -21,7 +21,12 @@ pub(super) struct Waiting {
 }
 
 impl Mentions {
-    pub(super) fn push(&mut self, mention: Mention, to: Option<ConnId>, until: Time) -> Result<(), MentionError> {
+    pub(super) fn push(
+        &mut self,
+        mention: Mention,
+        to: Option<ConnId>,
+        until: Time,
+    ) -> Result<(), MentionError> {
         if self.0.len() >= MAX_WAITING {
             return Err(MentionError::TooMany);
         }

@@ -218,7 +218,8 @@ impl Host {
 
     /// The bytes of a connection; `None` once it was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
-        let index = self.index(conn).filter(|index| self.slots.get(*index).is_some_and(|slot| !slot.removed))?;
+        let index =
+            self.index(conn).filter(|index| self.slots.get(*index).is_some_and(|slot| !slot.removed))?;
         Some(HostWire { host: self, index })
     }
 
@@ -511,7 +512,9 @@ impl Machine for Host {
             self.send_mentions();
             let slots = &self.slots;
             let is_there = |conn: ConnId| {
-                slots.get(conn.index()).is_some_and(|slot| slot.server.is_some() && slot.id(conn.index()) == conn)
+                slots
+                    .get(conn.index())
+                    .is_some_and(|slot| slot.server.is_some() && slot.id(conn.index()) == conn)
             };
             let mention = self.mentions.expire(self.now, is_there)?;
             return Some(HostEvent::MentionExpired { mention });
