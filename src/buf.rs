@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 pub trait Outbox {
     /// Appends one message: `write` puts its text (UTF-8 JSON) at the end of the buffer it is given.
     ///
-    /// It may only append. An outbox that can no longer send (the connection has ended) drops the message.
+    /// It may only append; where it appends nothing, there is no message. An outbox that can no longer send (the
+    /// connection has ended) drops the message.
     fn message(&mut self, write: impl FnOnce(&mut Vec<u8>));
 
     /// Whether so much waits to be written that nothing should be added that can also be left out or come later.

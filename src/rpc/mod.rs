@@ -1,1 +1,36 @@
-//! rpc
+//! JSON-RPC 2.0 between two equals: the envelope, ids, and the two tables that match answers to questions.
+//!
+//! The rules are those of <https://www.jsonrpc.org/specification>, narrowed as MCP narrows them: an id is a string or
+//! an integer and never null, `params` is an object, no member is ever sent that the specification does not name.
+//!
+//! ```text
+//! text ──classify──▶ Message ──▶ Request       ──▶ Calls     (asked of us: one answer each)
+//!                            ──▶ Response      ──▶ Requests  (asked by us: one outcome each)
+//!                            ──▶ Notification, Batch, PeerError, Invalid
+//! ```
+//!
+//! Nothing here knows a method name, a session's state, or how messages are framed. That the peer cancels a call, and
+//! by which notification, is the business of [`mcp`](crate::mcp).
+
+pub mod calls;
+pub mod code;
+mod depth;
+mod error;
+mod handle;
+mod id;
+mod limits;
+pub mod message;
+mod refusal;
+pub mod requests;
+mod violation;
+pub mod write;
+
+pub use calls::Calls;
+pub use error::ErrorObject;
+pub use handle::{CallId, RequestId, SessionId};
+pub use id::Id;
+pub use limits::Limits;
+pub use message::{Answer, Message, classify};
+pub use refusal::{Gone, SendError};
+pub use requests::Requests;
+pub use violation::Violation;

@@ -70,6 +70,18 @@ impl<R: TryCryptoRng> Client<R> {
         Sender(&mut self.stream.output)
     }
 
+    /// Whether more waits to be written than [`Limits::outgoing`]: nothing is parsed until some of it has gone.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.stream.output.tx.is_full()
+    }
+
+    /// Whether the connection has ended, be it reported or not.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.stream.output.has_ended()
+    }
+
     /// Whether the opening handshake is over and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -206,6 +206,9 @@ impl<M: Masking> Output<M> {
         buf.resize(body, 0);
         write(buf);
         let len = buf.len().saturating_sub(body);
+        if len == 0 {
+            return buf.truncate(at);
+        }
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);
         }

@@ -112,6 +112,18 @@ impl Server {
         Sender(&mut self.stream.output)
     }
 
+    /// Whether more waits to be written than [`Limits::outgoing`]: nothing is parsed until some of it has gone.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.stream.output.tx.is_full()
+    }
+
+    /// Whether the connection has ended, be it reported or not.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.stream.output.has_ended()
+    }
+
     /// Whether the opening handshake is over and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -119,12 +131,20 @@ impl Server {
     }
 
     /// Ends the connection without an answer: for one that has no right to it.
+    #[cfg(feature = "ide")]
     pub(crate) fn drop_unanswered(&mut self) {
         self.opening = Opening::Over;
-        self.stream.output.end_abruptly(Closed::Vanished);
+        self.stream.output.end_abruptly(Closed::ByUs { answered: false });
+    }
+
+    /// Where the outgoing stream ends so far: how many bytes were ever put into it.
+    #[cfg(feature = "ide")]
+    pub(crate) fn position(&self) -> u64 {
+        self.stream.output.tx.position()
     }
 
     /// Ends an open connection because of what layers above found.
+    #[cfg(feature = "ide")]
     pub(crate) fn fail(&mut self, violation: super::Violation) {
         self.stream.output.fail(violation);
     }

@@ -1,0 +1,44 @@
+//! The only place that reads the environment or draws randomness: glue between the system and the pure functions of
+//! [`ide_mcp::ide`].
+
+use std::env::{self, VarError};
+
+use getrandom::SysRng;
+use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::locate::{Candidate, Environment, Extras, locate};
+
+use crate::Error;
+
+/// The candidate directories by the variables of this process, as [`locate`] orders them; never empty.
+///
+/// On Windows the home directory is `USERPROFILE`.
+///
+/// # Errors
+/// [`Error::Locate`] and [`Error::VariableNotUnicode`].
+pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
+    let config_dir = variable("CLAUDE_CONFIG_DIR")?;
+    let home = variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
+    let xdg = if extras.xdg { variable("XDG_CONFIG_HOME")? } else { None };
+    let environment = Environment {
+        claude_config_dir: config_dir.as_deref(),
+        home: home.as_deref(),
+        xdg_config_home: xdg.as_deref(),
+    };
+    locate(&environment, extras).map_err(Error::Locate)
+}
+
+/// A new token from the randomness of the system (L10).
+///
+/// # Errors
+/// [`Error::Entropy`]. There is no weaker source to fall back to.
+pub fn new_token() -> Result<AuthToken, Error> {
+    AuthToken::generate(&mut SysRng).map_err(Error::Entropy)
+}
+
+fn variable(name: &'static str) -> Result<Option<String>, Error> {
+    match env::var(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(Error::VariableNotUnicode { variable: name }),
+    }
+}

@@ -1,0 +1,154 @@
+//! Everything that can go wrong on the way to a lock file and back. Each message has the path and says what to do;
+//! none has a byte of a token.
+
+use core::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ide_mcp::ide::LockFileError;
+use ide_mcp::ide::locate::LocateError;
+
+/// Why something did not work.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused.
+    Io {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A directory or file belongs to another user (L1, L4).
+    NotOurs {
+        /// Its path.
+        path: PathBuf,
+        /// The user it belongs to.
+        owner: u32,
+        /// The user we are.
+        us: u32,
+    },
+    /// A directory stays open to other users, whatever we do: some file systems have no modes (L1).
+    TooOpen {
+        /// Its path.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The name of a lock file leads to a symbolic link (L4).
+    Symlink {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The name of a lock file leads to a pipe, a directory, a device or a socket (L4).
+    NotRegular {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The name ends in `.lock`, but what comes before that is no port (L9).
+    NotAPort {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The text is no lock file, or too long for one.
+    Malformed {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: LockFileError,
+    },
+    /// A path is not Unicode, and JSON cannot say it.
+    NotUnicode {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The variables do not say where lock files are.
+    Locate(LocateError),
+    /// A variable is not Unicode.
+    VariableNotUnicode {
+        /// Its name.
+        variable: &'static str,
+    },
+    /// Port 0 is no port to be found at.
+    PortZero,
+    /// The system gave no randomness.
+    Entropy(getrandom::Error),
+}
+
+impl Error {
+    /// For `map_err`: the error of the system while `doing` something to `path`.
+    pub(crate) fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Io { doing, path, source: source.into() }
+    }
+
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, source } => {
+                write!(
+                    f,
+                    "could not {doing} {path:?}: {source}; see that it is there, yours, and not on a full disk"
+                )
+            }
+            Self::NotOurs { path, owner, us } => write!(
+                f,
+                "{path:?} belongs to user {owner}, we are user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR \
+                 to a directory of our own"
+            ),
+            Self::TooOpen { path, mode } => write!(
+                f,
+                "{path:?} stays open to other users (mode {mode:03o}): set CLAUDE_CONFIG_DIR to a directory on a file \
+                 system that keeps modes"
+            ),
+            Self::Symlink { path } => {
+                write!(f, "{path:?} is a symbolic link, which is never followed: remove it")
+            }
+            Self::NotRegular { path } => write!(f, "{path:?} is not a regular file: remove it"),
+            Self::NotAPort { path } => {
+                write!(f, "{path:?} is not named for a port (1 to 65535, no leading zero): remove it")
+            }
+            Self::Malformed { path, source } => {
+                write!(f, "{path:?}: {source}; restart the editor that wrote it, or remove it")
+            }
+            Self::NotUnicode { path } => {
+                write!(f, "{path:?} is not Unicode: open the folder under another name")
+            }
+            Self::Locate(source) => source.fmt(f),
+            Self::VariableNotUnicode { variable } => {
+                write!(f, "{variable} is not Unicode: set it to a path that is")
+            }
+            Self::PortZero => {
+                f.write_str("port 0 cannot be published: listen first, then publish the port you got")
+            }
+            Self::Entropy(source) => write!(f, "the system gave no randomness: {source}; try again"),
+        }
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Malformed { source, .. } => Some(source),
+            Self::Locate(source) => Some(source),
+            Self::NotOurs { .. }
+            | Self::TooOpen { .. }
+            | Self::Symlink { .. }
+            | Self::NotRegular { .. }
+            | Self::NotAPort { .. }
+            | Self::NotUnicode { .. }
+            | Self::VariableNotUnicode { .. }
+            | Self::PortZero
+            // Its error implementation hangs on a feature that nothing here needs.
+            | Self::Entropy(_) => None,
+        }
+    }
+}

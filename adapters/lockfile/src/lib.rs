@@ -1,0 +1,45 @@
+//! The lock files of [`ide_mcp`] on disk: what an editor publishes so that a client finds it, and what a client scans.
+//!
+//! The rules are L1 to L9 of the threat catalogue: a lock file is created with mode 0600 in a directory of mode 0700
+//! that is ours, appears whole by renaming, is removed by the guard that published it and by nobody else, and comes
+//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, and deletes nothing.
+//!
+//! What the files say and which of them a client may use is decided without a disk in [`ide_mcp::ide`]. Elsewhere than
+//! on Unix there are no modes and no owners here: the profile directory of Windows is its user's own by default.
+//!
+//! ```no_run
+//! use ide_mcp::ide::{AuthToken, LockFile, locate::Extras};
+//! use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+//!
+//! # fn main() -> Result<(), ide_mcp_lockfile::Error> {
+//! let listening_on = 12345; // Listen first, publish then.
+//! let folders = workspace_folders(["."])?;
+//! let file = LockFile::new(std::process::id(), folders, "My Editor", new_token()?);
+//! let candidates = from_environment(Extras::default())?;
+//! if let Some(candidate) = candidates.first() {
+//!     let published = LockDir::create(&candidate.dir)?.publish(listening_on, &file)?;
+//!     published.remove()?; // Or drop it; then close the listener.
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod dir;
+mod environment;
+mod error;
+mod folders;
+mod process;
+mod published;
+mod read;
+mod scan;
+#[cfg_attr(unix, path = "sys/unix.rs")]
+#[cfg_attr(not(unix), path = "sys/other.rs")]
+mod sys;
+
+pub use dir::LockDir;
+pub use environment::{from_environment, new_token};
+pub use error::Error;
+pub use folders::workspace_folders;
+pub use process::pid_alive;
+pub use published::{Published, Watch};
+pub use scan::{Found, scan};

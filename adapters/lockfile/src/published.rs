@@ -1,0 +1,133 @@
+//! A lock file of ours while it is published: a guard that removes it, and the step of a watchdog that brings it back.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use ide_mcp::ide::LockFile;
+
+use crate::read::read;
+use crate::{Error, LockDir};
+
+/// A published lock file. Dropping it removes the file, unless somebody else's has taken its place.
+///
+/// Drop it, or call [`remove`](Self::remove), before the listener closes (L5).
+#[derive(Debug)]
+#[must_use = "the lock file is removed when this is dropped"]
+pub struct Published {
+    dir: LockDir,
+    port: u16,
+    file: LockFile,
+    path: PathBuf,
+    /// Dropping has nothing left to do.
+    settled: bool,
+}
+
+/// What [`Published::republish_if_missing`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// The file is there and ours.
+    InPlace,
+    /// It was gone and is back, with the same port and token.
+    Republished,
+    /// Something else has its name. It was left alone; [`Published::update`] writes over it.
+    Taken,
+}
+
+impl Published {
+    pub(crate) fn new(dir: LockDir, port: u16, file: LockFile) -> Self {
+        let path = dir.path().join(LockFile::file_name(port));
+        Self { dir, port, file, path, settled: false }
+    }
+
+    /// Where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was published last.
+    #[must_use]
+    pub fn file(&self) -> &LockFile {
+        &self.file
+    }
+
+    /// Publishes `file` in place of the one before, when folders were opened or closed. Whoever reads finds the one or
+    /// the other, whole.
+    ///
+    /// # Errors
+    /// As [`LockDir::publish`]; the old file is then still published.
+    pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        self.dir.write(self.port, file)?;
+        self.file = file.clone();
+        Ok(())
+    }
+
+    /// Publishes the file again if it vanished, along with its directory if need be: a client that cannot see our
+    /// process deletes it (L6). A step for a timer; 5 s is a good interval.
+    ///
+    /// # Errors
+    /// As [`LockDir::create`] and [`LockDir::publish`]; a later step may succeed.
+    pub fn republish_if_missing(&mut self) -> Result<Watch, Error> {
+        // By path, since that is how a client looks: the directory behind our handle may have been moved away.
+        self.dir = LockDir::create(self.dir.path())?;
+        match self.look()? {
+            Seen::Ours => Ok(Watch::InPlace),
+            Seen::Theirs => Ok(Watch::Taken),
+            Seen::Nothing => {
+                self.dir.write(self.port, &self.file)?;
+                Ok(Watch::Republished)
+            }
+        }
+    }
+
+    /// Removes the file and says whether it did: not if it had vanished, nor if somebody else's has its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. The file is then still there, and dropping will not try again.
+    pub fn remove(mut self) -> Result<bool, Error> {
+        self.settled = true;
+        self.take_away()
+    }
+
+    fn take_away(&self) -> Result<bool, Error> {
+        match self.look()? {
+            Seen::Nothing | Seen::Theirs => Ok(false),
+            Seen::Ours => match self.dir.handle().remove(&LockFile::file_name(self.port)) {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+                Err(error) => Err(Error::io("remove", &self.path)(error)),
+            },
+        }
+    }
+
+    /// What has our name. It is ours if it has our token, or, where we have none, if it says just what we wrote.
+    fn look(&self) -> Result<Seen, Error> {
+        let name = LockFile::file_name(self.port);
+        match read(self.dir.handle(), OsStr::new(&name), &self.path).file {
+            Ok(file) if file.auth_token.is_some() && file.auth_token == self.file.auth_token => {
+                Ok(Seen::Ours)
+            }
+            Ok(file) if file == self.file => Ok(Seen::Ours),
+            Ok(_) => Ok(Seen::Theirs),
+            Err(error) if error.is_not_found() => Ok(Seen::Nothing),
+            Err(error @ (Error::Io { .. } | Error::Entropy(_))) => Err(error),
+            Err(_) => Ok(Seen::Theirs),
+        }
+    }
+}
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        if !self.settled {
+            // Nobody is left to be told.
+            let _ = self.take_away();
+        }
+    }
+}
+
+enum Seen {
+    Nothing,
+    Ours,
+    Theirs,
+}

@@ -1,0 +1,50 @@
+//! Reading one file that somebody else may have put there (L4): regular, ours, of bounded length.
+
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::Read;
+use std::path::Path;
+
+use ide_mcp::ide::{LockFile, LockFileError};
+
+use crate::{Error, sys};
+
+/// What a file is, and what it says if it may be read.
+pub(crate) struct Contents {
+    /// `None` if it could not even be opened.
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) file: Result<LockFile, Error>,
+}
+
+/// Reads `name` in `dir`; `path` is for messages.
+pub(crate) fn read(dir: &sys::Dir, name: &OsStr, path: &Path) -> Contents {
+    let opened = dir
+        .open_file(name, path)
+        .and_then(|file| Ok((file.metadata().map_err(Error::io("look at", path))?, file)));
+    match opened {
+        Ok((metadata, file)) => {
+            let file = text(&metadata, file, path).and_then(|text| {
+                LockFile::parse(&text).map_err(|source| Error::Malformed { path: path.to_path_buf(), source })
+            });
+            Contents { metadata: Some(metadata), file }
+        }
+        Err(error) => Contents { metadata: None, file: Err(error) },
+    }
+}
+
+fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<String, Error> {
+    if !metadata.is_file() {
+        return Err(Error::NotRegular { path: path.to_path_buf() });
+    }
+    sys::is_ours(metadata, path)?;
+    // One byte more than may be there, so that a file which grows meanwhile is noticed as well.
+    let limit = u64::try_from(LockFile::MAX_LEN).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    let malformed = |source| Error::Malformed { path: path.to_path_buf(), source };
+    if bytes.len() > LockFile::MAX_LEN {
+        let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX).max(bytes.len());
+        return Err(malformed(LockFileError::TooLong { len }));
+    }
+    String::from_utf8(bytes).map_err(|_| malformed(LockFileError::NotALockFile))
+}

@@ -1,0 +1,99 @@
+//! What a client sees in a directory of lock files. Nothing is deleted, whatever it is: a process that we cannot see
+//! may live all the same (L6).
+
+use std::cmp::Reverse;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ide_mcp::ide::LockFile;
+use ide_mcp::ide::matching::Listed;
+
+use crate::read::{Contents, read};
+use crate::{Error, pid_alive, sys};
+
+/// Every `*.lock` in `dir`, readable or not, newest first. A directory that is not there has none.
+///
+/// # Errors
+/// [`Error::Io`] if the directory itself cannot be read.
+pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
+    let dir = dir.as_ref();
+    let handle = match sys::Dir::open(dir) {
+        Ok(handle) => handle,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("open", dir)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(Error::io("list", dir))? {
+        let name = entry.map_err(Error::io("list", dir))?.file_name();
+        if !name.as_encoded_bytes().ends_with(b".lock") {
+            continue;
+        }
+        let path = dir.join(&name);
+        match name.to_str().and_then(LockFile::port_of) {
+            Some(port) => {
+                let contents = read(&handle, &name, &path);
+                // Removed since it was listed: as if it had never been there.
+                if !contents.file.as_ref().is_err_and(Error::is_not_found) {
+                    found.push(Found::new(path, port, contents));
+                }
+            }
+            None => found.push(Found::misnamed(path)),
+        }
+    }
+    found.sort_by(|a, b| (Reverse(a.modified), &a.path).cmp(&(Reverse(b.modified), &b.path)));
+    Ok(found)
+}
+
+/// One `*.lock`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The port in its name; `None` if there is none, and then the file was not read.
+    pub port: Option<u16>,
+    /// What it says, or why it could not be read.
+    pub file: Result<LockFile, Error>,
+    /// When it was last written; `None` if it could not be opened.
+    pub modified: Option<SystemTime>,
+    /// Its permission bits, where there are any: more than 0600 lets others read the token.
+    pub mode: Option<u32>,
+    /// Whether its process lives ([`pid_alive`]); `None` also for a process of the other system under WSL.
+    pub pid_alive: Option<bool>,
+}
+
+impl Found {
+    fn new(path: PathBuf, port: u16, Contents { metadata, file }: Contents) -> Self {
+        let pid = file
+            .as_ref()
+            .ok()
+            .filter(|file| file.running_in_windows == cfg!(windows))
+            .and_then(|file| file.pid);
+        Self {
+            path,
+            port: Some(port),
+            file,
+            modified: metadata.as_ref().and_then(|metadata| metadata.modified().ok()),
+            mode: metadata.as_ref().and_then(sys::mode),
+            pid_alive: pid.and_then(pid_alive),
+        }
+    }
+
+    fn misnamed(path: PathBuf) -> Self {
+        let file = Err(Error::NotAPort { path: path.clone() });
+        Self { path, port: None, file, modified: None, mode: None, pid_alive: None }
+    }
+
+    /// The same for [`choose`](ide_mcp::ide::matching::choose), with the error as text; `None` without a port.
+    #[must_use]
+    pub fn listed(&self) -> Option<Listed<String>> {
+        Some(Listed {
+            port: self.port?,
+            file: self.file.as_ref().map(Clone::clone).map_err(ToString::to_string),
+            pid_alive: self.pid_alive,
+            modified: self.modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()),
+        })
+    }
+}

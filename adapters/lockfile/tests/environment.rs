@@ -1,0 +1,51 @@
+//! The glue to the environment of the process and to its randomness.
+
+use std::env;
+use std::process::Command;
+
+use ide_mcp::ide::locate::Extras;
+use ide_mcp_lockfile::{from_environment, new_token};
+
+/// Tells the child that it is one. A process must not change its own environment while it has threads.
+const CHILD: &str = "IDE_MCP_LOCKFILE_TEST_CHILD";
+
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+#[test]
+fn the_variables_of_the_process_decide() {
+    if let Some(extras) = env::var_os(CHILD) {
+        let xdg = extras == "xdg";
+        match from_environment(Extras { xdg, ..Extras::default() }) {
+            Ok(found) => found.iter().for_each(|candidate| println!("found {}", candidate.dir)),
+            Err(error) => println!("found {error}"),
+        }
+        return;
+    }
+    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let cases: [(&str, &str, Variables<'_>, &[&str]); 5] = [
+        ("home", "", &[(home, "/h")], &["/h/.claude/ide"]),
+        ("config dir", "", &[(home, "/h"), ("CLAUDE_CONFIG_DIR", "/c")], &["/c/ide"]),
+        ("xdg unasked", "", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide"]),
+        ("xdg", "xdg", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide", "/x/claude/ide"]),
+        ("none", "", &[], &["HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path"]),
+    ];
+    for (name, extras, variables, expected) in cases {
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["--exact", "the_variables_of_the_process_decide", "--nocapture"]);
+        for variable in ["HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"] {
+            child.env_remove(variable);
+        }
+        let output = child.envs(variables.iter().copied()).env(CHILD, extras).output().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let found: Vec<&str> =
+            output.lines().filter_map(|line| line.split_once("found ")).map(|(_, found)| found).collect();
+        assert_eq!(found, expected, "{name}: {output}");
+    }
+}
+
+#[test]
+fn two_tokens_differ() {
+    let (one, other) = (new_token().unwrap(), new_token().unwrap());
+    assert_eq!(one.as_str().len(), 64);
+    assert_ne!(one, other);
+}

@@ -1,0 +1,335 @@
+//! Publishing, changing, removing: what other processes see of it.
+
+mod support;
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ide_mcp::ide::{LockFile, LockFileError};
+use ide_mcp_lockfile::{Error, LockDir, Watch};
+use support::{TempDir, lock_file, names};
+
+#[test]
+fn the_guard_publishes_and_removes() {
+    let temp = TempDir::new();
+    let dir = LockDir::create(temp.join("a/b/ide")).unwrap();
+    let published = dir.publish(12345, &lock_file("one")).unwrap();
+    assert_eq!(published.path(), temp.join("a/b/ide/12345.lock"));
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), lock_file("one").to_json());
+    assert_eq!(names(dir.path()), ["12345.lock"], "no temporary file is left");
+    drop(published);
+    assert!(names(dir.path()).is_empty());
+
+    assert!(dir.publish(12345, &lock_file("one")).unwrap().remove().unwrap());
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn two_ports_do_not_touch_each_other() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let one = dir.publish(1, &lock_file("one")).unwrap();
+    let _two = dir.publish(2, &lock_file("two")).unwrap();
+    drop(one);
+    assert_eq!(names(dir.path()), ["2.lock"]);
+}
+
+#[test]
+fn a_panic_removes_it_too() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let inner = dir.clone();
+    let ended = thread::spawn(move || {
+        let _published = inner.publish(1, &lock_file("one")).unwrap();
+        std::panic::resume_unwind(Box::new(()));
+    });
+    assert!(ended.join().is_err());
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn only_our_own_file_is_removed() {
+    let mut bare = lock_file("one");
+    bare.auth_token = None;
+    let mut other_bare = bare.clone();
+    other_bare.ide_name = "other".into();
+    let mut other_folders = lock_file("one");
+    other_folders.workspace_folders.clear();
+    let text = |file: &LockFile| file.to_json();
+    let cases = [
+        ("unchanged", lock_file("one"), text(&lock_file("one")), true),
+        ("our token, other folders", lock_file("one"), text(&other_folders), true),
+        ("another token", lock_file("one"), text(&lock_file("two")), false),
+        ("no token", lock_file("one"), text(&bare), false),
+        ("no lock file", lock_file("one"), "{".into(), false),
+        ("empty", lock_file("one"), String::new(), false),
+        ("without a token, unchanged", bare.clone(), text(&bare), true),
+        ("without a token, other name", bare.clone(), text(&other_bare), false),
+        ("without a token, now with one", bare, text(&lock_file("one")), false),
+    ];
+    for (name, file, replaced_by, removed) in cases {
+        for explicitly in [false, true] {
+            let temp = TempDir::new();
+            let dir = LockDir::open(temp.path()).unwrap();
+            let published = dir.publish(1, &file).unwrap();
+            let path = published.path().to_path_buf();
+            fs::write(&path, &replaced_by).unwrap();
+            if explicitly {
+                assert_eq!(published.remove().unwrap(), removed, "{name}");
+            } else {
+                drop(published);
+            }
+            assert_eq!(!path.exists(), removed, "{name}, explicitly: {explicitly}");
+        }
+    }
+}
+
+#[test]
+fn removing_what_has_vanished_is_no_error() {
+    let temp = TempDir::new();
+    let published = LockDir::open(temp.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+    fs::remove_file(published.path()).unwrap();
+    assert!(!published.remove().unwrap());
+}
+
+#[test]
+fn a_file_that_vanished_comes_back_the_same() {
+    let temp = TempDir::new();
+    let path = temp.join("above/ide");
+    let mut published = LockDir::create(&path).unwrap().publish(1, &lock_file("one")).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::InPlace);
+
+    fs::remove_file(published.path()).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished);
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), lock_file("one").to_json());
+
+    fs::remove_dir_all(temp.join("above")).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished, "with its directory");
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::InPlace);
+
+    fs::rename(&path, temp.join("moved")).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished, "where clients look");
+    drop(published);
+    assert!(names(&path).is_empty());
+}
+
+#[test]
+fn what_took_the_place_is_left_alone_until_told() {
+    let temp = TempDir::new();
+    let mut published = LockDir::open(temp.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+    fs::write(published.path(), lock_file("two").to_json()).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Taken);
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), lock_file("two").to_json());
+    published.update(&lock_file("one")).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::InPlace);
+}
+
+#[test]
+fn an_update_is_what_comes_back_and_what_is_removed() {
+    let temp = TempDir::new();
+    let mut published = LockDir::open(temp.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+    let mut file = lock_file("two");
+    file.workspace_folders.push("/w/q".into());
+    published.update(&file).unwrap();
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), file.to_json());
+    fs::remove_file(published.path()).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished);
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), file.to_json());
+    assert_eq!(published.file(), &file);
+    assert!(published.remove().unwrap());
+}
+
+/// L2 and L3: whoever reads while it is written over finds a whole file that nobody else can read.
+#[test]
+fn no_reader_sees_half_a_file() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let mut published = dir.publish(1, &lock_file("token")).unwrap();
+    let path = published.path().to_path_buf();
+    let done = AtomicBool::new(false);
+    let looks = thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut looks = 0_u32;
+            while !done.load(Ordering::Acquire) {
+                let text = fs::read_to_string(&path).unwrap();
+                LockFile::parse(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
+                for entry in fs::read_dir(temp.path()).unwrap() {
+                    let entry = entry.unwrap();
+                    // A temporary file may be renamed between the listing and the look.
+                    #[cfg(unix)]
+                    if let Ok(metadata) = entry.metadata() {
+                        use std::os::unix::fs::MetadataExt;
+                        assert_eq!(metadata.mode() & 0o077, 0, "{:?}", entry.path());
+                    }
+                    let name = entry.file_name().into_string().unwrap();
+                    assert_eq!(name.ends_with(".lock"), name == "1.lock", "{name}");
+                }
+                looks += 1;
+            }
+            looks
+        });
+        let mut file = lock_file("token");
+        for round in 0..300 {
+            file.workspace_folders = vec![format!("/{}", "x".repeat(round * 10)); 3];
+            published.update(&file).unwrap();
+        }
+        done.store(true, Ordering::Release);
+        reader.join().unwrap()
+    });
+    assert!(looks > 0);
+    assert_eq!(names(temp.path()), ["1.lock"]);
+}
+
+#[test]
+fn what_cannot_be_published_leaves_nothing_behind() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    assert!(matches!(dir.publish(0, &lock_file("one")), Err(Error::PortZero)));
+
+    let mut file = lock_file("one");
+    file.workspace_folders.clear();
+    file.ide_name.clear();
+    file.ide_name = "x".repeat(LockFile::MAX_LEN - file.to_json().len());
+    dir.publish(1, &file).unwrap().remove().unwrap();
+    file.ide_name.push('x');
+    match dir.publish(1, &file) {
+        Err(Error::Malformed { source: LockFileError::TooLong { len }, .. }) => assert_eq!(len, 65537),
+        other => panic!("{other:?}"),
+    }
+
+    // A directory cannot be renamed over.
+    fs::create_dir(temp.join("2.lock")).unwrap();
+    assert!(matches!(dir.publish(2, &lock_file("one")), Err(Error::Io { .. })));
+    assert_eq!(names(temp.path()), ["2.lock"]);
+}
+
+#[test]
+fn a_directory_that_is_none_is_an_error() {
+    let temp = TempDir::new();
+    fs::write(temp.join("file"), "").unwrap();
+    let cases = [
+        ("missing", LockDir::open(temp.join("missing"))),
+        ("a file", LockDir::open(temp.join("file"))),
+        ("a file in the way", LockDir::create(temp.join("file/ide"))),
+    ];
+    for (name, result) in cases {
+        assert!(matches!(result, Err(Error::Io { .. })), "{name}: {result:?}");
+    }
+}
+
+#[test]
+fn nothing_printed_has_the_token() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let published = dir.publish(1, &lock_file("QZQZ")).unwrap();
+    assert!(!format!("{dir:?} {published:?}").contains("QZ"));
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{chown, symlink};
+    use support::{make_fifo, mode, set_mode};
+
+    /// A name for the case and what puts something at `ide/1.lock`.
+    type Plant = (&'static str, fn(&TempDir));
+
+    #[test]
+    fn an_open_directory_is_closed_and_those_above_it_are_left_alone() {
+        let temp = TempDir::new();
+        set_mode(temp.path(), 0o755);
+        fs::create_dir(temp.join("ide")).unwrap();
+        for before in [0o777, 0o750, 0o701, 0o700, 0o2770] {
+            set_mode(&temp.join("ide"), before);
+            LockDir::create(temp.join("ide")).unwrap();
+            assert_eq!(mode(&temp.join("ide")) & 0o777, 0o700, "{before:o}");
+        }
+        assert_eq!(mode(temp.path()), 0o755);
+    }
+
+    #[test]
+    fn the_directory_of_another_user_is_refused_untouched() {
+        let temp = TempDir::new();
+        let ours = rustix::process::geteuid().is_root();
+        // Only root can give a directory away; anybody else finds one that is root's.
+        let path = if ours { temp.join("ide") } else { "/usr".into() };
+        if ours {
+            fs::create_dir(&path).unwrap();
+            set_mode(&path, 0o777);
+            chown(&path, Some(12345), None).unwrap();
+        }
+        let before = mode(&path);
+        match LockDir::open(&path) {
+            Err(Error::NotOurs { path: named, owner, us }) => {
+                assert_eq!(named, path);
+                assert_eq!(owner, if ours { 12345 } else { 0 });
+                assert_eq!(us, rustix::process::geteuid().as_raw());
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(mode(&path), before);
+    }
+
+    #[test]
+    fn what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
+        let temp = TempDir::new();
+        let victim = temp.join("victim");
+        fs::write(&victim, "untouched").unwrap();
+        let dir = LockDir::create(temp.join("ide")).unwrap();
+        let name = dir.path().join("1.lock");
+        let plants: [Plant; 4] = [
+            ("link to a file", |temp| symlink(temp.join("victim"), temp.join("ide/1.lock")).unwrap()),
+            ("link to nowhere", |temp| symlink(temp.join("new"), temp.join("ide/1.lock")).unwrap()),
+            ("pipe", |temp| make_fifo(&temp.join("ide/1.lock"))),
+            ("old file, open to all", |temp| {
+                fs::write(temp.join("ide/1.lock"), lock_file("old").to_json()).unwrap();
+                set_mode(&temp.join("ide/1.lock"), 0o666);
+            }),
+        ];
+        for (case, plant) in plants {
+            plant(&temp);
+            let published = dir.publish(1, &lock_file("one")).unwrap();
+            let metadata = fs::symlink_metadata(&name).unwrap();
+            assert!(metadata.is_file(), "{case}");
+            assert_eq!(mode(&name), 0o600, "{case}");
+            drop(published);
+            assert!(!name.exists(), "{case}");
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
+        assert!(!temp.join("new").exists());
+    }
+
+    #[test]
+    fn a_link_or_pipe_that_took_the_place_is_not_followed_and_not_removed() {
+        let temp = TempDir::new();
+        let ours = temp.join("ours");
+        fs::write(&ours, lock_file("one").to_json()).unwrap();
+        let plants: [Plant; 2] = [
+            ("link to a copy", |temp| symlink(temp.join("ours"), temp.join("ide/1.lock")).unwrap()),
+            ("pipe", |temp| make_fifo(&temp.join("ide/1.lock"))),
+        ];
+        for (case, plant) in plants {
+            let dir = LockDir::create(temp.join("ide")).unwrap();
+            let mut published = dir.publish(1, &lock_file("one")).unwrap();
+            let path = published.path().to_path_buf();
+            fs::remove_file(&path).unwrap();
+            plant(&temp);
+            assert_eq!(published.republish_if_missing().unwrap(), Watch::Taken, "{case}");
+            assert!(!published.remove().unwrap(), "{case}");
+            assert!(fs::symlink_metadata(&path).is_ok(), "{case}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_linked_directory_is_judged_by_what_it_leads_to() {
+        let temp = TempDir::new();
+        fs::create_dir(temp.join("dotfiles")).unwrap();
+        set_mode(&temp.join("dotfiles"), 0o755);
+        symlink(temp.join("dotfiles"), temp.join("ide")).unwrap();
+        let _published = LockDir::create(temp.join("ide")).unwrap().publish(1, &lock_file("one")).unwrap();
+        assert_eq!(mode(&temp.join("dotfiles")), 0o700);
+        assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
+    }
+}

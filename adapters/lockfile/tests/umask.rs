@@ -1,0 +1,22 @@
+//! L1 under the worst umask. It belongs to the process, so this test has one of its own.
+
+#![cfg(unix)]
+
+mod support;
+
+use ide_mcp_lockfile::LockDir;
+use rustix::fs::Mode;
+use support::{TempDir, lock_file, mode};
+
+#[test]
+fn modes_do_not_depend_on_the_umask() {
+    rustix::process::umask(Mode::empty());
+    let temp = TempDir::new();
+    let dir = LockDir::create(temp.join("config/ide")).unwrap();
+    let mut published = dir.publish(1, &lock_file("one")).unwrap();
+    assert_eq!(mode(&temp.join("config")), 0o700);
+    assert_eq!(mode(&temp.join("config/ide")), 0o700);
+    assert_eq!(mode(published.path()), 0o600);
+    published.update(&lock_file("two")).unwrap();
+    assert_eq!(mode(published.path()), 0o600);
+}

@@ -1,0 +1,337 @@
+//! The agent's side of a connection: for tests, bridges, and agents other than the real client.
+
+use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
+use super::{AuthToken, Mention, Selection, ToolRequest};
+use crate::mcp::{self, Implementation, Outcome, ServerInfo, Timeout};
+use crate::rpc::{RequestId, SendError, SessionId, Violation as RpcViolation};
+use crate::time::earlier;
+use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
+use crate::{Machine, Time, Wire};
+use alloc::{boxed::Box, format, string::String};
+use core::time::Duration;
+use rand_core::TryCryptoRng;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Whom a client attaches to, and as whom.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClientConfig {
+    /// The host and port, as the `Host` field has them: `127.0.0.1:41111`.
+    pub host: String,
+    /// The token of the lock file; `None` where the lock file has none.
+    pub token: Option<AuthToken>,
+    /// The process id to say in `ide_connected`.
+    pub pid: Option<u32>,
+    /// Who the client is, how long it waits, and the limits of a session.
+    pub session: mcp::ClientConfig,
+    /// The limits of a connection.
+    pub limits: ws::Limits,
+}
+
+impl ClientConfig {
+    /// The client `info`, attaching to the editor on this port of this machine.
+    #[must_use]
+    pub fn new(info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
+        // As long as the real client: an editor that is busy starting is not given up.
+        let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
+        Self {
+            host: format!("127.0.0.1:{port}"),
+            token,
+            pid: None,
+            session: mcp::ClientConfig::new(info),
+            limits,
+        }
+    }
+}
+
+/// What an agent hears of the editor it attaches to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// Attached: the session is initialized and `ide_connected` was said.
+    Ready(ServerInfo),
+    /// The session could not be opened; the connection closes.
+    Failed(mcp::Failure),
+    /// A request ended.
+    Outcome {
+        /// Which one.
+        request: RequestId,
+        /// And how.
+        outcome: Outcome,
+    },
+    /// The person selected something, or moved the cursor.
+    SelectionChanged(Selection),
+    /// The person mentioned a file.
+    AtMentioned(Mention),
+    /// The editor said something else.
+    Notification {
+        /// What is said.
+        method: Box<str>,
+        /// An object; `None` if absent.
+        params: Option<Box<RawValue>>,
+    },
+    /// The editor reports an error that belongs to no request.
+    PeerError(crate::rpc::ErrorObject),
+    /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
+    Violation(RpcViolation),
+    /// The end of the connection. Comes exactly once and last.
+    Closed(Closed),
+}
+
+/// One connection, the agent's side.
+///
+/// ```text
+///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
+///     │ refused, 30 s          │ error, 30 s, unknown        │
+///     ▼                        ▼ Failed, close frame         ▼ close, close frame, violation, eof
+///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
+/// ```
+#[derive(Debug)]
+pub struct Client<R: TryCryptoRng> {
+    ws: ws::Client<R>,
+    mcp: mcp::Client,
+    pid: Option<u32>,
+    closed: Option<Closed>,
+    now: Time,
+}
+
+impl<R: TryCryptoRng> Client<R> {
+    /// Attaches: the request waits in [`outgoing`](Wire::outgoing). `session` marks its handles: no two connections of
+    /// a program may have the same.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidAsk`] if the host cannot stand in a request.
+    pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
+        let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
+        if let Some(token) = &config.token {
+            ask = ask.field(TOKEN_FIELD, token.as_str());
+        }
+        let agent = &config.session.info;
+        ask = ask.field("User-Agent", format!("{}/{}", agent.name, agent.version));
+        Ok(Self {
+            ws: ws::Client::new(ask, random, config.limits, now)?,
+            mcp: mcp::Client::new(config.session, session),
+            pid: config.pid,
+            closed: None,
+            now,
+        })
+    }
+
+    /// Asks for the tools of the editor.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn list_tools(&mut self) -> Result<RequestId, SendError> {
+        self.mcp.list_tools(&mut self.ws.sender())
+    }
+
+    /// Calls a tool. An `openDiff` waits as long as the person does, everything else as long as the configuration says.
+    /// The result is read with [`ToolResult::read`](crate::mcp::ToolResult::read).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
+        let waits = matches!(request, ToolRequest::OpenDiff(_));
+        let timeout = if waits { Timeout::Never } else { Timeout::Default };
+        self.mcp.call_tool(request.name(), request, timeout, &mut self.ws.sender())
+    }
+
+    /// Asks anything.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn request<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+        timeout: Timeout,
+    ) -> Result<RequestId, SendError> {
+        self.mcp.request(method, params, timeout, &mut self.ws.sender())
+    }
+
+    /// Gives up a request and tells the editor; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        self.mcp.cancel(request, reason, &mut self.ws.sender())
+    }
+
+    /// Says something.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), SendError> {
+        self.mcp.notify(method, params, &mut self.ws.sender())
+    }
+
+    /// Detaches, as the real client does: a close frame with 1000.
+    pub fn close(&mut self) {
+        let _ = self.ws.sender().close(CloseCode::NORMAL, "");
+    }
+
+    /// Whether the session is initialized and has not ended.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.mcp.is_ready()
+    }
+
+    fn take_bytes(&mut self) -> bool {
+        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        match event {
+            ws::Event::Open { subprotocol: Some(_) } => {
+                // Nothing was sent before, so there is room, and it is the first time.
+                let started = self.mcp.start(self.now, &mut sender);
+                debug_assert_eq!(started, Ok(()));
+            }
+            // The real client leaves without a word (measured); a reason helps whoever writes the editor.
+            ws::Event::Open { subprotocol: None } => {
+                let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
+            }
+            ws::Event::Text(text) => self.mcp.receive(self.now, text, &mut sender),
+            // Binary messages that hold text are understood by the real client (measured).
+            ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
+                Ok(text) => self.mcp.receive(self.now, text, &mut sender),
+                Err(_) => self.ws.fail(Violation::UnexpectedBinary),
+            },
+            ws::Event::Closed(closed) => {
+                self.mcp.close();
+                self.closed = Some(closed);
+            }
+            ws::Event::Upgrade(_) | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
+        }
+        true
+    }
+
+    fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
+        Some(match event {
+            mcp::ClientEvent::Ready(server) => {
+                if let Some(pid) = self.pid {
+                    let _ = self.notify("ide_connected", Some(&Connected { pid }));
+                }
+                ClientEvent::Ready(server)
+            }
+            mcp::ClientEvent::Failed(failure) => {
+                let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
+                ClientEvent::Failed(failure)
+            }
+            mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
+            mcp::ClientEvent::Notification { method, params } => notified(method, params),
+            mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
+            mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),
+            mcp::ClientEvent::TooManyViolations => {
+                self.ws.fail(Violation::TooManyMalformedMessages);
+                return None;
+            }
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Connected {
+    pid: u32,
+}
+
+/// The pushes of an editor; one that cannot be read so is handed on as it is.
+fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
+    let text = params.as_deref().map_or("{}", RawValue::get);
+    match method.strip_prefix("notifications/").unwrap_or(&method) {
+        "selection_changed" => serde_json::from_str(text).map(ClientEvent::SelectionChanged),
+        "at_mentioned" => serde_json::from_str(text).map(ClientEvent::AtMentioned),
+        _ => return ClientEvent::Notification { method, params },
+    }
+    .unwrap_or(ClientEvent::Notification { method, params })
+}
+
+impl<R: TryCryptoRng> Wire for Client<R> {
+    fn space(&mut self) -> &mut [u8] {
+        self.ws.space()
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.now = self.now.max(now);
+        self.ws.filled(now, n);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.now = self.now.max(now);
+        self.ws.feed(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        self.ws.feed_eof(now);
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.ws.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.ws.sent(n);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.ws.wants_input()
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed.is_none() && !self.mcp.has_queued_event() && self.ws.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.ws.trim();
+    }
+}
+
+impl<R: TryCryptoRng> Machine for Client<R> {
+    type Event = ClientEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        self.ws.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        loop {
+            if let Some(event) = self.mcp.queued_event() {
+                match self.translate(event) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            if let Some(closed) = self.closed.take() {
+                return Some(ClientEvent::Closed(closed));
+            }
+            if self.take_bytes() {
+                continue;
+            }
+            // Above the mark the bytes have not all been looked at, so it is not yet time for the timers.
+            if self.ws.has_ended() || self.ws.is_full() {
+                return None;
+            }
+            self.mcp.tick(self.now);
+            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.closed.is_some() || self.mcp.has_queued_event() {
+            return Some(self.now);
+        }
+        if self.ws.has_ended() || self.ws.is_full() {
+            return self.ws.deadline();
+        }
+        earlier(self.ws.deadline(), self.mcp.deadline())
+    }
+}

@@ -1,0 +1,54 @@
+//! The proposed changes that wait for a person: which call opened which tab.
+//!
+//! One registry per connection, so that a client can end only its own (reliability.md J8). The client never cancels
+//! an `openDiff` that was decided in its terminal (measured): `close_tab` is the only sign.
+
+use crate::rpc::CallId;
+use alloc::{string::String, vec::Vec};
+
+/// How a diff ended that the application did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffEnd {
+    /// The client closed its tab: it was decided elsewhere. The call has been answered.
+    TabClosed,
+    /// The client closed all its tabs. The call has been answered.
+    AllClosed,
+    /// We shut down. The call has been answered.
+    ShutDown,
+    /// The client cancelled the call; nothing is answered.
+    Cancelled,
+    /// The connection ended; nothing can be answered.
+    Disconnected,
+}
+
+/// The open diffs of one connection, in the order in which they were opened.
+#[derive(Debug, Default)]
+pub(crate) struct Diffs(Vec<(CallId, String)>);
+
+impl Diffs {
+    pub(crate) fn open(&mut self, call: CallId, tab_name: String) {
+        self.0.push((call, tab_name));
+    }
+
+    /// The diff of this call has ended: the name of its tab, if it is one.
+    pub(crate) fn remove(&mut self, call: CallId) -> Option<String> {
+        let at = self.0.iter().position(|diff| diff.0 == call)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The first open diff with this tab, compared byte for byte.
+    pub(crate) fn with_tab(&self, tab_name: &str) -> Option<CallId> {
+        self.0.iter().find(|diff| diff.1 == tab_name).map(|diff| diff.0)
+    }
+
+    /// The first open diff.
+    pub(crate) fn first(&self) -> Option<CallId> {
+        self.0.first().map(|diff| diff.0)
+    }
+
+    /// All open diffs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &str)> {
+        self.0.iter().map(|diff| (diff.0, diff.1.as_str()))
+    }
+}

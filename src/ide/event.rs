@@ -1,0 +1,68 @@
+//! What an editor hears of one attached agent.
+
+use super::{DiffEnd, ToolRequest};
+use crate::mcp::{CallEnd, Implementation, Outcome};
+use crate::rpc::{CallId, ErrorObject, RequestId, Violation};
+use crate::ws::Closed;
+use alloc::{boxed::Box, string::String};
+use serde_json::value::RawValue;
+
+/// What happened on a connection of an editor.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// The client is attached: its session is initialized. Its name is `None` where it did not say it readably.
+    Ready {
+        /// Who it says it is.
+        client: Option<Implementation>,
+    },
+    /// The client said `ide_connected`: from here on it shows what it is told.
+    IdeConnected {
+        /// The process of the client, if it said so.
+        pid: Option<u32>,
+    },
+    /// The client calls a tool. Answer it with `respond` or `fail`, at once or later; by its deadline it is answered
+    /// for you, `openDiff` excepted.
+    Call {
+        /// What to answer it by.
+        call: CallId,
+        /// What it asks for.
+        request: ToolRequest,
+    },
+    /// A call ended without your answer; an `openDiff` ends with [`DiffClosed`](ServerEvent::DiffClosed) instead.
+    CallEnded {
+        /// Which one.
+        call: CallId,
+        /// And how.
+        how: CallEnd,
+    },
+    /// An open diff ended without your answer: close its view.
+    DiffClosed {
+        /// The call that opened it.
+        call: CallId,
+        /// Its tab.
+        tab_name: String,
+        /// And how it ended.
+        why: DiffEnd,
+    },
+    /// A notification that is not handled here.
+    Notification {
+        /// What is said.
+        method: Box<str>,
+        /// An object; `None` if absent.
+        params: Option<Box<RawValue>>,
+    },
+    /// A request of the editor ended.
+    Outcome {
+        /// Which one.
+        request: RequestId,
+        /// And how.
+        outcome: Outcome,
+    },
+    /// The client reports an error that belongs to no request.
+    PeerError(ErrorObject),
+    /// The client broke a rule of JSON-RPC or MCP; the session goes on. For logs.
+    Violation(Violation),
+    /// The end of the connection. Comes exactly once and last.
+    Closed(Closed),
+}

@@ -1,0 +1,69 @@
+//! The bytes of one connection of a host.
+
+use super::Host;
+use crate::ide::Server;
+use crate::{Time, Wire};
+
+/// One connection of a [`Host`], as far as a socket needs it.
+///
+/// Events, timers and answers go through the host, which would not hear of them otherwise.
+#[derive(Debug)]
+pub struct HostWire<'a> {
+    pub(super) host: &'a mut Host,
+    pub(super) index: usize,
+}
+
+impl HostWire<'_> {
+    fn server(&self) -> Option<&Server> {
+        self.host.slots.get(self.index)?.server.as_ref()
+    }
+
+    /// Does something with the connection and notes what came of it.
+    fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Server)) {
+        if let Some(now) = now {
+            self.host.sees(now);
+        }
+        if let Some(server) = self.host.server_mut(self.index) {
+            act(server);
+        }
+        self.host.touch(self.index);
+    }
+}
+
+impl Wire for HostWire<'_> {
+    fn space(&mut self) -> &mut [u8] {
+        self.host.server_mut(self.index).map(Wire::space).unwrap_or_default()
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.with(Some(now), |server| server.filled(now, n));
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.with(Some(now), |server| server.feed(now, bytes));
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.with(Some(now), |server| server.feed_eof(now));
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.server().map(Wire::outgoing).unwrap_or_default()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.with(None, |server| server.sent(n));
+    }
+
+    fn wants_input(&self) -> bool {
+        self.server().is_some_and(Wire::wants_input)
+    }
+
+    fn is_done(&self) -> bool {
+        self.server().is_none_or(Wire::is_done)
+    }
+
+    fn trim(&mut self) {
+        self.with(None, Wire::trim);
+    }
+}

@@ -1,0 +1,157 @@
+//! What a terminal or a client that the editor starts finds in its environment (protocol.md 1.5, reliability.md L12).
+//! Pure: the inherited variables go in, what to set and what to remove comes out.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The variables for a child process of an editor that listens on `port`, or on none.
+///
+/// With a port, the child connects to this editor without any test of folders, and not through a proxy: the real
+/// client would send even loopback connections there. `no_proxy` and `NO_PROXY` get the same value, the entries of
+/// both and then the missing ones of `localhost,127.0.0.1,::1`, as they are one variable on Windows and nobody knows
+/// which of them the client reads.
+///
+/// Without a port, what an outer editor left is removed, so that the child does not connect there or wait for a port
+/// that has long been closed.
+pub fn launch_env<'a>(
+    port: Option<u16>,
+    inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> LaunchEnv {
+    let mut excluded = Vec::new();
+    let mut remove = Vec::new();
+    for (name, value) in inherited {
+        if name.eq_ignore_ascii_case(NO_PROXY) {
+            excluded.push((name, value));
+        }
+        let stale = if port.is_some() { STALE_ALWAYS } else { STALE_WITHOUT_PORT };
+        if stale.contains(&name) && !remove.iter().any(|other| other == name) {
+            remove.push(name.to_string());
+        }
+    }
+    let set = match port {
+        Some(port) => variables(port, excluded),
+        None => Vec::new(),
+    };
+    LaunchEnv { set, remove }
+}
+
+/// What to change in the environment of a child process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaunchEnv {
+    /// Names and values to set.
+    pub set: Vec<(String, String)>,
+    /// Names to remove; each was inherited, and none of them is in [`set`](Self::set).
+    pub remove: Vec<String>,
+}
+
+/// The variable that names the port to a client; older than WebSocket, hence its name.
+pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
+
+const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
+const NO_PROXY: &str = "no_proxy";
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// Says that the terminal is one of VS Code: true for the one it was set in, not for those of an editor started there.
+const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
+const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL];
+const STALE_WITHOUT_PORT: &[&str] = &[FORCE_CODE_TERMINAL, PORT_VARIABLE, INTEGRATION];
+
+fn variables(port: u16, mut excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
+    // The lower-case name first, whatever the order of the environment was.
+    excluded.sort_by_key(|(name, _)| *name != NO_PROXY);
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in excluded.iter().flat_map(|(_, value)| value.split(',')).map(str::trim).chain(LOOPBACK) {
+        if !host.is_empty() && !hosts.iter().any(|other| other.eq_ignore_ascii_case(host)) {
+            hosts.push(host);
+        }
+    }
+    let hosts = hosts.join(",");
+    Vec::from([
+        (PORT_VARIABLE.to_string(), port.to_string()),
+        (INTEGRATION.to_string(), "true".to_string()),
+        (NO_PROXY.to_string(), hosts.clone()),
+        (NO_PROXY.to_ascii_uppercase(), hosts),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Inherited = &'static [(&'static str, &'static str)];
+
+    #[test]
+    fn loopback_is_merged_into_what_was_there() {
+        let cases: &[(&str, Inherited, &str)] = &[
+            ("nothing", &[], "localhost,127.0.0.1,::1"),
+            ("empty", &[("no_proxy", "")], "localhost,127.0.0.1,::1"),
+            (
+                "kept in front",
+                &[("no_proxy", "a.example,10.0.0.0/8")],
+                "a.example,10.0.0.0/8,localhost,127.0.0.1,::1",
+            ),
+            ("upper case only", &[("NO_PROXY", "a.example")], "a.example,localhost,127.0.0.1,::1"),
+            (
+                "both, in any order, lower case first",
+                &[("NO_PROXY", "b.example,a.example"), ("no_proxy", "a.example")],
+                "a.example,b.example,localhost,127.0.0.1,::1",
+            ),
+            ("there already", &[("no_proxy", "::1,LOCALHOST,127.0.0.1")], "::1,LOCALHOST,127.0.0.1"),
+            ("some there", &[("no_proxy", "127.0.0.1")], "127.0.0.1,localhost,::1"),
+            (
+                "spaces and gaps",
+                &[("no_proxy", " a.example , ,b.example,")],
+                "a.example,b.example,localhost,127.0.0.1,::1",
+            ),
+            (
+                "no prefix counts",
+                &[("no_proxy", "localhost.example")],
+                "localhost.example,localhost,127.0.0.1,::1",
+            ),
+            ("all", &[("no_proxy", "*")], "*,localhost,127.0.0.1,::1"),
+        ];
+        for (name, inherited, expected) in cases {
+            let env = launch_env(Some(4321), inherited.iter().copied());
+            let expected = [
+                ("CLAUDE_CODE_SSE_PORT", "4321"),
+                ("ENABLE_IDE_INTEGRATION", "true"),
+                ("no_proxy", *expected),
+                ("NO_PROXY", *expected),
+            ];
+            assert_eq!(
+                env.set,
+                expected.map(|(name, value)| (name.to_string(), value.to_string())),
+                "{name}"
+            );
+            assert!(env.remove.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_an_outer_editor_left_is_replaced_or_removed() {
+        let inherited = [
+            ("PATH", "/bin"),
+            ("CLAUDE_CODE_SSE_PORT", "1"),
+            ("ENABLE_IDE_INTEGRATION", "true"),
+            ("FORCE_CODE_TERMINAL", "true"),
+            ("no_proxy", "a.example"),
+        ];
+        let with = launch_env(Some(2), inherited);
+        assert_eq!(with.set[0], ("CLAUDE_CODE_SSE_PORT".to_string(), "2".to_string()));
+        assert_eq!(with.remove, ["FORCE_CODE_TERMINAL"]);
+
+        let without = launch_env(None, inherited);
+        assert!(without.set.is_empty(), "{without:?}");
+        assert_eq!(without.remove, ["CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "FORCE_CODE_TERMINAL"]);
+
+        assert_eq!(launch_env(None, [("PATH", "/bin")]), LaunchEnv::default());
+    }
+
+    #[test]
+    fn applied_twice_it_changes_nothing_more() {
+        let once = launch_env(Some(7), [("no_proxy", "a.example, b.example")]);
+        let twice = launch_env(Some(7), once.set.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        assert_eq!(once, twice);
+    }
+}

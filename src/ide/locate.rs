@@ -1,0 +1,313 @@
+//! Where lock files are: the candidate directories, from variables that are handed in (protocol.md 1.1, measured.md
+//! "Connecting", reliability.md L7). Nothing is read from the environment or the disk, and nothing is guessed: a
+//! variable that cannot be right is an error that says what to do.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The ordered candidate directories. The first is where to publish; a client reads all of them.
+///
+/// The real client looks into `$CLAUDE_CONFIG_DIR/ide` if that variable is set, else into `~/.claude/ide`, and nowhere
+/// else. What [`Extras`] asks for comes after that.
+///
+/// # Errors
+/// [`LocateError`] if a variable that is needed is unset, empty or no absolute path.
+pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<Candidate>, LocateError> {
+    let config_dir = environment.claude_config_dir;
+    let home = || absolute("HOME", environment.home.ok_or(LocateError::NoHome)?);
+    let mut found = Vec::new();
+    if let Some(dir) = config_dir {
+        let dir = absolute("CLAUDE_CONFIG_DIR", dir)?;
+        found.push(Candidate { dir: join(dir, &["ide"]), source: Source::ConfigDir });
+    }
+    if config_dir.is_none() || extras.default_too {
+        found.push(Candidate { dir: join(home()?, &[".claude", "ide"]), source: Source::Home });
+    }
+    if extras.xdg {
+        // The XDG specification: an empty variable counts as unset.
+        let dir = match environment.xdg_config_home.filter(|dir| !dir.is_empty()) {
+            Some(dir) => join(absolute("XDG_CONFIG_HOME", dir)?, &["claude", "ide"]),
+            None => join(home()?, &[".config", "claude", "ide"]),
+        };
+        found.push(Candidate { dir, source: Source::Xdg });
+    }
+    if extras.claude_code {
+        found.push(Candidate { dir: join(home()?, &[".claude-code"]), source: Source::ClaudeCode });
+    }
+    Ok(found)
+}
+
+/// The variables that decide. `None` is a variable that is not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Environment<'a> {
+    /// `CLAUDE_CONFIG_DIR`.
+    pub claude_config_dir: Option<&'a str>,
+    /// `HOME`, or `USERPROFILE` on Windows.
+    pub home: Option<&'a str>,
+    /// `XDG_CONFIG_HOME`; only looked at where [`Extras::xdg`] asks for it.
+    pub xdg_config_home: Option<&'a str>,
+}
+
+/// Directories beside those of the real client. None by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// `~/.claude/ide` even where `CLAUDE_CONFIG_DIR` is set: some other editor may not know that variable.
+    pub default_too: bool,
+    /// `$XDG_CONFIG_HOME/claude/ide`, or `~/.config/claude/ide`. The real client never looks there.
+    pub xdg: bool,
+    /// `~/.claude-code`, with files for [`LockFile::parse_project`](super::LockFile::parse_project).
+    pub claude_code: bool,
+}
+
+/// A directory that may hold lock files. It need not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// Its absolute path.
+    pub dir: String,
+    /// Why it is a candidate.
+    pub source: Source,
+}
+
+/// Why a directory is a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// `CLAUDE_CONFIG_DIR` names its parent.
+    ConfigDir,
+    /// It is the default below the home directory.
+    Home,
+    /// [`Extras::xdg`].
+    Xdg,
+    /// [`Extras::claude_code`].
+    ClaudeCode,
+}
+
+/// Why no directory can be named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LocateError {
+    /// The home directory is needed and not known.
+    NoHome,
+    /// A variable is set and empty.
+    Empty {
+        /// Its name.
+        variable: &'static str,
+    },
+    /// A variable is no absolute path.
+    Relative {
+        /// Its name.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
+}
+
+impl fmt::Display for LocateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoHome => {
+                f.write_str("HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path")
+            }
+            Self::Empty { variable } => {
+                write!(f, "{variable} is set but empty: unset it, or set it to an absolute path")
+            }
+            Self::Relative { variable, value } => {
+                write!(f, "{variable} is {value:?}, which is not an absolute path: set it to one")
+            }
+        }
+    }
+}
+
+impl core::error::Error for LocateError {}
+
+/// Whether a path is absolute, in the form of either family of systems: `/x`, `C:\x`, `C:/x` or `\\server\x`.
+pub(super) fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || is_windows(path)
+}
+
+/// Whether a path has the form of an absolute one on Windows.
+pub(super) fn is_windows(path: &str) -> bool {
+    match path.as_bytes() {
+        [b'\\', b'\\', ..] => true,
+        [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+fn absolute<'a>(variable: &'static str, value: &'a str) -> Result<&'a str, LocateError> {
+    if value.is_empty() {
+        return Err(LocateError::Empty { variable });
+    }
+    if is_absolute(value) {
+        Ok(value)
+    } else {
+        Err(LocateError::Relative { variable, value: value.to_string() })
+    }
+}
+
+fn join(dir: &str, names: &[&str]) -> String {
+    let (dir, separator) = match is_windows(dir) {
+        true => (dir.trim_end_matches(['/', '\\']), '\\'),
+        false => (dir.trim_end_matches('/'), '/'),
+    };
+    names.iter().fold(dir.to_string(), |path, name| format!("{path}{separator}{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const PLAIN: Extras = Extras { default_too: false, xdg: false, claude_code: false };
+    const ALL: Extras = Extras { default_too: true, xdg: true, claude_code: true };
+
+    struct Case {
+        name: &'static str,
+        /// `CLAUDE_CONFIG_DIR`, `HOME`, `XDG_CONFIG_HOME`.
+        environment: [Option<&'static str>; 3],
+        extras: Extras,
+        expected: Result<Vec<(&'static str, Source)>, LocateError>,
+    }
+
+    fn empty<T>(variable: &'static str) -> Result<T, LocateError> {
+        Err(LocateError::Empty { variable })
+    }
+
+    fn relative<T>(variable: &'static str, value: &str) -> Result<T, LocateError> {
+        Err(LocateError::Relative { variable, value: value.into() })
+    }
+
+    #[test]
+    fn the_directories_follow_the_variables() {
+        let cases = [
+            Case {
+                name: "home",
+                environment: [None, Some("/home/u"), None],
+                extras: PLAIN,
+                expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
+            },
+            Case {
+                name: "config dir alone",
+                environment: [Some("/c"), Some("/home/u"), Some("/x")],
+                extras: PLAIN,
+                expected: Ok(vec![("/c/ide", Source::ConfigDir)]),
+            },
+            Case {
+                name: "config dir needs no home",
+                environment: [Some("/c/"), None, None],
+                extras: PLAIN,
+                expected: Ok(vec![("/c/ide", Source::ConfigDir)]),
+            },
+            Case {
+                name: "everything",
+                environment: [Some("/c"), Some("/home/u"), Some("/x//")],
+                extras: ALL,
+                expected: Ok(vec![
+                    ("/c/ide", Source::ConfigDir),
+                    ("/home/u/.claude/ide", Source::Home),
+                    ("/x/claude/ide", Source::Xdg),
+                    ("/home/u/.claude-code", Source::ClaudeCode),
+                ]),
+            },
+            Case {
+                name: "the default is not listed twice",
+                environment: [None, Some("/home/u"), None],
+                extras: Extras { default_too: true, ..PLAIN },
+                expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
+            },
+            Case {
+                name: "xdg is not looked at unasked",
+                environment: [None, Some("/home/u"), Some("relative")],
+                extras: PLAIN,
+                expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
+            },
+            Case {
+                name: "empty xdg counts as unset",
+                environment: [Some("/c"), Some("/home/u"), Some("")],
+                extras: Extras { xdg: true, ..PLAIN },
+                expected: Ok(vec![
+                    ("/c/ide", Source::ConfigDir),
+                    ("/home/u/.config/claude/ide", Source::Xdg),
+                ]),
+            },
+            Case {
+                name: "windows",
+                environment: [None, Some("C:\\Users\\u\\"), None],
+                extras: PLAIN,
+                expected: Ok(vec![("C:\\Users\\u\\.claude\\ide", Source::Home)]),
+            },
+            Case {
+                name: "root",
+                environment: [None, Some("/"), None],
+                extras: PLAIN,
+                expected: Ok(vec![("/.claude/ide", Source::Home)]),
+            },
+            Case {
+                name: "home unset",
+                environment: [None, None, None],
+                extras: PLAIN,
+                expected: Err(LocateError::NoHome),
+            },
+            Case {
+                name: "home unset and needed for an extra",
+                environment: [Some("/c"), None, None],
+                extras: Extras { xdg: true, ..PLAIN },
+                expected: Err(LocateError::NoHome),
+            },
+            Case {
+                name: "home empty",
+                environment: [None, Some(""), None],
+                extras: PLAIN,
+                expected: empty("HOME"),
+            },
+            Case {
+                name: "home relative",
+                environment: [None, Some("u"), None],
+                extras: PLAIN,
+                expected: relative("HOME", "u"),
+            },
+            Case {
+                name: "config dir empty",
+                environment: [Some(""), Some("/home/u"), None],
+                extras: PLAIN,
+                expected: empty("CLAUDE_CONFIG_DIR"),
+            },
+            Case {
+                name: "config dir with a tilde that no shell expanded",
+                environment: [Some("~/.claude"), Some("/home/u"), None],
+                extras: PLAIN,
+                expected: relative("CLAUDE_CONFIG_DIR", "~/.claude"),
+            },
+            Case {
+                name: "config dir relative to a drive",
+                environment: [Some("C:claude"), Some("/home/u"), None],
+                extras: PLAIN,
+                expected: relative("CLAUDE_CONFIG_DIR", "C:claude"),
+            },
+            Case {
+                name: "xdg relative",
+                environment: [None, Some("/home/u"), Some("x")],
+                extras: ALL,
+                expected: relative("XDG_CONFIG_HOME", "x"),
+            },
+        ];
+        for Case { name, environment: [config_dir, home, xdg], extras, expected } in cases {
+            let environment = Environment { claude_config_dir: config_dir, home, xdg_config_home: xdg };
+            let expected = expected.map(|list| {
+                list.into_iter()
+                    .map(|(dir, source)| Candidate { dir: dir.into(), source })
+                    .collect::<Vec<_>>()
+            });
+            assert_eq!(locate(&environment, extras), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_variable_and_escapes_its_value() {
+        let error = LocateError::Relative { variable: "HOME", value: "\u{1b}[2J".into() };
+        assert_eq!(error.to_string(), r#"HOME is "\u{1b}[2J", which is not an absolute path: set it to one"#);
+    }
+}

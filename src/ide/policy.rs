@@ -1,0 +1,142 @@
+//! Who may attach: the decision about a request to open, before any 101.
+//!
+//! A browser sends `Origin` and cannot set the token's header, so neither a web page nor DNS rebinding gets in
+//! (CVE-2025-52882 and its kin, reliability.md N1–N3); another user of the machine cannot read the lock file. The
+//! first rule of this table that is broken answers:
+//!
+//! | finding | answer |
+//! | --- | --- |
+//! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
+//! | `Host` missing, doubled or foreign | 403 |
+//! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
+//! | a path that is not in the list, if there is one | 404 |
+//! | token missing, doubled or wrong: byte-identical, the same work | 401 |
+//! | the sub-protocol `mcp` demanded and not offered | 400 |
+//! | full | 503 |
+
+use super::AuthToken;
+use crate::ws::{Refusal, Request, Single, Status};
+use alloc::{string::String, vec::Vec};
+
+/// The sub-protocol of the real client; without it in the answer it drops the connection (measured).
+pub(crate) const SUBPROTOCOL: &str = "mcp";
+
+/// The field that carries the token.
+pub(crate) const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
+
+/// How a client proves that it may attach.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Auth {
+    /// It knows the token of the lock file.
+    Token(AuthToken),
+    /// It need not: whoever reaches the port on this machine attaches, browsers excepted.
+    Disabled,
+}
+
+/// Who may attach.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Policy {
+    /// The proof that is asked for.
+    pub auth: Auth,
+    /// The port that is listened on: `Host` has to name it.
+    pub port: u16,
+    /// Hosts beside 127.0.0.1, localhost and `[::1]`, with their port, as a client on another side of a container or of
+    /// WSL writes them (`host.docker.internal:41111`). Default none.
+    pub extra_hosts: Vec<String>,
+    /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
+    /// every browser does.
+    pub allowed_origins: Vec<String>,
+    /// The request targets that are served, compared byte for byte. Default empty: any. The real client asks for `/`.
+    pub paths: Vec<String>,
+    /// Whether a client has to offer the sub-protocol `mcp`. Default no.
+    pub subprotocol_required: bool,
+}
+
+impl Policy {
+    /// Lets in who knows the token, on this port.
+    #[must_use]
+    pub const fn new(port: u16, token: AuthToken) -> Self {
+        Self::with_auth(port, Auth::Token(token))
+    }
+
+    /// Lets in everybody on this machine but browsers.
+    #[must_use]
+    pub const fn without_authentication(port: u16) -> Self {
+        Self::with_auth(port, Auth::Disabled)
+    }
+
+    const fn with_auth(port: u16, auth: Auth) -> Self {
+        Self {
+            auth,
+            port,
+            extra_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            paths: Vec::new(),
+            subprotocol_required: false,
+        }
+    }
+
+    /// Decides; the sub-protocol to answer with, or the refusal.
+    pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Result<Option<&'static str>, Refusal> {
+        match request.single("host") {
+            Single::Once(host) if self.is_ours(host) => {}
+            Single::Once(_) | Single::Missing | Single::Repeated => return Err(FOREIGN_HOST),
+        }
+        let origin = request.single("origin");
+        let allowed = matches!(origin, Single::Once(origin) if self.allows(origin));
+        if !allowed && (origin != Single::Missing || request.has("sec-fetch-site")) {
+            return Err(FOREIGN_ORIGIN);
+        }
+        if !self.paths.is_empty() && !self.paths.iter().any(|path| path == request.target()) {
+            return Err(UNKNOWN_PATH);
+        }
+        if let Auth::Token(token) = &self.auth {
+            let offered = match request.single(TOKEN_FIELD) {
+                Single::Once(offered) => Some(offered),
+                Single::Missing | Single::Repeated => None,
+            };
+            if !token.matches(offered) {
+                return Err(WRONG_TOKEN);
+            }
+        }
+        let subprotocol = request.offers(SUBPROTOCOL).then_some(SUBPROTOCOL);
+        if subprotocol.is_none() && self.subprotocol_required {
+            return Err(NO_SUBPROTOCOL);
+        }
+        if full {
+            return Err(FULL);
+        }
+        Ok(subprotocol)
+    }
+
+    fn is_ours(&self, host: &[u8]) -> bool {
+        let loopback = ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+            let (found, port) = host.split_at(host.len().min(name.len()));
+            found.eq_ignore_ascii_case(name.as_bytes()) && self.is_our_port(port)
+        });
+        loopback || self.extra_hosts.iter().any(|extra| host.eq_ignore_ascii_case(extra.as_bytes()))
+    }
+
+    /// Whether this is a colon and our port in its only decimal form.
+    fn is_our_port(&self, text: &[u8]) -> bool {
+        let Some(digits) = text.strip_prefix(b":") else { return false };
+        let plain = digits.first().is_some_and(|first| (b'1'..=b'9').contains(first));
+        let number = core::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u16>().ok());
+        plain && number == Some(self.port)
+    }
+
+    fn allows(&self, origin: &[u8]) -> bool {
+        self.allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin)
+    }
+}
+
+const FOREIGN_HOST: Refusal =
+    Refusal::new(Status::Forbidden, "the Host field must name 127.0.0.1, localhost or [::1] with this port");
+const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
+const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");
+const WRONG_TOKEN: Refusal =
+    Refusal::new(Status::Unauthorized, "the token of the lock file is missing or wrong");
+const NO_SUBPROTOCOL: Refusal = Refusal::new(Status::BadRequest, "the sub-protocol mcp must be offered");
+const FULL: Refusal = Refusal::new(Status::Unavailable, "too many agents are attached");

@@ -1,0 +1,267 @@
+//! The token by which a client shows that it could read the lock file. To this crate it is opaque text: the sources
+//! know UUIDs, hexadecimal and base64url forms (protocol.md 1.2). It never leaves through `Debug`, there is no
+//! `Display`, and two tokens are compared without the time telling where they differ.
+
+use alloc::string::String;
+use core::fmt;
+use rand_core::TryCryptoRng;
+use subtle::{Choice, ConstantTimeEq};
+
+/// A secret that the lock file holds and the upgrade request repeats in `X-Claude-Code-Ide-Authorization`.
+///
+/// It is 1 to 1024 visible ASCII bytes, so that it fits a header field. `==` takes the same time for all tokens of
+/// one length.
+#[derive(Clone)]
+pub struct AuthToken(String);
+
+impl AuthToken {
+    /// The most bytes a token may have. The longest seen are 88; a request head may have 8 KiB in all.
+    pub const MAX_LEN: usize = 1024;
+
+    /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters.
+    ///
+    /// # Errors
+    /// The error of `rng`. There is no weaker source to fall back to.
+    pub fn generate<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
+        let mut bytes = [0_u8; 32];
+        rng.try_fill_bytes(&mut bytes)?;
+        let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+        Ok(Self(halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()))
+    }
+
+    /// Takes a token that comes from elsewhere: a setting, or somebody's lock file.
+    ///
+    /// # Errors
+    /// [`InvalidToken`] if it is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or has a byte that is not visible
+    /// ASCII (`0x21` to `0x7e`).
+    pub fn from_text(text: impl Into<String>) -> Result<Self, InvalidToken> {
+        let text = text.into();
+        if text.is_empty() {
+            return Err(InvalidToken::Empty);
+        }
+        if text.len() > Self::MAX_LEN {
+            return Err(InvalidToken::TooLong { len: text.len() });
+        }
+        match text.bytes().position(|byte| !byte.is_ascii_graphic()) {
+            Some(at) => Err(InvalidToken::NotVisibleAscii { at }),
+            None => Ok(Self(text)),
+        }
+    }
+
+    /// The secret itself, for the lock file or the header of a client.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The bytes of the secret.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Whether `offered`, the value of the header or its absence, is this token.
+    ///
+    /// The work depends on nothing but the length of this token: a missing offer and one of another length are
+    /// answered after as many compares as a right one.
+    #[must_use]
+    pub fn matches(&self, offered: Option<&[u8]>) -> bool {
+        self.matches_by(offered, |own, theirs| own.ct_eq(&theirs))
+    }
+
+    /// [`matches`](Self::matches) with the compare of two bytes handed in, so that a test can count.
+    fn matches_by(&self, offered: Option<&[u8]>, mut compare: impl FnMut(u8, u8) -> Choice) -> bool {
+        let own = self.as_bytes();
+        // Where nothing comparable came, the token is compared to itself, and the result is spoilt from the start.
+        let (theirs, comparable) = match offered {
+            Some(bytes) if bytes.len() == own.len() => (bytes, 1),
+            _ => (own, 0),
+        };
+        let mut equal = Choice::from(comparable);
+        for (own, theirs) in own.iter().zip(theirs) {
+            equal &= compare(*own, *theirs);
+        }
+        equal.into()
+    }
+}
+
+impl PartialEq for AuthToken {
+    fn eq(&self, other: &Self) -> bool {
+        self.matches(Some(other.as_bytes()))
+    }
+}
+
+impl Eq for AuthToken {}
+
+impl fmt::Debug for AuthToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuthToken(***)")
+    }
+}
+
+/// Why a text is no token. It names the place, never a byte of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidToken {
+    /// It has no bytes: everybody would know it.
+    Empty,
+    /// It has more than [`AuthToken::MAX_LEN`] bytes.
+    TooLong {
+        /// How many it has.
+        len: usize,
+    },
+    /// It has a byte that could not stand in a header field unchanged.
+    NotVisibleAscii {
+        /// The offset of the first such byte.
+        at: usize,
+    },
+}
+
+impl fmt::Display for InvalidToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the token is empty: generate one"),
+            Self::TooLong { len } => {
+                write!(
+                    f,
+                    "the token has {len} bytes, {} are the most: take a shorter one",
+                    AuthToken::MAX_LEN
+                )
+            }
+            Self::NotVisibleAscii { at } => {
+                write!(f, "the token has a byte at offset {at} that is not visible ASCII: take hexadecimal")
+            }
+        }
+    }
+}
+
+impl core::error::Error for InvalidToken {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::ToString, vec, vec::Vec};
+    use rand_core::{TryCryptoRng, TryRng};
+
+    /// Counts up, or fails: what a test needs of a source of randomness.
+    struct Counting {
+        next: u8,
+        broken: bool,
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Broken;
+
+    impl fmt::Display for Broken {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("broken")
+        }
+    }
+
+    impl core::error::Error for Broken {}
+
+    impl TryRng for Counting {
+        type Error = Broken;
+
+        fn try_next_u32(&mut self) -> Result<u32, Broken> {
+            unreachable!("bytes are drawn")
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Broken> {
+            unreachable!("bytes are drawn")
+        }
+
+        fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Broken> {
+            if self.broken {
+                return Err(Broken);
+            }
+            for byte in dst {
+                *byte = self.next;
+                self.next = self.next.wrapping_add(7);
+            }
+            Ok(())
+        }
+    }
+
+    impl TryCryptoRng for Counting {}
+
+    #[test]
+    fn a_generated_token_is_the_bytes_in_hexadecimal() {
+        let mut rng = Counting { next: 0, broken: false };
+        let first = AuthToken::generate(&mut rng).unwrap();
+        assert_eq!(first.as_str(), "00070e151c232a31383f464d545b626970777e858c939aa1a8afb6bdc4cbd2d9");
+        assert_ne!(first, AuthToken::generate(&mut rng).unwrap(), "the second takes the next bytes");
+    }
+
+    #[test]
+    fn a_source_that_fails_is_an_error() {
+        let mut rng = Counting { next: 0, broken: true };
+        assert_eq!(AuthToken::generate(&mut rng).err(), Some(Broken));
+    }
+
+    #[test]
+    fn only_what_fits_a_header_is_a_token() {
+        let most = "x".repeat(AuthToken::MAX_LEN);
+        let more = "x".repeat(AuthToken::MAX_LEN + 1);
+        let cases: &[(&str, &str, Result<(), InvalidToken>)] = &[
+            ("empty", "", Err(InvalidToken::Empty)),
+            ("one byte", "x", Ok(())),
+            ("uuid", "550e8400-e29b-41d4-a716-446655440000", Ok(())),
+            ("first and last visible byte", "!~", Ok(())),
+            ("the longest", &most, Ok(())),
+            ("one more", &more, Err(InvalidToken::TooLong { len: 1025 })),
+            ("space", "a b", Err(InvalidToken::NotVisibleAscii { at: 1 })),
+            ("line feed", "ab\n", Err(InvalidToken::NotVisibleAscii { at: 2 })),
+            ("delete", "\u{7f}", Err(InvalidToken::NotVisibleAscii { at: 0 })),
+            ("not ASCII", "aé", Err(InvalidToken::NotVisibleAscii { at: 1 })),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(AuthToken::from_text(*text).map(|_| ()), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_offer_costs_the_same_compares() {
+        let token = AuthToken::from_text("0123456789abcdef").unwrap();
+        let cases: &[(&str, Option<&[u8]>, bool)] = &[
+            ("missing", None, false),
+            ("empty", Some(b""), false),
+            ("short", Some(b"0123456789abcde"), false),
+            ("long", Some(b"0123456789abcdef0"), false),
+            ("wrong at the first byte", Some(b"x123456789abcdef"), false),
+            ("wrong at the last byte", Some(b"0123456789abcdex"), false),
+            ("wrong everywhere", Some(b"xxxxxxxxxxxxxxxx"), false),
+            ("right", Some(b"0123456789abcdef"), true),
+        ];
+        for (name, offered, expected) in cases {
+            let mut compares = 0;
+            let counted = token.matches_by(*offered, |own, theirs| {
+                compares += 1;
+                own.ct_eq(&theirs)
+            });
+            assert_eq!(compares, 16, "{name}");
+            assert_eq!(counted, *expected, "{name}");
+            assert_eq!(token.matches(*offered), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_difference_in_any_bit_is_seen() {
+        let token = AuthToken::from_text("0123456789abcdef").unwrap();
+        let positions: Vec<(usize, u8)> = (0..16).flat_map(|at| (0..8).map(move |bit| (at, bit))).collect();
+        for (at, bit) in positions {
+            let mut offered = vec![];
+            offered.extend_from_slice(token.as_bytes());
+            offered[at] ^= 1 << bit;
+            assert!(!token.matches(Some(&offered)), "byte {at} bit {bit}");
+        }
+    }
+
+    #[test]
+    fn no_text_for_people_has_a_byte_of_it() {
+        let token = AuthToken::from_text("QZ").unwrap();
+        assert_eq!(format!("{token:?}{token:#?}"), "AuthToken(***)AuthToken(***)");
+        let error = AuthToken::from_text("QZ QZ").unwrap_err();
+        assert!(!format!("{error:?}").contains('Q') && !error.to_string().contains('Q'), "{error:?}");
+    }
+}

@@ -1,0 +1,222 @@
+//! The result of a tool: blocks of content, written by a server and read by a client.
+
+use alloc::{borrow::Cow, vec, vec::Vec};
+
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
+use serde_json::value::RawValue;
+
+/// One block of the result of a tool.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Content<'a> {
+    /// `{"type":"text","text":…}`
+    Text(Cow<'a, str>),
+    /// A block of another kind, or one that cannot be read, as it is written.
+    Raw(Cow<'a, RawValue>),
+}
+
+impl<'a> Content<'a> {
+    /// A block of text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Raw(_) => None,
+        }
+    }
+}
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => {
+                let mut block = serializer.serialize_struct("Content", 2)?;
+                block.serialize_field("type", "text")?;
+                block.serialize_field("text", text)?;
+                block.end()
+            }
+            Self::Raw(raw) => raw.serialize(serializer),
+        }
+    }
+}
+
+/// The result of a tool: `{"content":[…]}`, and `"isError":true` only if it failed.
+///
+/// A tool that failed has a result too, since the model is to read what went wrong; a JSON-RPC error is for calls that
+/// never reached a tool (mcp.md 2.11).
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ToolResult<'a> {
+    /// The blocks, in order.
+    pub content: Vec<Content<'a>>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl<'a> ToolResult<'a> {
+    /// These blocks.
+    #[must_use]
+    pub const fn new(content: Vec<Content<'a>>) -> Self {
+        Self { content, is_error: false }
+    }
+
+    /// One block of text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::new(vec![Content::text(text)])
+    }
+
+    /// A failure that says what went wrong.
+    pub fn error(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { content: vec![Content::text(text)], is_error: true }
+    }
+
+    /// Reads the result of a `tools/call`. `None` if it is not an object with a list of content.
+    ///
+    /// Tolerant of what peers send: a `content` or `isError` that is null or absent is empty or false, and a block
+    /// that is no readable text is kept as it is.
+    #[must_use]
+    pub fn read(raw: &'a RawValue) -> Option<Self> {
+        let members: Members<'a> = serde_json::from_str(raw.get()).ok()?;
+        let blocks: Vec<&RawValue> = match members.content {
+            Some(content) => serde_json::from_str(content.get()).ok()?,
+            None => Vec::new(),
+        };
+        let is_error = members.is_error.is_some_and(|flag| flag.get() == "true");
+        Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
+    }
+
+    /// The text blocks, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.content.iter().filter_map(Content::as_text)
+    }
+
+    /// The same, borrowing nothing.
+    #[must_use]
+    pub fn into_owned(self) -> ToolResult<'static> {
+        let own = |block| match block {
+            Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
+            Content::Raw(raw) => Content::Raw(Cow::Owned(raw.into_owned())),
+        };
+        ToolResult { content: self.content.into_iter().map(own).collect(), is_error: self.is_error }
+    }
+}
+
+impl Serialize for ToolResult<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let members = if self.is_error { 2 } else { 1 };
+        let mut result = serializer.serialize_struct("ToolResult", members)?;
+        result.serialize_field("content", &self.content)?;
+        if self.is_error {
+            result.serialize_field("isError", &true)?;
+        }
+        result.end()
+    }
+}
+
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, rename = "isError")]
+    is_error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+}
+
+fn read_block(raw: &RawValue) -> Content<'_> {
+    let text = serde_json::from_str::<Block<'_>>(raw.get())
+        .ok()
+        .filter(|block| block.kind == "text")
+        .and_then(|block| block.text)
+        .and_then(|text| serde_json::from_str::<TextToken<'_>>(text.get()).ok());
+    text.map_or(Content::Raw(Cow::Borrowed(raw)), |text| Content::Text(text.0))
+}
+
+/// Borrows where no escape has to be undone.
+#[derive(Deserialize)]
+struct TextToken<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::boxed::Box;
+
+    #[test]
+    fn results_are_written_in_the_one_accepted_shape() {
+        let raw: Box<RawValue> = serde_json::from_str(r#"{"type":"image","data":""}"#).unwrap();
+        let rows = [
+            ("one text", ToolResult::text("a\"b"), r#"{"content":[{"type":"text","text":"a\"b"}]}"#),
+            (
+                "failure",
+                ToolResult::error("no"),
+                r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#,
+            ),
+            ("nothing", ToolResult::default(), r#"{"content":[]}"#),
+            (
+                "raw block",
+                ToolResult::new(vec![Content::text(""), Content::Raw(Cow::Owned(raw))]),
+                r#"{"content":[{"type":"text","text":""},{"type":"image","data":""}]}"#,
+            ),
+        ];
+        for (name, result, want) in rows {
+            assert_eq!(serde_json::to_string(&result).unwrap(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn results_are_read_tolerantly() {
+        type Row = (&'static str, &'static str, Option<(&'static [&'static str], usize, bool)>);
+        const CASES: &[Row] = &[
+            ("one text", r#"{"content":[{"type":"text","text":"a\nb"}]}"#, Some((&["a\nb"], 1, false))),
+            (
+                "two texts",
+                r#"{"content":[{"type":"text","text":"FILE_SAVED"},{"text":"x","type":"text"}]}"#,
+                Some((&["FILE_SAVED", "x"], 2, false)),
+            ),
+            ("isError", r#"{"content":[],"isError":true}"#, Some((&[], 0, true))),
+            ("isError false", r#"{"content":[],"isError":false}"#, Some((&[], 0, false))),
+            (
+                "null members",
+                r#"{"content":null,"isError":null,"structuredContent":null}"#,
+                Some((&[], 0, false)),
+            ),
+            (
+                "unknown block",
+                r#"{"content":[{"type":"hologram"},{"type":"text","text":"t"}]}"#,
+                Some((&["t"], 2, false)),
+            ),
+            ("text block without text", r#"{"content":[{"type":"text"}]}"#, Some((&[], 1, false))),
+            (
+                "annotated text",
+                r#"{"content":[{"type":"text","text":"t","annotations":null}]}"#,
+                Some((&["t"], 1, false)),
+            ),
+            (
+                "half a surrogate pair",
+                r#"{"content":[{"type":"text","text":"\ud83d"}]}"#,
+                Some((&[], 1, false)),
+            ),
+            ("no members", "{}", Some((&[], 0, false))),
+            ("not an object", "[]", None),
+            ("content is no list", r#"{"content":"t"}"#, None),
+        ];
+        for (name, text, want) in CASES {
+            let raw: &RawValue = serde_json::from_str(text).unwrap();
+            let read = ToolResult::read(raw).map(ToolResult::into_owned);
+            let got = read.as_ref().map(|r| (r.texts().collect::<Vec<_>>(), r.content.len(), r.is_error));
+            let want = want.map(|(texts, blocks, failed)| (texts.to_vec(), blocks, failed));
+            assert_eq!(got, want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The shapes of what is sent with the methods that this module handles itself: read borrowed and tolerantly, written
+//! without members that are absent.
+
+use alloc::{borrow::Cow, boxed::Box};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Implementation, ProtocolVersion, ToolSpec};
+
+/// An object without members, as arguments that a peer left out are read.
+pub(super) const NO_ARGUMENTS: &str = "{}";
+
+/// The same, written.
+#[derive(Serialize)]
+pub(super) struct Empty {}
+
+/// The capabilities of a client: what its owner says, or none.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum ClientCapabilities<'a> {
+    Raw(&'a RawValue),
+    None {},
+}
+
+/// What a client says in `initialize`. Every member is read for itself, so that a fault in one does not cost another:
+/// negotiation always has an answer.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Initialize<'a> {
+    #[serde(borrow)]
+    protocol_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    client_info: Option<&'a RawValue>,
+}
+
+impl<'a> Initialize<'a> {
+    pub(super) fn read(params: Option<&'a RawValue>) -> Self {
+        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+    }
+
+    pub(super) fn version(&self) -> ProtocolVersion {
+        let offer: Option<Cow<'_, str>> =
+            self.protocol_version.and_then(|offer| serde_json::from_str(offer.get()).ok());
+        ProtocolVersion::negotiate(offer.as_deref())
+    }
+
+    pub(super) fn client(&self) -> Option<Implementation> {
+        serde_json::from_str(self.client_info?.get()).ok()
+    }
+}
+
+/// What a client sends in `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InitializeOut<'a> {
+    pub(super) protocol_version: &'static str,
+    pub(super) capabilities: ClientCapabilities<'a>,
+    pub(super) client_info: &'a Implementation,
+}
+
+/// What a server answers to `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InitializeResultOut<'a> {
+    pub(super) protocol_version: &'static str,
+    pub(super) capabilities: Capabilities,
+    pub(super) server_info: &'a Implementation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) instructions: Option<&'a str>,
+}
+
+/// What this server can do: tools, and nothing else of its own.
+#[derive(Serialize)]
+pub(super) struct Capabilities {
+    pub(super) tools: ToolsCapability,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToolsCapability {
+    #[serde(rename = "listChanged", skip_serializing_if = "core::ops::Not::not")]
+    pub(super) list_changed: bool,
+}
+
+/// What a client reads of the answer to `initialize`. Only the version has to be right.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InitializeResult<'a> {
+    #[serde(borrow)]
+    pub(super) protocol_version: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) capabilities: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) server_info: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) instructions: Option<&'a RawValue>,
+}
+
+/// The parameters of `tools/call`.
+#[derive(Deserialize)]
+pub(super) struct Call<'a> {
+    #[serde(borrow)]
+    pub(super) name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+/// The same, written.
+#[derive(Serialize)]
+pub(super) struct CallOut<'a> {
+    pub(super) name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+/// The parameters of `notifications/cancelled`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cancelled<'a> {
+    #[serde(borrow)]
+    pub(super) request_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
+}
+
+impl Cancelled<'_> {
+    /// The reason, if there is a readable one: at most `limit` bytes of it, cut at a character.
+    pub(super) fn reason(&self, limit: usize) -> Option<Box<str>> {
+        let text: Cow<'_, str> = serde_json::from_str(self.reason?.get()).ok()?;
+        Some(clip(&text, limit).into())
+    }
+}
+
+/// The same, written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CancelledOut<'a> {
+    pub(super) request_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'a str>,
+}
+
+/// The answer to `tools/list`.
+#[derive(Serialize)]
+pub(super) struct ToolList<'a> {
+    pub(super) tools: &'a [ToolSpec],
+}
+
+/// The answer to `resources/list` of a server that has none.
+#[derive(Serialize)]
+pub(super) struct NoResources {
+    pub(super) resources: [(); 0],
+}
+
+/// The answer to `resources/templates/list` of a server that has none.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NoResourceTemplates {
+    pub(super) resource_templates: [(); 0],
+}
+
+/// The answer to `prompts/list` of a server that has none.
+#[derive(Serialize)]
+pub(super) struct NoPrompts {
+    pub(super) prompts: [(); 0],
+}
+
+/// At most `limit` bytes of `text`, cut at a character.
+pub(super) fn clip(text: &str, limit: usize) -> &str {
+    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_at_a_character() {
+        const CASES: &[(&str, usize, &str)] = &[
+            ("abc", 4, "abc"),
+            ("abc", 3, "abc"),
+            ("abc", 2, "ab"),
+            ("aé", 2, "a"),
+            ("é", 1, ""),
+            ("", 0, ""),
+        ];
+        for (text, limit, want) in CASES {
+            assert_eq!(clip(text, *limit), *want, "{text} at {limit}");
+        }
+    }
+}

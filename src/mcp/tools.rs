@@ -1,0 +1,183 @@
+//! What a server offers: the list of tools, and how a call of one becomes a value of the application.
+
+use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
+use core::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde_json::value::RawValue;
+
+use crate::rpc::{ErrorObject, code};
+
+/// What a [`Server`](super::Server) offers. [`RawTools`] is the ready-made one.
+pub trait Tools {
+    /// One call, decoded.
+    type Call;
+
+    /// What `tools/list` answers. Tools that are served without being listed are not in it.
+    fn specs(&self) -> &[ToolSpec];
+
+    /// Whether calls of this name are served, listed or not.
+    ///
+    /// # Errors
+    ///
+    /// What answers the call if not: by default -32602 for every name that is not listed.
+    fn check(&self, name: &str) -> Result<(), ErrorObject> {
+        if self.specs().iter().any(|spec| spec.name == name) {
+            return Ok(());
+        }
+        Err(ErrorObject::new(code::INVALID_PARAMS, format!("tool {name} not found")))
+    }
+
+    /// Makes a call of its arguments, which are an object: `{}` where the peer sent none. Only asked for names that
+    /// passed [`check`](Tools::check).
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit. The text of the error goes to the peer, with -32602 and the id of the call.
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
+
+    /// How long this call may wait for its answer. By default as long as the configuration says.
+    fn patience(&self, call: &Self::Call) -> Patience {
+        let _ = call;
+        Patience::Default
+    }
+}
+
+/// How long a call may wait before it is answered for the application.
+///
+/// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user (mcp.md I12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Patience {
+    /// As long as the configuration says; then a result with `isError` that says so.
+    #[default]
+    Default,
+    /// As long as the session lasts. For what waits for a person.
+    Unlimited,
+    /// This long.
+    After {
+        /// Counted from the arrival of the call.
+        span: Duration,
+        /// The result that is sent then, as JSON. `None`, or text that is no JSON: a result with `isError`.
+        result: Option<&'static str>,
+    },
+}
+
+/// One tool as `tools/list` describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// What it is called by.
+    pub name: Cow<'static, str>,
+    /// What it does, for the model that chooses it. Left out if empty.
+    pub description: Cow<'static, str>,
+    /// The JSON Schema of its arguments, as JSON.
+    ///
+    /// Where this is not a JSON object, any object is announced (`{"type":"object"}`), so that one faulty schema does
+    /// not cost the peer the whole list.
+    pub input_schema: Cow<'static, str>,
+}
+
+impl ToolSpec {
+    /// A tool with this name, description and schema.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        input_schema: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { name: name.into(), description: description.into(), input_schema: input_schema.into() }
+    }
+}
+
+impl Serialize for ToolSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let members = if self.description.is_empty() { 2 } else { 3 };
+        let mut spec = serializer.serialize_struct("ToolSpec", members)?;
+        spec.serialize_field("name", &self.name)?;
+        if !self.description.is_empty() {
+            spec.serialize_field("description", &self.description)?;
+        }
+        match serde_json::from_str::<&RawValue>(&self.input_schema) {
+            Ok(schema) if schema.get().starts_with('{') => spec.serialize_field("inputSchema", schema)?,
+            Ok(_) | Err(_) => spec.serialize_field("inputSchema", &AnyObject { kind: "object" })?,
+        }
+        spec.end()
+    }
+}
+
+#[derive(Serialize)]
+struct AnyObject {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+/// Tools whose arguments the application reads itself: every listed name is served.
+#[derive(Clone, Debug, Default)]
+pub struct RawTools(Vec<ToolSpec>);
+
+impl RawTools {
+    /// Serves these tools.
+    #[must_use]
+    pub const fn new(specs: Vec<ToolSpec>) -> Self {
+        Self(specs)
+    }
+
+    /// The list, to change it. Tell the peer with [`Server::tools_list_changed`](super::Server::tools_list_changed).
+    pub const fn specs_mut(&mut self) -> &mut Vec<ToolSpec> {
+        &mut self.0
+    }
+}
+
+/// A call as [`RawTools`] hands it over.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RawCall {
+    /// Which tool.
+    pub name: Box<str>,
+    /// A JSON object.
+    pub arguments: Box<RawValue>,
+}
+
+impl Tools for RawTools {
+    type Call = RawCall;
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<RawCall, D::Error> {
+        Ok(RawCall { name: name.into(), arguments: Box::<RawValue>::deserialize(arguments)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_written_without_what_it_does_not_have() {
+        const CASES: &[(&str, &str, &str, &str)] = &[
+            (
+                "complete",
+                "does it",
+                r#"{"type": "object"}"#,
+                r#"{"name":"t","description":"does it","inputSchema":{"type": "object"}}"#,
+            ),
+            ("no description", "", "{}", r#"{"name":"t","inputSchema":{}}"#),
+            ("schema is no JSON", "", "{", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
+            ("schema is no object", "", "true", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
+        ];
+        for (name, description, schema, want) in CASES {
+            let got = serde_json::to_string(&ToolSpec::new("t", *description, *schema)).unwrap();
+            assert_eq!(got, *want, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_listed_names_are_served_by_default() {
+        let tools = RawTools::new(alloc::vec![ToolSpec::new("here", "", "{}")]);
+        assert!(tools.check("here").is_ok());
+        let error = tools.check("Here").unwrap_err();
+        assert_eq!((error.code, error.message.as_str()), (-32602, "tool Here not found"));
+    }
+}

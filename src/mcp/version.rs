@@ -1,0 +1,76 @@
+//! The versions of the protocol that have a handshake, and which of them is spoken.
+
+use core::fmt;
+
+/// A version of MCP that this crate speaks. The names are dates, but nothing follows from how they compare as
+/// text; the order here is that of publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ProtocolVersion {
+    /// 2024-11-05, the first.
+    V2024_11_05,
+    /// 2025-03-26.
+    V2025_03_26,
+    /// 2025-06-18.
+    V2025_06_18,
+    /// 2025-11-25, the last one with a handshake.
+    V2025_11_25,
+}
+
+impl ProtocolVersion {
+    /// The newest of them: what a client offers and a server answers if it does not know what it was offered.
+    pub const NEWEST: Self = Self::V2025_11_25;
+
+    /// The version that is written like this; `None` if it is not one of these.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25]
+            .into_iter()
+            .find(|version| version.as_str() == name)
+    }
+
+    /// How it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+        }
+    }
+
+    /// What a server answers to an offer: the same if it is known, else the newest. Never an error (mcp.md I20).
+    pub(super) fn negotiate(offer: Option<&str>) -> Self {
+        offer.and_then(Self::from_name).unwrap_or(Self::NEWEST)
+    }
+}
+
+impl fmt::Display for ProtocolVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_offer_has_an_answer() {
+        const CASES: &[(&str, Option<&str>, &str)] = &[
+            ("the first", Some("2024-11-05"), "2024-11-05"),
+            ("the one with batches", Some("2025-03-26"), "2025-03-26"),
+            ("the third", Some("2025-06-18"), "2025-06-18"),
+            ("the last", Some("2025-11-25"), "2025-11-25"),
+            ("one without a handshake", Some("2026-07-28"), "2025-11-25"),
+            ("one that never was", Some("1999-01-01"), "2025-11-25"),
+            ("one that was withdrawn", Some("2024-10-07"), "2025-11-25"),
+            ("an empty one", Some(""), "2025-11-25"),
+            ("none", None, "2025-11-25"),
+        ];
+        for (name, offer, answer) in CASES {
+            assert_eq!(ProtocolVersion::negotiate(*offer).as_str(), *answer, "{name}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The requests of the peer that wait for our answer.
+//!
+//! ```text
+//! open ──▶ waiting ──finish───▶ answered
+//!                  ──cancel───▶ cancelled      the peer expects no answer any more
+//!                  ──expire───▶ expired        answered for the application
+//!                  ──close────▶ closed
+//! ```
+//!
+//! A call ends exactly once. How the last ones ended is remembered, so that an answer that comes too late is refused
+//! with the reason.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::{CallId, Gone, Id, SessionId};
+use crate::Time;
+
+/// How many ended calls are remembered. As many as may be open by default, so that closing a session forgets none of
+/// them.
+const REMEMBERED: usize = 256;
+
+/// The table of open calls; `T` is what its owner wants to know when one of them ends.
+#[derive(Debug)]
+pub struct Calls<T> {
+    session: SessionId,
+    limit: usize,
+    next: u64,
+    open: BTreeMap<u64, Open<T>>,
+    by_id: BTreeMap<Id, u64>,
+    due: BTreeSet<(Time, u64)>,
+    ended: VecDeque<(u64, Gone)>,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    id: Id,
+    deadline: Option<Time>,
+    data: T,
+}
+
+/// Why a request of the peer is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A call with the same id is open. The newcomer is refused and the first one left alone: whatever answer came
+    /// for this id would be ambiguous.
+    Duplicate,
+    /// As many calls as the limit allows are open.
+    Busy,
+}
+
+impl<T> Calls<T> {
+    /// An empty table that takes up to `limit` calls at a time.
+    #[must_use]
+    pub const fn new(session: SessionId, limit: usize) -> Self {
+        Self {
+            session,
+            limit,
+            next: 1,
+            open: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            due: BTreeSet::new(),
+            ended: VecDeque::new(),
+        }
+    }
+
+    /// Takes a call.
+    ///
+    /// # Errors
+    ///
+    /// If one with this id is open, or too many are.
+    pub fn open(&mut self, id: Id, deadline: Option<Time>, data: T) -> Result<CallId, Refused> {
+        if self.is_in_flight(&id) {
+            return Err(Refused::Duplicate);
+        }
+        if self.is_full() {
+            return Err(Refused::Busy);
+        }
+        let serial = self.next;
+        self.next = serial.saturating_add(1);
+        self.by_id.insert(id.clone(), serial);
+        if let Some(at) = deadline {
+            self.due.insert((at, serial));
+        }
+        self.open.insert(serial, Open { id, deadline, data });
+        Ok(CallId::new(self.session, serial))
+    }
+
+    /// Ends a call because it is being answered, and gives the id that the answer must carry.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn finish(&mut self, call: CallId) -> Result<(Id, T), Gone> {
+        if call.session() != self.session {
+            return Err(Gone::Unknown);
+        }
+        match self.end(call.serial(), Gone::Answered) {
+            Some(open) => Ok((open.id, open.data)),
+            None => Err(self.how_ended(call.serial())),
+        }
+    }
+
+    /// Ends the call with this id because the peer cancelled it. `None` if there is none.
+    pub fn cancel(&mut self, id: &Id) -> Option<(CallId, T)> {
+        let serial = *self.by_id.get(id)?;
+        let open = self.end(serial, Gone::Cancelled)?;
+        Some((CallId::new(self.session, serial), open.data))
+    }
+
+    /// Ends the call that has been due longest at `now`. `None` if none is due.
+    pub fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
+        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
+        let open = self.end(serial, Gone::Expired)?;
+        Some((CallId::new(self.session, serial), open.id, open.data))
+    }
+
+    /// Ends the oldest open call because the session ends. To be repeated until `None`.
+    pub fn close_one(&mut self) -> Option<(CallId, T)> {
+        let serial = *self.open.first_key_value()?.0;
+        let open = self.end(serial, Gone::Closed)?;
+        Some((CallId::new(self.session, serial), open.data))
+    }
+
+    /// The oldest open call.
+    #[must_use]
+    pub fn first(&self) -> Option<CallId> {
+        self.open.first_key_value().map(|(serial, _)| CallId::new(self.session, *serial))
+    }
+
+    /// Whether this call waits for its answer.
+    #[must_use]
+    pub fn is_open(&self, call: CallId) -> bool {
+        call.session() == self.session && self.open.contains_key(&call.serial())
+    }
+
+    /// Whether a call with this id waits for its answer.
+    #[must_use]
+    pub fn is_in_flight(&self, id: &Id) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// Whether as many calls are open as may be.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.open.len() >= self.limit
+    }
+
+    /// How many calls are open.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether no call is open.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// When the next call is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    fn end(&mut self, serial: u64, how: Gone) -> Option<Open<T>> {
+        let open = self.open.remove(&serial)?;
+        self.by_id.remove(&open.id);
+        if let Some(at) = open.deadline {
+            self.due.remove(&(at, serial));
+        }
+        if self.ended.len() >= REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((serial, how));
+        Some(open)
+    }
+
+    fn how_ended(&self, serial: u64) -> Gone {
+        self.ended.iter().rev().find(|(ended, _)| *ended == serial).map_or(Gone::Unknown, |(_, how)| *how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(limit: usize) -> Calls<&'static str> {
+        Calls::new(SessionId::new(1), limit)
+    }
+
+    #[test]
+    fn a_call_ends_once_and_says_how() {
+        let mut calls = table(8);
+        let later = Some(Time::from_millis(10));
+        let answered = calls.open(Id::from(1), later, "answered").unwrap();
+        let cancelled = calls.open(Id::from(2), later, "cancelled").unwrap();
+        let expired = calls.open(Id::from(3), later, "expired").unwrap();
+        let closed = calls.open(Id::from(4), None, "closed").unwrap();
+
+        assert_eq!(calls.finish(answered), Ok((Id::from(1), "answered")));
+        assert_eq!(calls.cancel(&Id::from(2)), Some((cancelled, "cancelled")));
+        assert_eq!(calls.cancel(&Id::from(2)), None);
+        assert_eq!(calls.expire(Time::from_millis(9)), None);
+        assert_eq!(calls.expire(Time::from_millis(10)), Some((expired, Id::from(3), "expired")));
+        assert_eq!(calls.expire(Time::from_millis(10)), None);
+        assert_eq!(calls.close_one(), Some((closed, "closed")));
+        assert_eq!(calls.close_one(), None);
+
+        let rows = [
+            ("answered", answered, Gone::Answered),
+            ("cancelled", cancelled, Gone::Cancelled),
+            ("expired", expired, Gone::Expired),
+            ("closed", closed, Gone::Closed),
+            ("of another session", CallId::new(SessionId::new(2), 1), Gone::Unknown),
+            ("never opened", CallId::new(SessionId::new(1), 99), Gone::Unknown),
+        ];
+        for (name, call, how) in rows {
+            assert_eq!(calls.finish(call), Err(how), "{name}");
+        }
+        assert_eq!(calls.deadline(), None, "nothing waits for a call that has ended");
+    }
+
+    #[test]
+    fn an_id_may_come_again_once_its_call_has_ended() {
+        let mut calls = table(8);
+        let first = calls.open(Id::from(7), None, "first").unwrap();
+        assert_eq!(calls.open(Id::from(7), None, "too early"), Err(Refused::Duplicate));
+        calls.cancel(&Id::from(7)).unwrap();
+        let second = calls.open(Id::from(7), None, "second").unwrap();
+        assert_eq!(calls.finish(first), Err(Gone::Cancelled));
+        assert_eq!(calls.finish(second), Ok((Id::from(7), "second")));
+    }
+
+    #[test]
+    fn the_limit_is_the_number_of_open_calls() {
+        let mut calls = table(2);
+        let first = calls.open(Id::from(1), None, "").unwrap();
+        calls.open(Id::from(2), None, "").unwrap();
+        assert_eq!(calls.open(Id::from(3), None, ""), Err(Refused::Busy));
+        calls.finish(first).unwrap();
+        assert!(calls.open(Id::from(3), None, "").is_ok());
+    }
+
+    #[test]
+    fn the_last_ones_that_ended_are_remembered() {
+        let mut calls = table(1);
+        let mut ended = alloc::vec::Vec::new();
+        for _ in 0..=REMEMBERED {
+            let call = calls.open(Id::from(1), None, "").unwrap();
+            calls.finish(call).unwrap();
+            ended.push(call);
+        }
+        assert_eq!(calls.finish(ended[0]), Err(Gone::Unknown), "one more than is remembered");
+        assert_eq!(calls.finish(ended[1]), Err(Gone::Answered));
+    }
+
+    #[test]
+    fn the_one_that_is_due_first_expires_first() {
+        let mut calls = table(8);
+        let late = calls.open(Id::from(1), Some(Time::from_millis(20)), "").unwrap();
+        let early = calls.open(Id::from(2), Some(Time::from_millis(10)), "").unwrap();
+        assert_eq!(calls.deadline(), Some(Time::from_millis(10)));
+        let now = Time::from_millis(30);
+        assert_eq!(calls.expire(now).map(|(call, ..)| call), Some(early));
+        assert_eq!(calls.expire(now).map(|(call, ..)| call), Some(late));
+    }
+}

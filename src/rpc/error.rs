@@ -1,0 +1,54 @@
+//! The error object of a response (JSON-RPC 2.0, section 5.1).
+
+use alloc::{borrow::ToOwned, boxed::Box, string::String};
+use core::fmt;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The error that answers a request instead of a result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// One of [`code`](crate::rpc::code), or any other integer: peers use 0, -1 and their own.
+    pub code: i64,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// What the sender adds, as it was written.
+    pub data: Option<Box<RawValue>>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Reads the `error` member of a response. `None` if it is not an object with an integer `code`; a message that
+    /// is missing or unreadable is empty.
+    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
+        let read: Members<'_> = serde_json::from_str(raw.get()).ok()?;
+        let code = serde_json::from_str(read.code?.get()).ok()?;
+        let message = read.message.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default();
+        Some(Self { code, message, data: read.data.map(ToOwned::to_owned) })
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = if self.message.is_empty() { "no message" } else { &self.message };
+        write!(f, "{message} ({})", self.code)
+    }
+}
+
+impl core::error::Error for ErrorObject {}
+
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}

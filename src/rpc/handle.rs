@@ -1,0 +1,70 @@
+//! The names under which an application holds calls and requests: plain numbers that are never reused.
+
+/// Names one session of a program. Whoever makes sessions numbers them and does not reuse a number, so that a handle
+/// of one session means nothing to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(u64);
+
+impl SessionId {
+    /// The session with this number.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number it was made with.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// Names one request of the peer that waits for our answer.
+///
+/// It stays what it is for ever: once the call has ended, or in another session, it is refused with a
+/// [`Gone`](crate::rpc::Gone) that says why, even where the peer uses the same id again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId {
+    session: SessionId,
+    serial: u64,
+}
+
+impl CallId {
+    pub(crate) const fn new(session: SessionId, serial: u64) -> Self {
+        Self { session, serial }
+    }
+
+    /// The session that the call came in.
+    #[must_use]
+    pub const fn session(self) -> SessionId {
+        self.session
+    }
+
+    pub(crate) const fn serial(self) -> u64 {
+        self.serial
+    }
+}
+
+/// Names one request of ours that waits for the peer's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId {
+    session: SessionId,
+    serial: u64,
+}
+
+impl RequestId {
+    pub(crate) const fn new(session: SessionId, serial: u64) -> Self {
+        Self { session, serial }
+    }
+
+    /// The session that the request was sent in.
+    #[must_use]
+    pub const fn session(self) -> SessionId {
+        self.session
+    }
+
+    /// The id that it has on the wire: an integer from 1, increasing.
+    pub(crate) const fn serial(self) -> u64 {
+        self.serial
+    }
+}

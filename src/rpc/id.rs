@@ -1,0 +1,289 @@
+//! The id of a request: what is echoed and what is compared are two things.
+//!
+//! An answer repeats the id byte for byte, because peers look it up in their own way (`7.0`, `"\u0041"`,
+//! 9007199254740993). Two ids are the same if they mean the same: integers by value, strings by decoded content, and
+//! a number is never a string.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::{cmp::Ordering, fmt, hash};
+
+use serde_json::value::RawValue;
+
+use super::{Limits, write::write_json};
+
+/// The id of a request, as MCP allows it: a string or an integer (mcp.md 2.4).
+///
+/// Equality, order and hash are those of the meaning; [`write`](Id::write) gives back the spelling.
+#[derive(Clone)]
+pub struct Id {
+    key: Key,
+    /// The token as it was read, where writing the key would not give the same bytes.
+    spelling: Option<Box<str>>,
+}
+
+/// What an id means. Every integer has exactly one form: `Int` if it fits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    Int(i64),
+    /// `digits` (without zeros at either end) times ten to the `zeros`.
+    Big {
+        negative: bool,
+        digits: Box<str>,
+        zeros: i64,
+    },
+    Text(Box<str>),
+}
+
+impl Id {
+    /// Reads the `id` member of an envelope: `None` if it is neither a string nor an integer, or is longer than
+    /// [`Limits::id`].
+    ///
+    /// `7.0` and `1e2` are integers in another spelling, `1.5` is not. A string with half a surrogate pair means
+    /// nothing that could be compared and is refused.
+    #[must_use]
+    pub fn read(token: &RawValue, limits: &Limits) -> Option<Self> {
+        let token = token.get();
+        if let Some(inner) = token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            if inner.len() > limits.id {
+                return None;
+            }
+            if !inner.contains('\\') {
+                return Some(Self { key: Key::Text(inner.into()), spelling: None });
+            }
+            return Some(Self {
+                key: Key::Text(serde_json::from_str(token).ok()?),
+                spelling: Some(token.into()),
+            });
+        }
+        if token.len() > limits.id {
+            return None;
+        }
+        let key = integer(token)?;
+        let plain = matches!(key, Key::Int(_)) && token != "-0" && !token.contains(['.', 'e', 'E']);
+        Some(Self { key, spelling: (!plain).then(|| token.into()) })
+    }
+
+    /// Appends the id as it was read.
+    pub fn write(&self, buf: &mut Vec<u8>) {
+        match (&self.spelling, &self.key) {
+            (Some(token), _) => buf.extend_from_slice(token.as_bytes()),
+            (None, Key::Text(text)) => {
+                buf.push(b'"');
+                buf.extend_from_slice(text.as_bytes());
+                buf.push(b'"');
+            }
+            (None, Key::Int(value)) => {
+                let written = write_json(buf, value);
+                debug_assert!(written.is_ok(), "numbers are always JSON");
+            }
+            // Read from a token, and kept with it.
+            (None, Key::Big { .. }) => {}
+        }
+    }
+
+    /// The number of an own request that this id names. A string of digits counts where nothing else can be meant:
+    /// some peers make strings of all ids, and ours are always numbers.
+    pub(crate) fn own_serial(&self) -> Option<u64> {
+        match &self.key {
+            Key::Int(value) => u64::try_from(*value).ok(),
+            Key::Big { .. } => None,
+            Key::Text(text) => {
+                let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+                if plain { text.parse().ok() } else { None }
+            }
+        }
+    }
+}
+
+impl From<u32> for Id {
+    fn from(value: u32) -> Self {
+        Self { key: Key::Int(value.into()), spelling: None }
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Id {}
+
+impl PartialOrd for Id {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Id {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl hash::Hash for Id {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut token = Vec::new();
+        self.write(&mut token);
+        write!(f, "Id({})", alloc::string::String::from_utf8_lossy(&token))
+    }
+}
+
+/// The value of a JSON number that is an integer, however it is spelled:
+///
+/// ```text
+/// number = [ "-" ] digits [ "." digits ] [ ( "e" / "E" ) [ "+" / "-" ] digits ]      RFC 8259 §6
+/// ```
+fn integer(token: &str) -> Option<Key> {
+    let (negative, rest) = match token.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, token),
+    };
+    if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if let Ok(value) = token.parse() {
+        return Some(Key::Int(value));
+    }
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+
+    let mut all = alloc::string::String::with_capacity(mantissa.len());
+    all.push_str(whole);
+    all.push_str(fraction);
+    let significant = all.trim_start_matches('0');
+    let digits = significant.trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(Key::Int(0));
+    }
+    let exponent: i64 = exponent.parse().ok()?;
+    let cut = i64::try_from(significant.len().checked_sub(digits.len())?).ok()?;
+    let zeros = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(cut)?;
+    if zeros < 0 {
+        return None;
+    }
+    Some(
+        small(negative, digits, zeros)
+            .map_or_else(|| Key::Big { negative, digits: digits.into(), zeros }, Key::Int),
+    )
+}
+
+/// The value, if it fits.
+fn small(negative: bool, digits: &str, zeros: i64) -> Option<i64> {
+    let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
+    let magnitude = digits.parse::<i128>().ok()?.checked_mul(power)?;
+    i64::try_from(if negative { magnitude.checked_neg()? } else { magnitude }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::String};
+
+    fn read(token: &str) -> Option<Id> {
+        Id::read(serde_json::from_str(token).unwrap(), &Limits::default())
+    }
+
+    const VALID: &[&str] = &[
+        "1",
+        r#""1""#,
+        "0",
+        "-0",
+        r#""""#,
+        "-1",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "18446744073709551616",
+        "1234567890123456789012345678901234567890",
+        "7.0",
+        "7.000e0",
+        "1e2",
+        "1E+2",
+        "1.5e1",
+        "100e-2",
+        "1e400",
+        r#""é\u0041""#,
+        r#""\ud83d\ude00""#,
+    ];
+
+    #[test]
+    fn valid_ids_are_written_as_they_were_read() {
+        for token in VALID {
+            let mut out = Vec::new();
+            read(token).unwrap_or_else(|| panic!("{token} is valid")).write(&mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), *token);
+        }
+    }
+
+    #[test]
+    fn other_values_are_no_ids() {
+        for token in
+            ["null", "true", "{}", "[]", "1.5", "-0.1", "1e-1", r#""\ud83d""#, "1e99999999999999999999"]
+        {
+            assert!(read(token).is_none(), "{token}");
+        }
+    }
+
+    #[test]
+    fn ids_are_compared_by_type_and_value() {
+        const CASES: &[(&str, &str, bool)] = &[
+            ("7", "7", true),
+            ("7", r#""7""#, false),
+            ("7", "7.0", true),
+            ("7", "70e-1", true),
+            ("100", "1e2", true),
+            ("100", "1.00E2", true),
+            ("0", "-0", true),
+            ("0", "0e99999999999999999999", true),
+            ("0", r#""""#, false),
+            ("1", "-1", false),
+            ("9007199254740993", "9007199254740992", false),
+            ("18446744073709551616", "18446744073709551616.0", true),
+            ("18446744073709551616", "18446744073709551617", false),
+            ("18446744073709551616", "-18446744073709551616", false),
+            ("1e20", "100000000000000000000", true),
+            ("1e20", "1e21", false),
+            ("9223372036854775807", "9223372036854775807.0", true),
+            ("-9223372036854775808", "-9223372036854775808.0", true),
+            (r#""A""#, r#""\u0041""#, true),
+            (r#""A""#, r#""a""#, false),
+        ];
+        for (a, b, same) in CASES {
+            assert_eq!(read(a).unwrap() == read(b).unwrap(), *same, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn the_text_is_limited() {
+        for (name, length, valid) in [("at the limit", 1024, true), ("beyond it", 1025, false)] {
+            assert_eq!(read(&format!("\"{}\"", "x".repeat(length))).is_some(), valid, "string {name}");
+            assert_eq!(read(&"1".repeat(length)).is_some(), valid, "number {name}");
+        }
+    }
+
+    #[test]
+    fn an_own_request_is_found_by_number_or_by_digits() {
+        let cases = [
+            ("7", Some(7)),
+            ("7.0", Some(7)),
+            (r#""7""#, Some(7)),
+            (r#""07""#, None),
+            (r#""+7""#, None),
+            (r#""""#, None),
+            (r#""x""#, None),
+            ("-7", None),
+            ("1e30", None),
+        ];
+        for (token, serial) in cases {
+            assert_eq!(read(token).unwrap().own_serial(), serial, "{token}");
+        }
+    }
+}

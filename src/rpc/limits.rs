@@ -1,0 +1,36 @@
+//! How much of everything one session takes.
+
+/// The limits of a session. The defaults are what the real peers stay far below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How deeply objects and arrays may nest, the outermost counted. Default 128: what serde_json takes for typed
+    /// values, applied here to raw ones too, so that whoever parses them later is not surprised.
+    pub depth: usize,
+    /// The bytes of an id as it was written, the quotes of a string not counted. Default 1 KiB.
+    pub id: usize,
+    /// The bytes of a method name. Default 256.
+    pub method: usize,
+    /// How many requests of the peer may wait for their answer. Default 256.
+    pub open_calls: usize,
+    /// How many requests of our own may wait for theirs. Default 256.
+    pub requests: usize,
+    /// How many texts that are no message are tolerated before the session should end. Default 8.
+    pub violations: usize,
+    /// The bytes of a reason that is handed on; the rest is cut off at a character. Default 4 KiB.
+    pub reason: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 128,
+            id: 1024,
+            method: 256,
+            open_calls: 256,
+            requests: 256,
+            violations: 8,
+            reason: 4 * 1024,
+        }
+    }
+}

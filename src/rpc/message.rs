@@ -1,0 +1,602 @@
+//! What a text is: a request, a notification, a response, or which rule it breaks. A total function.
+//!
+//! The marks C1–C20 in the tests are the rows of its specification (mcp.md 2.3). Where JSON-RPC leaves room, the rule
+//! is: never answer what has no readable id, always answer what has one, and never deliver half-understood content.
+//!
+//! Every member of the envelope is first taken as it is written, so that a member of the wrong type does not hide the
+//! id beside it, and `"id":null` is not the same as no id. Nothing is built of what lies inside `params`, `result`
+//! and `error.data`.
+
+use alloc::borrow::Cow;
+use core::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{ErrorObject, Id, Limits, Violation, depth};
+
+/// What a text is. Borrows from it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Message<'a> {
+    /// Asks for an answer.
+    Request {
+        /// Which the answer must carry.
+        id: Id,
+        /// What is asked.
+        method: Cow<'a, str>,
+        /// An object; `None` if absent or null.
+        params: Option<&'a RawValue>,
+    },
+    /// Asks for nothing and is never answered.
+    Notification {
+        /// What is said.
+        method: Cow<'a, str>,
+        /// An object; `None` if absent or null.
+        params: Option<&'a RawValue>,
+    },
+    /// Answers a request of ours, if the id is that of one.
+    Response {
+        /// The id that it names.
+        id: Id,
+        /// What it says.
+        answer: Answer<'a>,
+    },
+    /// An error that names no request: the peer could not read something of ours.
+    PeerError(ErrorObject),
+    /// An array of messages, none of them looked at.
+    Batch(&'a RawValue),
+    /// Not a message, or one that breaks a rule.
+    Invalid {
+        /// The id and the code of the error to answer with, where that is possible.
+        answer: Option<(Id, i64)>,
+        /// The rule.
+        violation: Violation,
+    },
+}
+
+/// What a response says.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Answer<'a> {
+    /// The request was served.
+    Result(&'a RawValue),
+    /// It was not.
+    Error(ErrorObject),
+    /// The id can be read, but not the answer: the request is over all the same.
+    Malformed(Violation),
+}
+
+/// Says what `text` is. A byte order mark in front of it is ignored.
+#[must_use]
+pub fn classify<'a>(text: &'a str, limits: &Limits) -> Message<'a> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let too_deep = depth::exceeds(text, limits.depth);
+    match text.trim_start_matches([' ', '\t', '\n', '\r']).as_bytes().first() {
+        Some(b'{') => match serde_json::from_str::<Envelope<'a>>(text) {
+            Ok(envelope) => envelope.classify(too_deep, limits),
+            Err(_) => unanswered(Violation::NotJson),
+        },
+        Some(b'[') => match serde_json::from_str::<&'a RawValue>(text) {
+            Ok(_) if too_deep => unanswered(Violation::TooDeep),
+            Ok(batch) => Message::Batch(batch),
+            Err(_) => unanswered(Violation::NotJson),
+        },
+        _ => match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => unanswered(Violation::NotAMessage),
+            Err(_) => unanswered(Violation::NotJson),
+        },
+    }
+}
+
+const fn unanswered(violation: Violation) -> Message<'static> {
+    Message::Invalid { answer: None, violation }
+}
+
+/// The known members as they are written; `None` is absent, not null.
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    /// A member other than `id` is there twice.
+    doubled: bool,
+    /// `id` is there twice, so that none can be read.
+    doubled_id: bool,
+}
+
+impl<'a> Envelope<'a> {
+    fn classify(self, too_deep: bool, limits: &Limits) -> Message<'a> {
+        let id = match self.id {
+            _ if self.doubled_id => return unanswered(Violation::InvalidId),
+            Some(token) => Some(Id::read(token, limits)),
+            None => None,
+        };
+        let fault = if too_deep {
+            Some(Violation::TooDeep)
+        } else if self.doubled {
+            Some(Violation::DuplicateMember)
+        } else if self.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
+            Some(Violation::WrongVersion)
+        } else {
+            None
+        };
+        match self.method {
+            Some(method) => self.asks(id, method, fault, limits),
+            None => self.answers(id.flatten(), fault),
+        }
+    }
+
+    /// There is a `method`: a request or a notification, or an attempt at one.
+    fn asks(
+        &self,
+        id: Option<Option<Id>>,
+        method: &'a RawValue,
+        fault: Option<Violation>,
+        limits: &Limits,
+    ) -> Message<'a> {
+        let id = match id {
+            Some(None) => return unanswered(Violation::InvalidId),
+            Some(Some(id)) => Some(id),
+            None => None,
+        };
+        let params = self.params.filter(|params| !is_null(params));
+        let checked = match fault {
+            Some(violation) => Err(violation),
+            None if self.result.is_some() || self.error.is_some() => Err(Violation::MixedMembers),
+            None => match string(method) {
+                None => Err(Violation::InvalidMethod),
+                Some(method) if method.len() > limits.method => Err(Violation::MethodTooLong),
+                Some(_) if params.is_some_and(|params| !is_object(params)) => Err(Violation::InvalidParams),
+                Some(method) => Ok(method),
+            },
+        };
+        match (checked, id) {
+            (Ok(method), Some(id)) => Message::Request { id, method, params },
+            (Ok(method), None) => Message::Notification { method, params },
+            (Err(violation), id) => {
+                Message::Invalid { answer: id.map(|id| (id, violation.code())), violation }
+            }
+        }
+    }
+
+    /// There is no `method`: a response, or an attempt at one.
+    fn answers(&self, id: Option<Id>, fault: Option<Violation>) -> Message<'a> {
+        let error = self.error.filter(|error| !is_null(error));
+        if let Some(id) = id {
+            let answer = match (fault, self.result, error) {
+                (Some(violation), ..) => Answer::Malformed(violation),
+                (None, Some(result), None) => Answer::Result(result),
+                (None, result, Some(error)) if result.is_none_or(is_null) => ErrorObject::read(error)
+                    .map_or(Answer::Malformed(Violation::MalformedResponse), Answer::Error),
+                (None, _, _) => Answer::Malformed(Violation::MalformedResponse),
+            };
+            return Message::Response { id, answer };
+        }
+        // An error may come without an id, or with null where the id could not be read.
+        if self.id.is_none_or(is_null) {
+            if let Some(error) = error.filter(|_| fault.is_none()).and_then(ErrorObject::read) {
+                return Message::PeerError(error);
+            }
+        }
+        unanswered(match (self.id, self.result, self.error) {
+            (None, None, None) => Violation::NotAMessage,
+            _ => Violation::InvalidId,
+        })
+    }
+}
+
+fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
+}
+
+fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
+
+/// The content of a JSON string, borrowed where no escape has to be undone. `None` if it is none, or is not Unicode.
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let token = raw.get();
+    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(token).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Envelope<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON-RPC message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut envelope = Envelope::default();
+                while let Some(member) = map.next_key()? {
+                    let slot = match member {
+                        Member::Jsonrpc => &mut envelope.jsonrpc,
+                        Member::Id => &mut envelope.id,
+                        Member::Method => &mut envelope.method,
+                        Member::Params => &mut envelope.params,
+                        Member::Result => &mut envelope.result,
+                        Member::Error => &mut envelope.error,
+                        Member::Other => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if slot.replace(map.next_value()?).is_some() {
+                        match member {
+                            Member::Id => envelope.doubled_id = true,
+                            Member::Jsonrpc
+                            | Member::Method
+                            | Member::Params
+                            | Member::Result
+                            | Member::Error
+                            | Member::Other => envelope.doubled = true,
+                        }
+                    }
+                }
+                Ok(envelope)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// The name of a member, compared byte for byte after its escapes were undone.
+#[derive(Clone, Copy)]
+enum Member {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = Member;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a member")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Member, E> {
+                self.visit_bytes(name.as_bytes())
+            }
+
+            fn visit_bytes<E: de::Error>(self, name: &[u8]) -> Result<Member, E> {
+                Ok(match name {
+                    b"jsonrpc" => Member::Jsonrpc,
+                    b"id" => Member::Id,
+                    b"method" => Member::Method,
+                    b"params" => Member::Params,
+                    b"result" => Member::Result,
+                    b"error" => Member::Error,
+                    _ => Member::Other,
+                })
+            }
+        }
+
+        // As bytes, since a name that is not Unicode is just one more that is unknown.
+        deserializer.deserialize_bytes(Name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{
+        format,
+        string::{String, ToString},
+        vec::Vec,
+    };
+
+    /// A message in one line.
+    fn describe(message: &Message<'_>) -> String {
+        let token = |id: &Id| {
+            let mut token = Vec::new();
+            id.write(&mut token);
+            String::from_utf8(token).unwrap()
+        };
+        let raw = |raw: &Option<&RawValue>| raw.map_or("-".to_string(), |raw| raw.get().to_string());
+        match message {
+            Message::Request { id, method, params } => {
+                format!("request {} {method} {}", token(id), raw(params))
+            }
+            Message::Notification { method, params } => format!("notification {method} {}", raw(params)),
+            Message::Response { id, answer } => match answer {
+                Answer::Result(result) => format!("result {} {}", token(id), result.get()),
+                Answer::Error(error) => format!("error {} {error}", token(id)),
+                Answer::Malformed(violation) => format!("malformed {} {violation:?}", token(id)),
+            },
+            Message::PeerError(error) => format!("peer error {error}"),
+            Message::Batch(batch) => format!("batch {}", batch.get()),
+            Message::Invalid { answer: None, violation } => format!("silence {violation:?}"),
+            Message::Invalid { answer: Some((id, code)), violation } => {
+                format!("refuse {} {code} {violation:?}", token(id))
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(name: &str, text: &str, want: &str) {
+        assert_eq!(describe(&classify(text, &Limits::default())), want, "{name}: {text:.200}");
+    }
+
+    /// Name, text, what it is.
+    const CASES: &[(&str, &str, &str)] = &[
+        ("C1 empty", "", "silence NotJson"),
+        ("C1 words", "hello", "silence NotJson"),
+        ("C1 half an object", r#"{"jsonrpc":"2.0","id":1,"method":"m""#, "silence NotJson"),
+        ("C1 half an array", "[1,", "silence NotJson"),
+        ("C1 text after the object", r#"{"jsonrpc":"2.0","id":1,"method":"m"} x"#, "silence NotJson"),
+        ("C1 two objects", r#"{"jsonrpc":"2.0","method":"m"}{}"#, "silence NotJson"),
+        (
+            "C1 bad value in an unknown member",
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","x":tru}"#,
+            "silence NotJson",
+        ),
+        ("C2 number", "1", "silence NotAMessage"),
+        ("C2 string", r#""method""#, "silence NotAMessage"),
+        ("C2 null", " null ", "silence NotAMessage"),
+        ("C2 object without members", "{}", "silence NotAMessage"),
+        ("C2 object with others", r#"{"jsonrpc":"2.0","x":1}"#, "silence NotAMessage"),
+        (
+            "C3 batch",
+            r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#,
+            r#"batch [{"jsonrpc":"2.0","id":1,"method":"m"}]"#,
+        ),
+        ("C3 empty batch", "[]", "batch []"),
+        (
+            "C5 request",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":[1]}}"#,
+            r#"request 7 m {"a":[1]}"#,
+        ),
+        (
+            "C5 members in another order",
+            r#"{"params":{},"method":"m","id":"x","jsonrpc":"2.0"}"#,
+            r#"request "x" m {}"#,
+        ),
+        (
+            "C5 white space",
+            " \t\r\n{ \"jsonrpc\" : \"2.0\" , \"id\" : 7 , \"method\" : \"m\" } ",
+            "request 7 m -",
+        ),
+        ("C5 id 0", r#"{"jsonrpc":"2.0","id":0,"method":"m"}"#, "request 0 m -"),
+        ("C5 empty id", r#"{"jsonrpc":"2.0","id":"","method":"m"}"#, r#"request "" m -"#),
+        ("C5 id 7.0", r#"{"jsonrpc":"2.0","id":7.0,"method":"m"}"#, "request 7.0 m -"),
+        ("C5 escaped method", r#"{"jsonrpc":"2.0","id":7,"method":"a\/\u0062"}"#, "request 7 a/b -"),
+        ("C5 escaped member", r#"{"jsonrpc":"2.0","\u0069d":7,"method":"m"}"#, "request 7 m -"),
+        (
+            "C5 half a surrogate pair in the params",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":"\ud83d"}}"#,
+            r#"request 7 m {"a":"\ud83d"}"#,
+        ),
+        ("C6 notification", r#"{"jsonrpc":"2.0","method":"m","params":{}}"#, "notification m {}"),
+        ("C7 id null", r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, "silence InvalidId"),
+        ("C8 id 1.5", r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, "silence InvalidId"),
+        ("C8 id true", r#"{"jsonrpc":"2.0","id":true,"method":"m"}"#, "silence InvalidId"),
+        ("C8 id object", r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#, "silence InvalidId"),
+        ("C8 id array", r#"{"jsonrpc":"2.0","id":[],"method":"m"}"#, "silence InvalidId"),
+        ("C8 id not Unicode", r#"{"jsonrpc":"2.0","id":"\ud83d","method":"m"}"#, "silence InvalidId"),
+        ("C9 method number", r#"{"jsonrpc":"2.0","id":7,"method":1}"#, "refuse 7 -32600 InvalidMethod"),
+        ("C9 method null", r#"{"jsonrpc":"2.0","id":7,"method":null}"#, "refuse 7 -32600 InvalidMethod"),
+        (
+            "C9 method not Unicode",
+            r#"{"jsonrpc":"2.0","id":7,"method":"\ud83d"}"#,
+            "refuse 7 -32600 InvalidMethod",
+        ),
+        (
+            "C9 method and result",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","result":{}}"#,
+            "refuse 7 -32600 MixedMembers",
+        ),
+        (
+            "C9 method and error",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","error":null}"#,
+            "refuse 7 -32600 MixedMembers",
+        ),
+        ("C9 without id", r#"{"jsonrpc":"2.0","method":1}"#, "silence InvalidMethod"),
+        ("C9 with id null", r#"{"jsonrpc":"2.0","id":null,"method":1}"#, "silence InvalidId"),
+        ("C10 no jsonrpc", r#"{"id":7,"method":"m"}"#, "refuse 7 -32600 WrongVersion"),
+        ("C10 jsonrpc 1.0", r#"{"jsonrpc":"1.0","id":7,"method":"m"}"#, "refuse 7 -32600 WrongVersion"),
+        ("C10 jsonrpc number", r#"{"jsonrpc":2.0,"id":7,"method":"m"}"#, "refuse 7 -32600 WrongVersion"),
+        ("C10 notification", r#"{"method":"m"}"#, "silence WrongVersion"),
+        ("C10 response", r#"{"id":7,"result":{}}"#, "malformed 7 WrongVersion"),
+        ("C11 no params", r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#, "request 7 m -"),
+        ("C12 params null", r#"{"jsonrpc":"2.0","id":7,"method":"m","params":null}"#, "request 7 m -"),
+        (
+            "C13 params array",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[]}"#,
+            "refuse 7 -32602 InvalidParams",
+        ),
+        (
+            "C13 params string",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":"{"}"#,
+            "refuse 7 -32602 InvalidParams",
+        ),
+        ("C13 notification", r#"{"jsonrpc":"2.0","method":"m","params":[]}"#, "silence InvalidParams"),
+        ("C14 result", r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#, r#"result 7 {"a":1}"#),
+        ("C14 error null", r#"{"jsonrpc":"2.0","id":7,"result":{},"error":null}"#, "result 7 {}"),
+        ("C14 result null", r#"{"jsonrpc":"2.0","id":7,"result":null}"#, "result 7 null"),
+        ("C15 error", r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}"#, "error 7 no (-1)"),
+        (
+            "C15 result null",
+            r#"{"jsonrpc":"2.0","id":7,"result":null,"error":{"code":0,"message":"no"}}"#,
+            "error 7 no (0)",
+        ),
+        ("C15 no message", r#"{"jsonrpc":"2.0","id":7,"error":{"code":3}}"#, "error 7 no message (3)"),
+        (
+            "C16 no id",
+            r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}"#,
+            "peer error no (-32700)",
+        ),
+        (
+            "C16 id null",
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}"#,
+            "peer error no (1)",
+        ),
+        (
+            "C16 id of another type",
+            r#"{"jsonrpc":"2.0","id":{},"error":{"code":1,"message":"no"}}"#,
+            "silence InvalidId",
+        ),
+        (
+            "C17 both",
+            r#"{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"no"}}"#,
+            "malformed 7 MalformedResponse",
+        ),
+        ("C17 neither", r#"{"jsonrpc":"2.0","id":7}"#, "malformed 7 MalformedResponse"),
+        ("C17 error null", r#"{"jsonrpc":"2.0","id":7,"error":null}"#, "malformed 7 MalformedResponse"),
+        ("C17 error string", r#"{"jsonrpc":"2.0","id":7,"error":"no"}"#, "malformed 7 MalformedResponse"),
+        (
+            "C17 error without code",
+            r#"{"jsonrpc":"2.0","id":7,"error":{"message":"no"}}"#,
+            "malformed 7 MalformedResponse",
+        ),
+        ("C17 result without id", r#"{"jsonrpc":"2.0","result":{}}"#, "silence InvalidId"),
+        (
+            "C18 method twice",
+            r#"{"jsonrpc":"2.0","id":7,"method":"a","method":"b"}"#,
+            "refuse 7 -32600 DuplicateMember",
+        ),
+        (
+            "C18 params twice",
+            r#"{"jsonrpc":"2.0","id":7,"method":"a","params":{},"params":{}}"#,
+            "refuse 7 -32600 DuplicateMember",
+        ),
+        ("C18 id twice", r#"{"jsonrpc":"2.0","id":7,"\u0069d":8,"method":"a"}"#, "silence InvalidId"),
+        (
+            "C18 result twice",
+            r#"{"jsonrpc":"2.0","id":7,"result":{},"result":{}}"#,
+            "malformed 7 DuplicateMember",
+        ),
+        ("C18 notification", r#"{"jsonrpc":"2.0","method":"a","method":"b"}"#, "silence DuplicateMember"),
+        (
+            "C19 unknown members",
+            r#"{"jsonrpc":"2.0","x":{"id":1},"id":7,"method":"m","x":null}"#,
+            "request 7 m -",
+        ),
+        (
+            "C19 other case, other ends",
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","Method":"x","id\u0000":8,"param\u017f":[]}"#,
+            "request 7 m -",
+        ),
+        ("C19 name not Unicode", r#"{"\ud83d":1,"jsonrpc":"2.0","id":7,"method":"m"}"#, "request 7 m -"),
+        ("C20 byte order mark", "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\"}", "request 7 m -"),
+        (
+            "C20 two of them",
+            "\u{feff}\u{feff}{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\"}",
+            "silence NotJson",
+        ),
+    ];
+
+    #[test]
+    fn every_text_is_something() {
+        for (name, text, want) in CASES {
+            check(name, text, want);
+        }
+    }
+
+    #[test]
+    fn nesting_is_limited_and_the_id_still_read() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        for (levels, too_deep) in [(127, false), (128, true), (100_000, true)] {
+            let (deep, name) = (nested(levels), format!("{levels} levels in the object"));
+            let request = format!(r#"{{"jsonrpc":"2.0","params":{{"a":1}},"x":{deep},"id":7,"method":"m"}}"#);
+            check(
+                &name,
+                &request,
+                if too_deep { "refuse 7 -32600 TooDeep" } else { r#"request 7 m {"a":1}"# },
+            );
+            let note = format!(r#"{{"jsonrpc":"2.0","x":{deep},"method":"m"}}"#);
+            check(&name, &note, if too_deep { "silence TooDeep" } else { "notification m -" });
+            let response = format!(r#"{{"jsonrpc":"2.0","x":{deep},"id":7,"result":1}}"#);
+            check(&name, &response, if too_deep { "malformed 7 TooDeep" } else { "result 7 1" });
+        }
+        check("129 levels of arrays", &nested(129), "silence TooDeep");
+        check("128 levels of arrays", &nested(128), &format!("batch {}", nested(128)));
+    }
+
+    #[test]
+    fn ids_and_method_names_are_limited() {
+        for (length, fits) in [(1024, true), (1025, false)] {
+            let id = format!("\"{}\"", "x".repeat(length));
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+            check(
+                "id",
+                &text,
+                &if fits { format!("request {id} m -") } else { "silence InvalidId".to_string() },
+            );
+        }
+        for (length, fits) in [(256, true), (257, false)] {
+            let method = "m".repeat(length);
+            let text = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}"}}"#);
+            let want = if fits {
+                format!("request 7 {method} -")
+            } else {
+                "refuse 7 -32600 MethodTooLong".to_string()
+            };
+            check("method", &text, &want);
+        }
+    }
+
+    #[test]
+    fn no_text_panics() {
+        let tokens = [
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"jsonrpc\"",
+            "\"2.0\"",
+            "\"id\"",
+            "\"method\"",
+            "\"params\"",
+            "\"result\"",
+            "\"error\"",
+            "\"code\"",
+            "null",
+            "7",
+            "1.5",
+            "\"m\"",
+            "\"\\ud83d\"",
+            "\\",
+            "\"",
+            " ",
+            "é",
+        ];
+        arbtest::arbtest(|u| {
+            let mut text = String::new();
+            for _ in 0..u.int_in_range(0..=24)? {
+                text.push_str(u.choose(&tokens)?);
+            }
+            let message = classify(&text, &Limits::default());
+            // Whatever is delivered, was JSON.
+            if !matches!(message, Message::Invalid { violation: Violation::NotJson, .. }) {
+                assert!(serde_json::from_str::<IgnoredAny>(&text).is_ok(), "{text}");
+            }
+            Ok(())
+        })
+        .budget_ms(300);
+    }
+}

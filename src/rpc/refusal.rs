@@ -1,0 +1,66 @@
+//! What the caller of a session did that could not be done. Nothing changes when one of these is returned.
+
+use core::fmt;
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The session is not yet, or no longer, in a state in which the peer takes this message.
+    NotReady,
+    /// So much waits to be written that nothing more is taken that is not an answer. Try again when some has gone.
+    Full,
+    /// As many requests as the limit allows wait for their answers.
+    TooManyInFlight,
+    /// The session has ended.
+    Closed,
+    /// The message announces what this side did not declare when the session was opened.
+    Undeclared,
+    /// The parameters could not be written as JSON.
+    Unserializable,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotReady => "the session is not ready for this message",
+            Self::Full => "too much waits to be written",
+            Self::TooManyInFlight => "too many requests wait for their answers",
+            Self::Closed => "the session has ended",
+            Self::Undeclared => "the capability was not declared",
+            Self::Unserializable => "the parameters cannot be written as JSON",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
+
+/// Why a call can no longer be answered: how it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Gone {
+    /// It has been answered.
+    Answered,
+    /// The peer cancelled it and expects no answer.
+    Cancelled,
+    /// Its deadline passed, and it was answered for the application.
+    Expired,
+    /// The session ended first.
+    Closed,
+    /// It belongs to another session, or it ended so long ago that how is forgotten.
+    Unknown,
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Answered => "the call has been answered",
+            Self::Cancelled => "the call was cancelled by the peer",
+            Self::Expired => "the deadline of the call has passed",
+            Self::Closed => "the session ended before the call was answered",
+            Self::Unknown => "no such call in this session",
+        })
+    }
+}
+
+impl core::error::Error for Gone {}

@@ -1,0 +1,180 @@
+//! Our own requests that wait for the peer's answer.
+//!
+//! ```text
+//! open ──▶ waiting ──resolve──▶ the peer answered
+//!                  ──cancel───▶ we gave it up
+//!                  ──expire───▶ no answer in time
+//!                  ──close────▶ the session ended
+//! ```
+//!
+//! Ids are the integers from 1 on, each used once. So whether an id was ever ours needs no memory: a response to one
+//! that has been issued and does not wait is late, to any other it is unknown.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use super::{Id, RequestId, SessionId};
+use crate::Time;
+
+/// The table of own requests; `T` is what its owner wants to know when one of them ends.
+#[derive(Debug)]
+pub struct Requests<T> {
+    session: SessionId,
+    limit: usize,
+    next: u64,
+    waiting: BTreeMap<u64, Waiting<T>>,
+    due: BTreeSet<(Time, u64)>,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    deadline: Option<Time>,
+    data: T,
+}
+
+/// What a response belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Match<T> {
+    /// The request that it answers, which has ended with it.
+    Waiting(RequestId, T),
+    /// A request of ours that had ended before.
+    Late,
+    /// Nothing that was ever sent.
+    Unknown,
+}
+
+impl<T> Requests<T> {
+    /// An empty table that lets up to `limit` requests wait at a time.
+    #[must_use]
+    pub const fn new(session: SessionId, limit: usize) -> Self {
+        Self { session, limit, next: 1, waiting: BTreeMap::new(), due: BTreeSet::new() }
+    }
+
+    /// The id that the next [`open`](Requests::open) will use; `None` if too many wait.
+    #[must_use]
+    pub fn next_id(&self) -> Option<u64> {
+        (self.waiting.len() < self.limit).then_some(self.next)
+    }
+
+    /// Notes a request that has been sent with [`next_id`](Requests::next_id).
+    pub fn open(&mut self, deadline: Option<Time>, data: T) -> RequestId {
+        let serial = self.next;
+        // At a million requests a second, the ids stay below 2^53, beyond which some peers lose them, for 285 years.
+        self.next = serial.saturating_add(1);
+        if let Some(at) = deadline {
+            self.due.insert((at, serial));
+        }
+        self.waiting.insert(serial, Waiting { deadline, data });
+        RequestId::new(self.session, serial)
+    }
+
+    /// Ends the request that a response with this id answers.
+    pub fn resolve(&mut self, id: &Id) -> Match<T> {
+        let Some(serial) = id.own_serial().filter(|serial| (1..self.next).contains(serial)) else {
+            return Match::Unknown;
+        };
+        match self.end(serial) {
+            Some(data) => Match::Waiting(RequestId::new(self.session, serial), data),
+            None => Match::Late,
+        }
+    }
+
+    /// Ends a request because nobody wants the answer any more. `None` if it does not wait.
+    pub fn cancel(&mut self, request: RequestId) -> Option<T> {
+        if request.session() != self.session {
+            return None;
+        }
+        self.end(request.serial())
+    }
+
+    /// Ends the request that has been due longest at `now`. `None` if none is due.
+    pub fn expire(&mut self, now: Time) -> Option<(RequestId, T)> {
+        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
+        Some((RequestId::new(self.session, serial), self.end(serial)?))
+    }
+
+    /// Ends the oldest waiting request because the session ends. To be repeated until `None`.
+    pub fn close_one(&mut self) -> Option<(RequestId, T)> {
+        let serial = *self.waiting.first_key_value()?.0;
+        Some((RequestId::new(self.session, serial), self.end(serial)?))
+    }
+
+    /// When the next request is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// How many requests wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether no request waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn end(&mut self, serial: u64) -> Option<T> {
+        let waiting = self.waiting.remove(&serial)?;
+        if let Some(at) = waiting.deadline {
+            self.due.remove(&(at, serial));
+        }
+        Some(waiting.data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(limit: usize) -> Requests<&'static str> {
+        Requests::new(SessionId::new(1), limit)
+    }
+
+    #[test]
+    fn a_request_ends_once_and_later_answers_are_late() {
+        let mut requests = table(8);
+        let due = Some(Time::from_millis(10));
+        let answered = requests.open(due, "answered");
+        let cancelled = requests.open(due, "cancelled");
+        let expired = requests.open(due, "expired");
+        let closed = requests.open(None, "closed");
+
+        assert_eq!(requests.resolve(&Id::from(1)), Match::Waiting(answered, "answered"));
+        assert_eq!(requests.cancel(cancelled), Some("cancelled"));
+        assert_eq!(requests.cancel(cancelled), None);
+        assert_eq!(requests.expire(Time::from_millis(9)), None);
+        assert_eq!(requests.expire(Time::from_millis(10)), Some((expired, "expired")));
+        assert_eq!(requests.close_one(), Some((closed, "closed")));
+        assert_eq!(requests.close_one(), None);
+
+        for id in 1..=4 {
+            assert_eq!(requests.resolve(&Id::from(id)), Match::Late, "{id}");
+        }
+        assert_eq!(requests.resolve(&Id::from(0)), Match::Unknown);
+        assert_eq!(requests.resolve(&Id::from(5)), Match::Unknown);
+        assert_eq!(requests.deadline(), None, "nothing waits for a request that has ended");
+    }
+
+    #[test]
+    fn a_request_of_another_session_is_not_cancelled() {
+        let mut requests = table(8);
+        let other = Requests::new(SessionId::new(2), 8).open(None, "");
+        requests.open(None, "kept");
+        assert_eq!(requests.cancel(other), None);
+        assert_eq!(requests.len(), 1);
+    }
+
+    #[test]
+    fn the_limit_is_the_number_that_wait() {
+        let mut requests = table(2);
+        requests.open(None, "");
+        requests.open(None, "");
+        assert_eq!(requests.next_id(), None);
+        requests.resolve(&Id::from(1));
+        assert_eq!(requests.next_id(), Some(3), "an id is never used again");
+    }
+}

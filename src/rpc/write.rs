@@ -1,0 +1,191 @@
+//! The four envelopes, written straight into a buffer: member by member in the order that every peer accepts, with no
+//! member that the specification does not name and no `null` for one that is absent.
+//!
+//! Never half a message: where a value of the caller cannot be written, the buffer is as it was before, or, for a
+//! result, holds an error in its place, since a request must be answered.
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Id, code};
+
+/// The parameters or the result of the caller could not be written as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unserializable;
+
+/// `{"jsonrpc":"2.0","id":…,"result":…}`, or an error with -32603 if `result` cannot be written.
+pub fn result<R: Serialize + ?Sized>(buf: &mut Vec<u8>, id: &Id, result: &R) {
+    let start = buf.len();
+    buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(buf);
+    buf.extend_from_slice(br#","result":"#);
+    if write_json(buf, result).is_err() {
+        buf.truncate(start);
+        error(buf, id, code::INTERNAL_ERROR, "the result cannot be written as JSON", None);
+        return;
+    }
+    buf.push(b'}');
+}
+
+/// `{"jsonrpc":"2.0","id":…,"error":{"code":…,"message":…,"data":…}}`, without `data` where there is none.
+pub fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<&RawValue>) {
+    buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(buf);
+    buf.extend_from_slice(br#","error":{"code":"#);
+    write_plain(buf, &code);
+    buf.extend_from_slice(br#","message":"#);
+    write_plain(buf, message);
+    if let Some(data) = data {
+        buf.extend_from_slice(br#","data":"#);
+        buf.extend_from_slice(data.get().as_bytes());
+    }
+    buf.extend_from_slice(b"}}");
+}
+
+/// `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`, without `params` where they are absent or come out as `null`.
+///
+/// # Errors
+///
+/// If the parameters cannot be written; the buffer is then as it was.
+pub fn request<P: Serialize + ?Sized>(
+    buf: &mut Vec<u8>,
+    id: u64,
+    method: &str,
+    params: Option<&P>,
+) -> Result<(), Unserializable> {
+    let start = buf.len();
+    buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_plain(buf, &id);
+    buf.extend_from_slice(br#","method":"#);
+    finish(buf, start, method, params)
+}
+
+/// `{"jsonrpc":"2.0","method":…,"params":…}`, without `params` where they are absent or come out as `null`.
+///
+/// # Errors
+///
+/// If the parameters cannot be written; the buffer is then as it was.
+pub fn notification<P: Serialize + ?Sized>(
+    buf: &mut Vec<u8>,
+    method: &str,
+    params: Option<&P>,
+) -> Result<(), Unserializable> {
+    let start = buf.len();
+    buf.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
+    finish(buf, start, method, params)
+}
+
+/// The method, the parameters and the end; all from `start` on is taken back if the parameters cannot be written.
+fn finish<P: Serialize + ?Sized>(
+    buf: &mut Vec<u8>,
+    start: usize,
+    method: &str,
+    params: Option<&P>,
+) -> Result<(), Unserializable> {
+    write_plain(buf, method);
+    if let Some(params) = params {
+        let before = buf.len();
+        buf.extend_from_slice(br#","params":"#);
+        let value = buf.len();
+        if write_json(buf, params).is_err() {
+            buf.truncate(start);
+            return Err(Unserializable);
+        }
+        // The TypeScript peers drop a whole message for `"params":null`.
+        if buf.get(value..) == Some(b"null".as_slice()) {
+            buf.truncate(before);
+        }
+    }
+    buf.push(b'}');
+    Ok(())
+}
+
+/// A number or a string, which can always be written.
+fn write_plain<T: Serialize + ?Sized>(buf: &mut Vec<u8>, value: &T) {
+    let written = write_json(buf, value);
+    debug_assert!(written.is_ok(), "numbers and strings are always JSON");
+}
+
+/// Appends `value` as JSON. What lies in the buffer after an error is for the caller to take back.
+pub(crate) fn write_json<T: Serialize + ?Sized>(
+    buf: &mut Vec<u8>,
+    value: &T,
+) -> Result<(), serde_json::Error> {
+    #[cfg(feature = "std")]
+    return serde_json::to_writer(buf, value);
+    // Without `std`, serde_json has no serialiser onto a buffer of ours.
+    #[cfg(not(feature = "std"))]
+    serde_json::to_vec(value).map(|bytes| buf.extend_from_slice(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{collections::BTreeMap, string::String};
+
+    /// A map whose keys are no strings cannot be JSON, and is found out only after its opening brace.
+    fn unserializable() -> BTreeMap<(u8, u8), u8> {
+        BTreeMap::from([((1, 2), 3)])
+    }
+
+    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut buf = b"before|".to_vec();
+        write(&mut buf);
+        String::from_utf8(buf).unwrap()
+    }
+
+    #[test]
+    fn envelopes_have_their_members_in_order_and_no_others() {
+        let id = Id::from(7);
+        let data: &RawValue = serde_json::from_str(r#"{"a":1}"#).unwrap();
+        let rows: [(&str, String, &str); 8] = [
+            ("result", text(|b| result(b, &id, "x")), r#"{"jsonrpc":"2.0","id":7,"result":"x"}"#),
+            (
+                "error",
+                text(|b| error(b, &id, -1, "no \"way\"", None)),
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no \"way\""}}"#,
+            ),
+            (
+                "error with data",
+                text(|b| error(b, &id, 0, "m", Some(data))),
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":0,"message":"m","data":{"a":1}}}"#,
+            ),
+            (
+                "request",
+                text(|b| request(b, 1, "m", Some(data)).unwrap()),
+                r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#,
+            ),
+            (
+                "request without params",
+                text(|b| request(b, 1, "m", None::<&()>).unwrap()),
+                r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#,
+            ),
+            (
+                "notification",
+                text(|b| notification(b, "n", Some(data)).unwrap()),
+                r#"{"jsonrpc":"2.0","method":"n","params":{"a":1}}"#,
+            ),
+            (
+                "params that come out as null are absent",
+                text(|b| notification(b, "n", Some(&None::<u8>)).unwrap()),
+                r#"{"jsonrpc":"2.0","method":"n"}"#,
+            ),
+            (
+                "a result that cannot be written is an error",
+                text(|b| result(b, &id, &unserializable())),
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the result cannot be written as JSON"}}"#,
+            ),
+        ];
+        for (name, got, want) in rows {
+            assert_eq!(got.strip_prefix("before|"), Some(want), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_the_buffer_alone() {
+        assert_eq!(text(|b| assert!(request(b, 1, "m", Some(&unserializable())).is_err())), "before|");
+        assert_eq!(text(|b| assert!(notification(b, "m", Some(&unserializable())).is_err())), "before|");
+    }
+}

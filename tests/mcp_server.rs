@@ -1,0 +1,748 @@
+//! A server session from the outside: what it permits when, what it answers, how calls and requests end.
+#![cfg(feature = "mcp")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
+
+mod mcp_support;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use ide_mcp::{
+    Time,
+    mcp::{CallEnd, Implementation, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult},
+    rpc::{Gone, SendError, Violation},
+};
+use mcp_support::{Bench, INITIALIZE, INITIALIZED};
+
+/// The four states in which a server takes messages.
+fn states() -> [(&'static str, Bench); 4] {
+    let mut draining = Bench::ready();
+    draining.server.drain();
+    [
+        ("awaiting initialize", Bench::new()),
+        ("initializing", Bench::initializing()),
+        ("ready", Bench::ready()),
+        ("draining", draining),
+    ]
+}
+
+/// What is sent and what is reported for `text` in each of the four states.
+#[track_caller]
+fn check_states(name: &str, text: &str, want: [(&[&str], &[&str]); 4]) {
+    for ((state, mut bench), (sent, events)) in states().into_iter().zip(want) {
+        assert_eq!(bench.hear(text), sent, "{name}, {state}: sent");
+        assert_eq!(bench.events(), events, "{name}, {state}: events");
+    }
+}
+
+#[test]
+fn what_is_permitted_when() {
+    type Row = (&'static str, &'static str, [(&'static [&'static str], &'static [&'static str]); 4]);
+    const NONE: &[&str] = &[];
+    const PONG: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#];
+    const NO_DISCOVER: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"method not found: server/discover"}}"#,
+    ];
+    const NOT_YET: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"not initialized"}}"#];
+    const NO_MORE: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"shutting down"}}"#];
+    const TWICE: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"already initialized"}}"#];
+    const HELLO: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"editor","version":"1"}}}"#,
+    ];
+    const LIST: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[{"name":"plain","description":"does nothing","inputSchema":{"type":"object"}},{"name":"typed","inputSchema":{}}]}}"#,
+    ];
+    const UNKNOWN: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"method not found: x/y"}}"#];
+    const RESOURCES: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"resources":[]}}"#];
+    const TEMPLATES: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"resourceTemplates":[]}}"#];
+    const PROMPTS: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"prompts":[]}}"#];
+    const PREMATURE: &[&str] = &["violation Premature"];
+    const WITHOUT_ID: &[&str] = &["violation RequestWithoutId"];
+    const UNKNOWN_RESPONSE: &[&str] = &["violation UnknownResponse"];
+    const PROGRESS: &[&str] = &[r#"notification notifications/progress {"progressToken":1}"#];
+    const OTHER: &[&str] = &[r#"notification ide_connected {"pid":1}"#];
+    let table: &[Row] = &[
+        ("ping", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#, [(PONG, NONE); 4]),
+        (
+            "server/discover",
+            r#"{"jsonrpc":"2.0","id":5,"method":"server/discover"}"#,
+            [(NO_DISCOVER, NONE); 4],
+        ),
+        (
+            "initialize",
+            r#"{"jsonrpc":"2.0","id":5,"method":"initialize"}"#,
+            [(HELLO, NONE), (TWICE, NONE), (TWICE, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "tools/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#,
+            [(NOT_YET, NONE), (LIST, &["tools listed"]), (LIST, &["tools listed"]), (NO_MORE, NONE)],
+        ),
+        (
+            "tools/call",
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"plain"}}"#,
+            [(NOT_YET, NONE), (NONE, &["call Plain"]), (NONE, &["call Plain"]), (NO_MORE, NONE)],
+        ),
+        (
+            "resources/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/list"}"#,
+            [(NOT_YET, NONE), (RESOURCES, NONE), (RESOURCES, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "resources/templates/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/templates/list"}"#,
+            [(NOT_YET, NONE), (TEMPLATES, NONE), (TEMPLATES, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "prompts/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"prompts/list","params":{"cursor":null}}"#,
+            [(NOT_YET, NONE), (PROMPTS, NONE), (PROMPTS, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "unknown request",
+            r#"{"jsonrpc":"2.0","id":5,"method":"x/y"}"#,
+            [(NOT_YET, NONE), (UNKNOWN, NONE), (UNKNOWN, NONE), (NO_MORE, NONE)],
+        ),
+        ("initialized", INITIALIZED, [(NONE, PREMATURE), (NONE, &["ready"]), (NONE, NONE), (NONE, NONE)]),
+        (
+            "cancelled, nothing open",
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#,
+            [(NONE, NONE); 4],
+        ),
+        (
+            "progress",
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}"#,
+            [(NONE, NONE), (NONE, PROGRESS), (NONE, PROGRESS), (NONE, PROGRESS)],
+        ),
+        (
+            "other notification",
+            r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":1}}"#,
+            [(NONE, PREMATURE), (NONE, OTHER), (NONE, OTHER), (NONE, NONE)],
+        ),
+        (
+            "request without id",
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"plain"}}"#,
+            [(NONE, WITHOUT_ID); 4],
+        ),
+        ("response", r#"{"jsonrpc":"2.0","id":5,"result":{}}"#, [(NONE, UNKNOWN_RESPONSE); 4]),
+        ("batch", r#"[{"jsonrpc":"2.0","id":5,"method":"ping"}]"#, [(NONE, &["violation Batch"]); 4]),
+        (
+            "peer error",
+            r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
+            [(NONE, &["peer error m (1)"]); 4],
+        ),
+    ];
+    for (name, text, want) in table {
+        check_states(name, text, *want);
+    }
+}
+
+#[test]
+fn the_handshake_is_reported_and_configurable() {
+    let mut config = ServerConfig::new(Implementation::new("e", "1"));
+    config.instructions = Some("be kind".into());
+    config.tools_list_changed = false;
+    let mut bench = Bench::with(config);
+    assert_eq!(
+        bench.hear(r#"{"jsonrpc":"2.0","id":"é\u0041","method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"agent","version":"2"}}}"#),
+        [r#"{"jsonrpc":"2.0","id":"é\u0041","result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"},"instructions":"be kind"}}"#]
+    );
+    assert_eq!(bench.server.client().map(|client| client.name.as_str()), Some("agent"));
+    assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2024-11-05"));
+    bench.hear(INITIALIZED);
+    assert!(bench.server.is_ready());
+    assert_eq!(bench.server.tools_list_changed(&mut bench.out), Err(SendError::Undeclared));
+}
+
+#[test]
+fn initialize_is_answered_whatever_its_parameters() {
+    for params in [
+        "{}",
+        r#"{"protocolVersion":7}"#,
+        r#"{"protocolVersion":"x","clientInfo":[]}"#,
+        r#"{"clientInfo":1}"#,
+    ] {
+        let mut bench = Bench::new();
+        let sent =
+            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
+        assert!(sent[0].contains(r#""protocolVersion":"2025-11-25""#), "{params}: {sent:?}");
+        assert_eq!(bench.server.client(), None, "{params}");
+    }
+}
+
+#[test]
+fn a_second_initialize_changes_nothing() {
+    let mut bench = Bench::ready();
+    bench.hear(
+        r#"{"jsonrpc":"2.0","id":9,"method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"other","version":""}}}"#,
+    );
+    assert!(bench.server.is_ready());
+    assert_eq!(bench.server.client().map(|client| client.name.as_str()), Some("agent"));
+    assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2025-11-25"));
+}
+
+#[test]
+fn an_answer_carries_the_id_byte_for_byte() {
+    for id in [
+        "1",
+        "\"1\"",
+        "0",
+        "\"\"",
+        "-1",
+        "9007199254740993",
+        "18446744073709551616",
+        "7.0",
+        "1e2",
+        r#""é\u0041""#,
+    ] {
+        let mut bench = Bench::ready();
+        let call = bench.call(id, "plain");
+        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+        assert_eq!(
+            bench.out.take(),
+            [format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"x"}}]}}}}"#
+            )]
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_said_under_its_id() {
+    const CASES: &[(&str, &str, &str)] = &[
+        ("no params", "", "missing field `name` at line 1 column 2"),
+        ("no name", r#","params":{"arguments":{}}"#, "missing field `name` at line 1 column 16"),
+        ("unknown tool", r#","params":{"name":"nobody"}"#, "tool nobody not found"),
+        ("arguments array", r#","params":{"name":"plain","arguments":[]}"#, "arguments is not an object"),
+        ("missing argument", r#","params":{"name":"typed"}"#, "missing field `n` at line 1 column 2"),
+        (
+            "doubled argument",
+            r#","params":{"name":"typed","arguments":{"n":1,"n":2}}"#,
+            "duplicate field `n` at line 1 column 10",
+        ),
+    ];
+    for (name, params, message) in CASES {
+        let mut bench = Bench::ready();
+        let sent = bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call"{params}}}"#));
+        let want = format!(r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32602,"message":"{message}"}}}}"#);
+        assert_eq!(sent, [want], "{name}");
+        assert_eq!(bench.events(), [""; 0], "{name}");
+        assert_eq!(bench.server.open_calls(), 0, "{name}");
+    }
+    let mut bench = Bench::ready();
+    let sent = bench.hear(
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":"\ud83d"}}}"#,
+    );
+    assert!(sent[0].starts_with(r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"#), "{sent:?}");
+}
+
+#[test]
+fn a_refusal_does_not_repeat_a_long_name() {
+    let mut bench = Bench::ready();
+    let name = "x".repeat(100_000);
+    let sent = bench
+        .hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"{name}"}}}}"#));
+    assert!(sent[0].len() < 5_000, "{} bytes", sent[0].len());
+}
+
+#[test]
+fn arguments_may_be_absent_or_null() {
+    for params in [
+        r#"{"name":"plain"}"#,
+        r#"{"name":"plain","arguments":null}"#,
+        r#"{"arguments":{"x":[]},"_meta":{"progressToken":5},"name":"plain"}"#,
+    ] {
+        let mut bench = Bench::ready();
+        let sent =
+            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
+        assert_eq!(sent, [""; 0], "{params}");
+        assert_eq!(bench.events(), ["call Plain"], "{params}");
+    }
+}
+
+/// The races of mcp.md 2.6.
+mod cancellation {
+    use super::*;
+
+    #[test]
+    fn then_answer() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        assert_eq!(bench.cancel("7"), [""; 0]);
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+        assert_eq!(bench.server.respond(call, "late", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.at(60_000), (vec![], vec![]), "and its deadline is gone too");
+    }
+
+    #[test]
+    fn after_the_answer() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        bench.server.respond(call, "x", &mut bench.out).unwrap();
+        assert_eq!(bench.cancel("7").len(), 1, "the answer stays");
+        assert_eq!(bench.events(), [""; 0]);
+        assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Answered));
+    }
+
+    #[test]
+    fn twice() {
+        let mut bench = Bench::ready();
+        bench.call("7", "plain");
+        bench.cancel("7");
+        bench.cancel("7");
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+    }
+
+    #[test]
+    fn then_the_same_id_again() {
+        let mut bench = Bench::ready();
+        let old = bench.call("7", "plain");
+        bench.cancel("7");
+        bench.events();
+        let new = bench.call("7", "plain");
+        assert_eq!(bench.server.respond(old, "old", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.respond(new, "new", &mut bench.out), Ok(()));
+        assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":"new"}"#]);
+    }
+
+    #[test]
+    fn of_initialize() {
+        let mut bench = Bench::new();
+        assert_eq!(bench.hear(INITIALIZE).len(), 1);
+        assert_eq!(bench.cancel("0"), [""; 0]);
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+    }
+
+    #[test]
+    fn then_close() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        bench.cancel("7");
+        bench.server.close();
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+        assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Cancelled));
+    }
+
+    #[test]
+    fn is_exact_in_type_and_value() {
+        // The id of the call, what is cancelled, whether that is the call.
+        const CASES: &[(&str, &str, bool)] = &[
+            ("7", "7", true),
+            ("7", "7.0", true),
+            ("7", "\"7\"", false),
+            ("7", "8", false),
+            ("7", "null", false),
+            ("7", "[7]", false),
+            ("\"7\"", "\"7\"", true),
+            ("\"7\"", "7", false),
+            ("0", "0", true),
+            ("\"\"", "\"\"", true),
+            ("\"\"", "0", false),
+            (r#""A""#, r#""\u0041""#, true),
+        ];
+        for (id, cancelled, hit) in CASES {
+            let mut bench = Bench::ready();
+            bench.call(id, "plain");
+            assert_eq!(bench.cancel(cancelled), [""; 0], "{id}, {cancelled}");
+            assert_eq!(bench.server.open_calls() == 0, *hit, "{id}, {cancelled}");
+            assert_eq!(bench.events().len(), usize::from(*hit), "{id}, {cancelled}");
+        }
+    }
+
+    #[test]
+    fn that_is_malformed_does_nothing() {
+        for params in [
+            "",
+            r#","params":{}"#,
+            r#","params":{"reason":"x"}"#,
+            r#","params":{"requestId":7,"requestId":7}"#,
+        ] {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled"{params}}}"#);
+            assert_eq!(bench.hear(&text), [""; 0], "{params}");
+            assert_eq!((bench.events().len(), bench.server.open_calls()), (0, 1), "{params}");
+        }
+    }
+
+    #[test]
+    fn hands_on_a_bounded_reason() {
+        let cases = [
+            ("at the limit", "x".repeat(4096), Some(4096)),
+            ("beyond it", "x".repeat(4097), Some(4096)),
+            ("a character across it", format!("{}é", "x".repeat(4095)), Some(4095)),
+        ];
+        for (name, reason, length) in cases {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            bench.hear(&format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":"{reason}"}}}}"#
+            ));
+            let Some(ServerEvent::CallEnded { how: CallEnd::Cancelled { reason }, .. }) = bench.poll() else {
+                unreachable!("{name}");
+            };
+            assert_eq!(reason.map(|reason| reason.len()), length, "{name}");
+        }
+        for reason in ["null", "7", r#""\ud83d""#] {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            bench.hear(&format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":{reason}}}}}"#
+            ));
+            assert_eq!(bench.events(), ["ended Cancelled -"], "{reason}");
+        }
+    }
+}
+
+#[test]
+fn an_id_that_is_open_is_refused_to_all_others() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let refusal =
+        [r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"a request with this id is open"}}"#];
+    for method in ["tools/call", "ping", "tools/list"] {
+        assert_eq!(bench.ask("7", method), refusal, "{method}");
+    }
+    assert_eq!(bench.ask("\"7\"", "ping").len(), 1, "a string is another id");
+    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Ok(()));
+}
+
+#[test]
+fn a_call_too_many_is_refused_and_the_rest_goes_on() {
+    let mut bench = Bench::ready();
+    let calls: Vec<_> = (1..=256).map(|id| bench.call(&id.to_string(), "never")).collect();
+    let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"tools/call","params":{"name":"never"}}"#;
+    assert_eq!(
+        bench.hear(one_more),
+        [
+            r#"{"jsonrpc":"2.0","id":"more","error":{"code":-32603,"message":"busy: too many calls are open"}}"#
+        ]
+    );
+    assert_eq!(bench.ask("\"p\"", "ping"), [r#"{"jsonrpc":"2.0","id":"p","result":{}}"#]);
+    assert_eq!(bench.ask("\"l\"", "prompts/list").len(), 1);
+    bench.server.respond(calls[0], "x", &mut bench.out).unwrap();
+    bench.out.take();
+    assert_eq!(bench.hear(one_more), [""; 0]);
+    assert_eq!(bench.server.open_calls(), 256);
+
+    bench.server.close();
+    assert_eq!(bench.events().iter().filter(|event| *event == "ended Closed").count(), 256);
+    assert_eq!(bench.server.respond(calls[1], "x", &mut bench.out), Err(Gone::Closed));
+}
+
+#[test]
+fn eight_texts_that_are_no_message_are_tolerated() {
+    let mut bench = Bench::ready();
+    // What can be answered, or belongs to a race, is not counted.
+    for _ in 0..20 {
+        bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
+        bench.hear(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+    }
+    assert_eq!(bench.events().iter().filter(|event| *event == "too many violations").count(), 0);
+    for _ in 0..8 {
+        assert_eq!(bench.hear("garbage"), [""; 0]);
+    }
+    assert_eq!(bench.events(), ["violation NotJson"; 8]);
+    bench.hear("[]");
+    assert_eq!(bench.events(), ["violation Batch", "too many violations"]);
+    bench.hear("garbage");
+    assert_eq!(bench.events(), ["violation NotJson"], "it is said once");
+}
+
+#[test]
+fn a_forgotten_call_is_answered_at_its_deadline() {
+    let failed = |span: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"no answer to this call within {span}"}}],"isError":true}}}}"#
+        )
+    };
+    let cases = [
+        ("plain", Some(30_000), failed("30s")),
+        ("soon", Some(400), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#.to_owned()),
+        ("soon_without_result", Some(400), failed("400ms")),
+        ("soon_with_bad_result", Some(400), failed("400ms")),
+        ("never", None, String::new()),
+    ];
+    for (name, due, sent) in cases {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", name);
+        assert_eq!(bench.server.deadline(), due.map(Time::from_millis), "{name}");
+        let Some(due) = due else {
+            assert_eq!(bench.at(u64::MAX / 2), (vec![], vec![]), "{name}");
+            continue;
+        };
+        assert_eq!(bench.at(due - 1), (vec![], vec![]), "{name}: early");
+        assert_eq!(bench.at(due), (vec!["ended Expired".to_owned()], vec![sent]), "{name}");
+        assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
+        assert_eq!(bench.server.respond(call, "late", &mut bench.out), Err(Gone::Expired), "{name}");
+        assert_eq!(bench.server.deadline(), None, "{name}");
+    }
+}
+
+#[test]
+fn what_was_received_comes_before_what_is_due() {
+    let mut bench = Bench::ready();
+    bench.call("7", "soon");
+    bench.now = Time::from_millis(400);
+    bench.server.tick(bench.now);
+    bench.cancel("7");
+    assert_eq!(bench.events(), ["ended Cancelled why"]);
+    assert_eq!(bench.out.take(), [""; 0]);
+}
+
+#[test]
+fn time_does_not_run_backwards() {
+    let mut bench = Bench::ready();
+    bench.at(1_000);
+    bench.now = Time::ZERO;
+    bench.call("7", "soon");
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(1_400)));
+}
+
+#[test]
+fn while_an_event_waits_the_deadline_has_come() {
+    let mut bench = Bench::ready();
+    bench.at(1_000);
+    assert_eq!(bench.server.deadline(), None);
+    bench.hear("garbage");
+    assert!(bench.server.deadline().is_some_and(|at| at <= bench.now));
+    bench.events();
+    assert_eq!(bench.server.deadline(), None);
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_answered_as_an_error() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let unserializable = BTreeMap::from([((1, 2), 3)]);
+    assert_eq!(bench.server.respond(call, &unserializable, &mut bench.out), Ok(()));
+    assert_eq!(
+        bench.out.take(),
+        [
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the result cannot be written as JSON"}}"#
+        ]
+    );
+    let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
+    assert_eq!(notified, Err(SendError::Unserializable));
+    let asked = bench.server.request("r", Some(&unserializable), Timeout::Default, &mut bench.out);
+    assert_eq!(asked, Err(SendError::Unserializable));
+    assert_eq!(bench.out.take(), [""; 0]);
+    assert_eq!(bench.server.deadline(), None, "no timer was started");
+}
+
+#[test]
+fn nothing_is_said_before_the_client_can_hear_it() {
+    let mut closed = Bench::ready();
+    closed.server.close();
+    let [(_, new), (_, initializing), (_, ready), (_, draining)] = states();
+    let rows = [
+        ("awaiting initialize", new, Err(SendError::NotReady), true),
+        ("initializing", initializing, Err(SendError::NotReady), true),
+        ("ready", ready, Ok(()), true),
+        ("draining", draining, Err(SendError::NotReady), false),
+        ("closed", closed, Err(SendError::Closed), false),
+    ];
+    for (state, mut bench, said, ping) in rows {
+        assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
+        assert_eq!(bench.server.tools_list_changed(&mut bench.out), said, "{state}");
+        let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
+        assert_eq!(asked.map(drop), said, "{state}");
+        let pinged = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out);
+        assert_eq!(pinged.is_ok(), ping, "{state}");
+        let sent = if said.is_ok() { 4 } else { usize::from(ping) };
+        assert_eq!(bench.out.take().len(), sent, "{state}");
+    }
+}
+
+#[test]
+fn a_full_outbox_refuses_all_but_answers() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    bench.out.full = true;
+    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(SendError::Full));
+    assert_eq!(
+        bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out),
+        Err(SendError::Full)
+    );
+    assert_eq!(bench.out.take(), [""; 0]);
+    bench.server.respond(call, "x", &mut bench.out).unwrap();
+    assert_eq!(bench.out.take().len(), 1);
+    assert_eq!(bench.ask("8", "ping").len(), 1);
+}
+
+/// Our own requests.
+mod requests {
+    use super::*;
+
+    #[test]
+    fn end_once_with_what_came() {
+        const CASES: &[(&str, &str, &[&str])] = &[
+            ("result", r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, &[r#"result {"roots":[]}"#]),
+            ("id as a string", r#"{"jsonrpc":"2.0","id":"1","result":{}}"#, &["result {}"]),
+            ("error", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#, &["error no (-1)"]),
+            ("neither", r#"{"jsonrpc":"2.0","id":1}"#, &["violation MalformedResponse", "outcome Malformed"]),
+        ];
+        for (name, text, events) in CASES {
+            let mut bench = Bench::ready();
+            let asked = bench.server.request(
+                "roots/list",
+                Some(&BTreeMap::from([("a", 1)])),
+                Timeout::Default,
+                &mut bench.out,
+            );
+            assert!(asked.is_ok());
+            assert_eq!(
+                bench.out.take(),
+                [r#"{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"a":1}}"#]
+            );
+            assert_eq!(bench.hear(text), [""; 0], "{name}");
+            assert_eq!(bench.events(), *events, "{name}");
+            assert_eq!(bench.hear(text), [""; 0], "{name}, again");
+            assert_eq!(bench.events(), ["violation LateResponse"], "{name}, again");
+            assert_eq!(bench.at(100_000), (vec![], vec![]), "{name}: its timer is gone");
+        }
+    }
+
+    #[test]
+    fn time_out_and_say_so() {
+        let mut bench = Bench::ready();
+        bench.at(500);
+        let cases = [
+            (Timeout::Default, Some(60_500)),
+            (Timeout::After(Duration::from_millis(10)), Some(510)),
+            (Timeout::Never, None),
+        ];
+        for (timeout, due) in cases {
+            let mut bench = Bench::ready();
+            bench.at(500);
+            bench.server.request("r", None::<&()>, timeout, &mut bench.out).unwrap();
+            bench.out.take();
+            assert_eq!(bench.server.deadline(), due.map(Time::from_millis), "{timeout:?}");
+            let Some(due) = due else { continue };
+            assert_eq!(bench.at(due - 1), (vec![], vec![]), "{timeout:?}");
+            let (events, sent) = bench.at(due);
+            assert_eq!(events, ["outcome TimedOut"], "{timeout:?}");
+            assert_eq!(
+                sent,
+                [
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#
+                ]
+            );
+            bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+            assert_eq!(bench.events(), ["violation LateResponse"], "{timeout:?}");
+        }
+    }
+
+    #[test]
+    fn are_cancelled_once() {
+        let mut bench = Bench::ready();
+        let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+        bench.out.take();
+        assert!(bench.server.cancel(request, None, &mut bench.out));
+        assert!(!bench.server.cancel(request, None, &mut bench.out));
+        assert_eq!(
+            bench.out.take(),
+            [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#]
+        );
+        assert_eq!(bench.events(), ["outcome Cancelled"]);
+    }
+
+    #[test]
+    fn are_not_cancelled_by_the_peer() {
+        let mut bench = Bench::ready();
+        bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+        bench.cancel("1");
+        assert_eq!(bench.events(), [""; 0]);
+        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert_eq!(bench.events(), ["result {}"]);
+    }
+
+    #[test]
+    fn are_limited() {
+        let mut bench = Bench::ready();
+        for _ in 0..256 {
+            bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).unwrap();
+        }
+        bench.out.take();
+        let one_more = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out);
+        assert_eq!(one_more, Err(SendError::TooManyInFlight));
+        assert_eq!(bench.out.take(), [""; 0]);
+        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert!(bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).is_ok());
+        assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":257,"method":"r"}"#]);
+    }
+}
+
+#[test]
+fn closing_ends_everything_once() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+    bench.hear("garbage");
+    bench.out.take();
+    bench.server.close();
+    bench.server.close();
+    let mut ended = Vec::new();
+    while let Some(event) = bench.poll() {
+        match event {
+            ServerEvent::Violation(violation) => assert_eq!(violation, Violation::NotJson),
+            ServerEvent::CallEnded { call: id, how } => {
+                assert_eq!((id, &how), (call, &CallEnd::Closed));
+                ended.push("call");
+            }
+            ServerEvent::Outcome { request: id, outcome: Outcome::Closed } => {
+                assert_eq!(id, request);
+                ended.push("request");
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+    assert_eq!(ended, ["call", "request"]);
+    assert_eq!(bench.server.deadline(), None);
+    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Closed));
+    assert!(!bench.server.cancel(request, None, &mut bench.out));
+    for text in [INITIALIZE, INITIALIZED, "garbage", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#] {
+        assert_eq!(bench.hear(text), [""; 0], "{text}");
+    }
+    assert_eq!(bench.at(100_000), (vec![], vec![]));
+}
+
+#[test]
+fn a_draining_server_still_answers_what_is_open() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    bench.server.drain();
+    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Ok(()));
+    assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":"x"}"#]);
+}
+
+#[test]
+fn a_handle_of_another_session_opens_nothing() {
+    let mut one = Bench::ready();
+    let call = one.call("7", "plain");
+    let config = ServerConfig::new(Implementation::new("other", "1"));
+    let mut other =
+        ide_mcp::mcp::Server::new(config, mcp_support::TestTools::default(), ide_mcp::rpc::SessionId::new(2));
+    let mut out = mcp_support::Lines::default();
+    for text in [
+        INITIALIZE,
+        INITIALIZED,
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"plain"}}"#,
+    ] {
+        other.receive(Time::ZERO, text, &mut out);
+    }
+    out.take();
+    assert_eq!(other.open_calls(), 1);
+    assert_eq!(other.respond(call, "x", &mut out), Err(Gone::Unknown));
+    assert_eq!(out.take(), [""; 0]);
+}

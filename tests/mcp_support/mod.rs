@@ -1,0 +1,226 @@
+//! What the tests of sessions share: an outbox that keeps lines, tools of every patience, and a server to talk to.
+#![allow(
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::exhaustive_enums,
+    clippy::wildcard_enum_match_arm,
+    reason = "shared by several tests, none of which uses all of it"
+)]
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Outbox, Time,
+    mcp::{CallEnd, Implementation, Outcome, Patience, Server, ServerConfig, ServerEvent, ToolSpec, Tools},
+    rpc::{CallId, ErrorObject, SessionId},
+};
+use serde::{Deserialize, Deserializer};
+
+/// Keeps each message as a line.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pub sent: Vec<String>,
+    pub full: bool,
+}
+
+impl Lines {
+    pub fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.sent)
+    }
+}
+
+impl Outbox for Lines {
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut text = Vec::new();
+        write(&mut text);
+        if !text.is_empty() {
+            self.sent.push(String::from_utf8(text).unwrap());
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.full
+    }
+}
+
+/// One tool of each patience; the name is the call. `typed` demands `{"n": number}`.
+pub struct TestTools(Vec<ToolSpec>);
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum TestCall {
+    Plain,
+    Never,
+    Soon,
+    SoonWithoutResult,
+    SoonWithBadResult,
+    Typed(u32),
+}
+
+#[derive(Deserialize)]
+struct Any {}
+
+#[derive(Deserialize)]
+struct Typed {
+    n: u32,
+}
+
+impl Default for TestTools {
+    fn default() -> Self {
+        Self(vec![
+            ToolSpec::new("plain", "does nothing", r#"{"type":"object"}"#),
+            ToolSpec::new("typed", "", "{}"),
+        ])
+    }
+}
+
+impl Tools for TestTools {
+    type Call = TestCall;
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn check(&self, name: &str) -> Result<(), ErrorObject> {
+        match name {
+            "plain" | "never" | "soon" | "soon_without_result" | "soon_with_bad_result" | "typed" => Ok(()),
+            _ => Err(ErrorObject::new(-32602, format!("tool {name} not found"))),
+        }
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<TestCall, D::Error> {
+        if name == "typed" {
+            return Typed::deserialize(arguments).map(|typed| TestCall::Typed(typed.n));
+        }
+        Any::deserialize(arguments)?;
+        Ok(match name {
+            "never" => TestCall::Never,
+            "soon" => TestCall::Soon,
+            "soon_without_result" => TestCall::SoonWithoutResult,
+            "soon_with_bad_result" => TestCall::SoonWithBadResult,
+            _ => TestCall::Plain,
+        })
+    }
+
+    fn patience(&self, call: &TestCall) -> Patience {
+        let soon = |result| Patience::After { span: Duration::from_millis(400), result };
+        match call {
+            TestCall::Plain | TestCall::Typed(_) => Patience::Default,
+            TestCall::Never => Patience::Unlimited,
+            TestCall::Soon => soon(Some(r#"{"content":[]}"#)),
+            TestCall::SoonWithoutResult => soon(None),
+            TestCall::SoonWithBadResult => soon(Some(r#"{"content":"#)),
+        }
+    }
+}
+
+/// A server and what came out of it.
+pub struct Bench {
+    pub server: Server<TestTools>,
+    pub out: Lines,
+    pub now: Time,
+}
+
+pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"2"}}}"#;
+pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(ServerConfig::new(Implementation::new("editor", "1")))
+    }
+
+    pub fn with(config: ServerConfig) -> Self {
+        let server = Server::new(config, TestTools::default(), SessionId::new(1));
+        Self { server, out: Lines::default(), now: Time::ZERO }
+    }
+
+    pub fn initializing() -> Self {
+        let mut bench = Self::new();
+        bench.hear(INITIALIZE);
+        bench
+    }
+
+    pub fn ready() -> Self {
+        let mut bench = Self::initializing();
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+        bench
+    }
+
+    /// The answers that a message provokes at once.
+    pub fn hear(&mut self, text: &str) -> Vec<String> {
+        self.server.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
+    /// The answers that a request provokes at once. `id` is a token.
+    pub fn ask(&mut self, id: &str, method: &str) -> Vec<String> {
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
+    }
+
+    /// Calls a tool, which must be taken.
+    pub fn call(&mut self, id: &str, name: &str) -> CallId {
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+        assert_eq!(self.hear(&text), [""; 0], "{name}");
+        match self.poll() {
+            Some(ServerEvent::Call { call, .. }) => call,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// `token` is the id to cancel.
+    pub fn cancel(&mut self, token: &str) -> Vec<String> {
+        self.hear(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{token},"reason":"why"}}}}"#
+        ))
+    }
+
+    pub fn poll(&mut self) -> Option<ServerEvent<TestCall>> {
+        self.server.poll_event(&mut self.out)
+    }
+
+    /// Everything that happened, one line each.
+    pub fn events(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.poll()).map(|event| describe(&event)).collect()
+    }
+
+    /// What happens and what is sent when it is `millis` after the start.
+    pub fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
+        self.now = Time::from_millis(millis);
+        self.server.tick(self.now);
+        let events = self.events();
+        (events, self.out.take())
+    }
+}
+
+pub fn describe(event: &ServerEvent<TestCall>) -> String {
+    match event {
+        ServerEvent::Ready => "ready".into(),
+        ServerEvent::ToolsListed => "tools listed".into(),
+        ServerEvent::Call { tool, .. } => format!("call {tool:?}"),
+        ServerEvent::CallEnded { how: CallEnd::Cancelled { reason }, .. } => {
+            format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
+        }
+        ServerEvent::CallEnded { how, .. } => format!("ended {how:?}"),
+        ServerEvent::Notification { method, params } => {
+            format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
+        }
+        ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
+        ServerEvent::PeerError(error) => format!("peer error {error}"),
+        ServerEvent::Violation(violation) => format!("violation {violation:?}"),
+        ServerEvent::TooManyViolations => "too many violations".into(),
+        other => panic!("unknown event {other:?}"),
+    }
+}
+
+pub fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Result(result) => format!("result {}", result.get()),
+        Outcome::Error(error) => format!("error {error}"),
+        other => format!("outcome {other:?}"),
+    }
+}
