@@ -93,11 +93,10 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(at, bytes);
     }
 
-    /// Feeds if bytes are wanted, and otherwise drops them.
+    /// Feeds if bytes are wanted; otherwise only the time comes in.
     pub fn feed_wanted(&mut self, at: Time, bytes: &[u8]) {
-        if self.wants_input() {
-            self.feed(at, bytes);
-        }
+        let bytes = if self.wants_input() { bytes } else { &[] };
+        self.feed(at, bytes);
     }
 
     /// Reads into `space`, once; how much had room.
