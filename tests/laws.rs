@@ -4,6 +4,7 @@ mod support;
 
 use support::laws::laws;
 use support::sockets::{WsClient, WsServer};
+use support::toy::ToySubject;
 
 #[test]
 fn ws_server() {
@@ -13,4 +14,10 @@ fn ws_server() {
 #[test]
 fn ws_client() {
     laws(&WsClient);
+}
+
+/// The machine that the laws are tried on where they are to fail holds them.
+#[test]
+fn toy() {
+    laws(&ToySubject);
 }

@@ -77,8 +77,14 @@ pub struct Record<E> {
     /// Everything that was fed.
     pub input: Vec<u8>,
     pub events: Vec<E>,
-    /// Everything that was written, and after it what waits to be.
+    /// Everything that ever waited to be written, also if it was dropped in the end.
     pub output: Vec<u8>,
+}
+
+impl<E> Default for Record<E> {
+    fn default() -> Self {
+        Self { input: Vec::new(), events: Vec::new(), output: Vec::new() }
+    }
 }
 
 /// Both lists name a call in the same way, for example by its direction and id.
@@ -361,7 +367,7 @@ fn calls<S: Subject>(subject: &S) {
             }
         }
         run.finish();
-        let Calls { mut begun, mut ended } = subject.calls(&run.record());
+        let Calls { mut begun, mut ended } = subject.calls(run.record());
         begun.sort();
         ended.sort();
         if begun != ended {
@@ -606,7 +612,7 @@ impl Plan {
         }
         between(&mut run);
         run.finish();
-        Seen { events: run.shown().to_vec(), output: run.record().output }
+        Seen { events: run.shown().to_vec(), output: run.record().output.clone(), written: run.written() }
     }
 }
 
@@ -615,6 +621,8 @@ impl Plan {
 struct Seen {
     events: Vec<String>,
     output: Vec<u8>,
+    /// How much of the output was written.
+    written: usize,
 }
 
 impl Seen {
@@ -628,6 +636,9 @@ impl Seen {
                     .map_or("nothing".into(), |event| event.chars().take(200).collect::<String>())
             };
             return format!("event {at}: {}\n  and: {}", show(self), show(other));
+        }
+        if self.output == other.output {
+            return format!("{} bytes written\n  and: {}", self.written, other.written);
         }
         let same = self.output.iter().zip(&other.output).take_while(|(one, two)| one == two).count();
         let show = |seen: &Self| {

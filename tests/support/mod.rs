@@ -16,3 +16,4 @@ pub mod laws;
 pub mod random;
 pub mod run;
 pub mod sockets;
+pub mod toy;

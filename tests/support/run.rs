@@ -19,6 +19,9 @@ pub struct Run<'a, S: Subject> {
     now: Time,
     closed: bool,
     done: bool,
+    /// Bytes of the output that were written, and that were ever seen in it.
+    written: usize,
+    produced: usize,
     record: Record<EventOf<S>>,
     /// The events as text.
     shown: Vec<String>,
@@ -36,7 +39,9 @@ impl<'a, S: Subject> Run<'a, S> {
             now,
             closed: false,
             done: false,
-            record: Record { input: Vec::new(), events: Vec::new(), output: Vec::new() },
+            written: 0,
+            produced: 0,
+            record: Record::default(),
             shown: Vec::new(),
         }
     }
@@ -76,14 +81,18 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// Everything that happened.
-    pub fn record(mut self) -> Record<EventOf<S>> {
-        self.record.output.extend_from_slice(self.machine.outgoing());
-        self.record
+    pub const fn record(&self) -> &Record<EventOf<S>> {
+        &self.record
+    }
+
+    /// How many bytes were written.
+    pub const fn written(&self) -> usize {
+        self.written
     }
 
     /// Drops what was recorded, so that long runs measure the machine and not the test.
     pub fn forget(&mut self) {
-        self.record = Record { input: Vec::new(), events: Vec::new(), output: Vec::new() };
+        self.record = Record::default();
         self.shown = Vec::new();
     }
 
@@ -150,10 +159,10 @@ impl<'a, S: Subject> Run<'a, S> {
 
     /// Writes at most `most` bytes.
     pub fn write(&mut self, most: usize) {
-        let waiting = self.machine.outgoing();
-        let n = waiting.len().min(most);
-        self.record.output.extend_from_slice(&waiting[..n]);
+        let n = self.machine.outgoing().len().min(most);
+        self.written += n;
         self.machine.sent(n);
+        self.note_output();
     }
 
     /// Time passes, and everything is polled: law 4.
@@ -213,6 +222,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.shown.push(format!("{event:?}"));
         self.subject.react(&mut self.app, &mut self.machine, &event);
         self.record.events.push(event);
+        self.note_output();
         true
     }
 
@@ -222,6 +232,7 @@ impl<'a, S: Subject> Run<'a, S> {
             if self.poll() {
                 continue;
             }
+            self.note_output();
             let deadline = self.machine.deadline();
             if !self.subject.transmit(&mut self.machine) {
                 return self.check_done();
@@ -290,6 +301,16 @@ impl<'a, S: Subject> Run<'a, S> {
             self.broken(Law::OneEnding, "it was done and is no more");
         }
         self.done = done;
+    }
+
+    /// Keeps what is new in the output: it may be dropped unwritten.
+    fn note_output(&mut self) {
+        let waiting = self.machine.outgoing();
+        let end = self.written + waiting.len();
+        if end > self.produced {
+            self.record.output.extend_from_slice(&waiting[self.produced - self.written..]);
+            self.produced = end;
+        }
     }
 
     fn sees(&mut self, at: Time) {
