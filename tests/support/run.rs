@@ -31,7 +31,7 @@ impl<'a, S: Subject> Run<'a, S> {
     /// `seed` names the run in messages, `app` chooses the application.
     pub fn new(subject: &'a S, seed: u64, app: u64) -> Self {
         let now = Time::from_millis(10);
-        Self {
+        let mut run = Self {
             subject,
             machine: subject.make(now),
             app: subject.app(app),
@@ -43,7 +43,9 @@ impl<'a, S: Subject> Run<'a, S> {
             produced: 0,
             record: Record::default(),
             shown: Vec::new(),
-        }
+        };
+        run.note_output();
+        run
     }
 
     pub const fn subject(&self) -> &'a S {
@@ -159,6 +161,7 @@ impl<'a, S: Subject> Run<'a, S> {
 
     /// Writes at most `most` bytes.
     pub fn write(&mut self, most: usize) {
+        self.note_output();
         let n = self.machine.outgoing().len().min(most);
         self.written += n;
         self.machine.sent(n);
