@@ -33,7 +33,7 @@ pub trait Subject {
     fn react(&self, app: &mut Self::App, machine: &mut Self::Machine, event: &EventOf<Self>);
 
     /// Whether this is the last event.
-    fn is_closed(&self, event: &EventOf<Self>) -> bool;
+    fn is_closed(event: &EventOf<Self>) -> bool;
 
     /// Valid input from the first byte on, each of a few kilobytes at most: everything that the machine has words
     /// for. What is broken is made of it by changing bytes.
@@ -567,13 +567,15 @@ impl Plan {
     ) -> Seen {
         let mut random = cutting.map(|cutting| (cutting, Random::new(cutting.seed)));
         let mut run = Run::new(subject, seed, 0);
+        let mut fed = 0;
         for step in &self.0 {
             between(&mut run);
             let mut rest = step.bytes.as_slice();
             while !rest.is_empty() {
                 let len = match &mut random {
                     None => rest.len(),
-                    Some((cutting, _)) if cutting.bytewise => 1,
+                    // Long messages have enough bytes in front to be tried one by one.
+                    Some((cutting, _)) if cutting.bytewise && fed < 4096 => 1,
                     Some((_, random)) => 1 + random.below(rest.len()),
                 };
                 // What is not wanted now is not wanted in any cutting: a script stays below the limits.
@@ -582,6 +584,7 @@ impl Plan {
                 }
                 let (piece, behind) = rest.split_at(len);
                 rest = behind;
+                fed += len;
                 match &mut random {
                     Some((_, random)) => {
                         if random.one_in(2) {

@@ -5,7 +5,7 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use std::time::Duration;
 
 /// No machine has that much to say to the few kilobytes it is fed between two calls of `settle`.
-const NEVER_IDLE: usize = 1_000_000;
+const NEVER_IDLE: usize = 300_000;
 /// How much time a run is given to end by itself.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -19,6 +19,8 @@ pub struct Run<'a, S: Subject> {
     now: Time,
     closed: bool,
     done: bool,
+    /// The last event was told, and what the application did thereupon is done.
+    sealed: bool,
     /// Bytes of the output that were written, and that were ever seen in it.
     written: usize,
     produced: usize,
@@ -39,6 +41,7 @@ impl<'a, S: Subject> Run<'a, S> {
             now,
             closed: false,
             done: false,
+            sealed: false,
             written: 0,
             produced: 0,
             record: Record::default(),
@@ -155,8 +158,14 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(self.now, &vec![b' '; 256 * 1024 + 1]);
     }
 
+    /// Gives memory back, which nobody may notice.
     pub fn trim(&mut self) {
+        let before = self.state();
         self.machine.trim();
+        let after = self.state();
+        if before != after {
+            self.broken(Law::Cuts, &format!("`trim` changed something\n  {before:?}\n  {after:?}"));
+        }
     }
 
     /// Writes at most `most` bytes.
@@ -185,21 +194,11 @@ impl<'a, S: Subject> Run<'a, S> {
 
     /// Tries what must be refused: law 8.
     pub fn refuse(&mut self) {
-        let before = (
-            self.machine.outgoing().to_vec(),
-            self.machine.deadline(),
-            self.machine.wants_input(),
-            self.machine.is_done(),
-        );
+        let before = self.state();
         if !self.subject.refused(&mut self.machine) {
             self.broken(Law::RefusalsFree, "what must be refused was not");
         }
-        let after = (
-            self.machine.outgoing().to_vec(),
-            self.machine.deadline(),
-            self.machine.wants_input(),
-            self.machine.is_done(),
-        );
+        let after = self.state();
         if before != after {
             self.broken(
                 Law::RefusalsFree,
@@ -221,11 +220,12 @@ impl<'a, S: Subject> Run<'a, S> {
         if self.closed {
             self.broken(Law::OneEnding, &format!("after the last event came {event:?}"));
         }
-        self.closed = self.subject.is_closed(&event);
+        self.closed = S::is_closed(&event);
         self.shown.push(format!("{event:?}"));
         self.subject.react(&mut self.app, &mut self.machine, &event);
         self.record.events.push(event);
         self.note_output();
+        self.sealed = self.closed;
         true
     }
 
@@ -272,7 +272,7 @@ impl<'a, S: Subject> Run<'a, S> {
         let before = self.machine.outgoing().to_vec();
         self.machine.feed(self.now, b"\x81\x80\0\0\0\0GET / HTTP/1.1\r\n\r\n{}\n");
         self.machine.filled(self.now, 3);
-        self.machine.trim();
+        self.trim();
         self.settle();
         if self.machine.outgoing() != before {
             self.broken(Law::OneEnding, "input after the last event changed the output");
@@ -306,11 +306,20 @@ impl<'a, S: Subject> Run<'a, S> {
         self.done = done;
     }
 
+    /// What can be seen of the machine at rest.
+    fn state(&self) -> (Vec<u8>, Option<Time>, bool, bool) {
+        let machine = &self.machine;
+        (machine.outgoing().to_vec(), machine.deadline(), machine.wants_input(), machine.is_done())
+    }
+
     /// Keeps what is new in the output: it may be dropped unwritten.
     fn note_output(&mut self) {
         let waiting = self.machine.outgoing();
         let end = self.written + waiting.len();
         if end > self.produced {
+            if self.sealed {
+                self.broken(Law::OneEnding, "there is new output after the last event");
+            }
             self.record.output.extend_from_slice(&waiting[self.produced - self.written..]);
             self.produced = end;
         }

@@ -92,16 +92,14 @@ impl Subject for WsServer {
 
     fn react(&self, app: &mut Echo, machine: &mut ws::Server, event: &OwnedEvent) {
         if matches!(event, OwnedEvent::Upgrade(_)) {
-            if app.random.as_mut().is_some_and(|random| random.one_in(9)) {
-                machine.reject(ws::Refusal::new(ws::Status::Forbidden, "no")).unwrap();
-            } else {
-                machine.accept(None).unwrap();
-            }
+            let refuses = app.random.as_mut().is_some_and(|random| random.one_in(9));
+            let no = ws::Refusal::new(ws::Status::Forbidden, "no");
+            let _ = if refuses { machine.reject(no) } else { machine.accept(None) };
         }
         app.answers(machine.sender(), event);
     }
 
-    fn is_closed(&self, event: &OwnedEvent) -> bool {
+    fn is_closed(event: &OwnedEvent) -> bool {
         matches!(event, OwnedEvent::Closed(_))
     }
 
@@ -161,7 +159,7 @@ impl Subject for WsClient {
         app.answers(machine.sender(), event);
     }
 
-    fn is_closed(&self, event: &OwnedEvent) -> bool {
+    fn is_closed(event: &OwnedEvent) -> bool {
         matches!(event, OwnedEvent::Closed(_))
     }
 

@@ -257,7 +257,7 @@ impl Subject for ToySubject {
         }
     }
 
-    fn is_closed(&self, event: &ToyEvent) -> bool {
+    fn is_closed(event: &ToyEvent) -> bool {
         matches!(event, ToyEvent::Closed(_))
     }
 
