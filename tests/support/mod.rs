@@ -14,6 +14,7 @@ pub mod cost;
 pub mod frames;
 pub mod laws;
 pub mod mutant;
+pub mod pair;
 pub mod random;
 pub mod run;
 pub mod sockets;
