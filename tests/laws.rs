@@ -3,6 +3,7 @@
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use support::editors::{IdeClient, IdeHost, IdeServer};
 use support::laws::{Broken, EventOf, Law, Subject, laws};
 use support::mutant::{Bug, MutantSubject};
 use support::sockets::{WsClient, WsServer};
@@ -16,6 +17,21 @@ fn ws_server() {
 #[test]
 fn ws_client() {
     laws(&WsClient);
+}
+
+#[test]
+fn ide_server() {
+    laws(&IdeServer);
+}
+
+#[test]
+fn ide_client() {
+    laws(&IdeClient);
+}
+
+#[test]
+fn ide_host() {
+    laws(&IdeHost);
 }
 
 /// The machine that the laws are tried on where they are to fail holds them.

@@ -11,6 +11,7 @@
 )]
 
 pub mod cost;
+pub mod editors;
 pub mod frames;
 pub mod laws;
 pub mod mutant;
