@@ -21,6 +21,7 @@ fn server(limits: ws::Limits) -> ws::Server {
     server.feed(Time::ZERO, HEAD.as_bytes());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
     server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
     server.sent(usize::MAX);
     server
 }
