@@ -119,12 +119,14 @@ impl Server {
     }
 
     /// Ends the connection without an answer: for one that has no right to it.
+    #[cfg(feature = "ide")]
     pub(crate) fn drop_unanswered(&mut self) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::Vanished);
     }
 
     /// Ends an open connection because of what layers above found.
+    #[cfg(feature = "ide")]
     pub(crate) fn fail(&mut self, violation: super::Violation) {
         self.stream.output.fail(violation);
     }
