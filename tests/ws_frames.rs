@@ -21,6 +21,7 @@ fn server(limits: ws::Limits) -> ws::Server {
     server.feed(Time::ZERO, HEAD.as_bytes());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
     server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
     server.sent(usize::MAX);
     server
 }
@@ -387,6 +388,29 @@ fn text_may_be_cut_anywhere() {
             assert_eq!(events, [text(words)], "cut at {first} and {second}");
         }
     }
+}
+
+#[test]
+fn more_than_the_space_counts_as_the_space() {
+    let mut server = server(ws::Limits::default());
+    server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
+    assert_eq!(server.poll_event(), None);
+    // The buffer is larger than what it offers, and full of old bytes that are no frames.
+    let space = server.space();
+    let pongs = masked(0x8a, b"").repeat(space.len() / 6 + 1);
+    let len = space.len();
+    space.copy_from_slice(&pongs[..len]);
+    server.filled(Time::ZERO, usize::MAX);
+    let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+    assert_eq!(events.len(), len / 6);
+    assert!(events.iter().all(|event| matches!(event, OwnedEvent::Pong(_))));
+    // And where it has none, nothing.
+    assert!(!server.space().is_empty());
+    server.feed_eof(Time::ZERO);
+    assert!(server.space().is_empty());
+    server.filled(Time::ZERO, usize::MAX);
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Vanished)));
 }
 
 #[test]

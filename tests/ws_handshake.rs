@@ -240,6 +240,26 @@ fn a_stranger_costs_no_more_than_a_head() {
     assert!(cost.peak <= 16 * 1024, "{cost:?}");
 }
 
+#[test]
+fn a_head_costs_its_length_even_a_byte_at_a_time() {
+    let mut limits = ws::Limits::default();
+    limits.head = 1 << 20;
+    let found = cost::four_times_is_four_times(|times| {
+        let head = head_of(64 * 1024 * times);
+        let mut server = ws::Server::new(limits.clone(), Time::ZERO);
+        let cost = cost::of(|| {
+            for byte in &head.as_bytes()[..head.len() - 1] {
+                server.feed(Time::ZERO, &[*byte]);
+                assert_eq!(server.poll_event(), None);
+            }
+        });
+        server.feed(Time::ZERO, b"\n");
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        cost
+    });
+    assert_eq!(found, Ok(()));
+}
+
 fn client() -> ws::Client<Random> {
     let ask = ws::Ask::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
     ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()

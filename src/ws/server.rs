@@ -200,7 +200,7 @@ impl Server {
 impl Wire for Server {
     fn space(&mut self) -> &mut [u8] {
         if !self.wants_input() {
-            return &mut [];
+            return self.stream.input.rx.space_up_to(0);
         }
         match self.opening {
             // A stranger is offered no more room than a head needs.

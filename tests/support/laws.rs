@@ -2,146 +2,18 @@
 //!
 //! A [`Subject`] says how its machine is made, what valid input looks like and how an application reacts; everything
 //! else is the same for all. The order of the checks is the order of the laws, except that the laws about every
-//! single step (3, 4, 5) are asserted by [`Run`](super::run::Run) in each of them.
+//! single step (3, 4, 5) are asserted by [`Run`] in each of them.
+
+pub use super::law::{Broken, Law, broken};
+pub use super::subject::{Calls, EventOf, Record, Subject};
 
 use super::cost;
+use super::plan::{Cutting, Plan};
 use super::random::Random;
 use super::run::Run;
-use ide_mcp::{Machine, Time, Wire};
-use std::fmt;
+use ide_mcp::Time;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
-
-/// A machine to be judged, with everything around it that the laws do not know.
-///
-/// A set of connections (`ide::Host`) is wrapped into one type that is the `Wire` of one of them.
-pub trait Subject {
-    type Machine: Wire + Machine<Event: fmt::Debug>;
-    /// The application: what it remembers between events.
-    type App;
-
-    /// What failures call it.
-    fn name(&self) -> String;
-
-    /// A new machine. The same each time: a client's randomness has a fixed seed.
-    fn make(&self, now: Time) -> Self::Machine;
-
-    /// A new application. Seeds make applications that behave differently, the same seed the same.
-    fn app(&self, seed: u64) -> Self::App;
-
-    /// The application hears of an event and may act on the machine. It knows nothing but the events.
-    fn react(&self, app: &mut Self::App, machine: &mut Self::Machine, event: &EventOf<Self>);
-
-    /// Whether this is the last event.
-    fn is_closed(event: &EventOf<Self>) -> bool;
-
-    /// Valid input from the first byte on, each of a few kilobytes at most: everything that the machine has words
-    /// for. What is broken is made of it by changing bytes.
-    fn scripts(&self) -> Vec<Vec<u8>>;
-
-    /// Input that opens the connection: what [`message`](Subject::message) may follow.
-    fn opening(&self) -> Vec<u8>;
-
-    /// One valid message of about `len` bytes. It can be repeated without end, and each provokes at least one byte
-    /// of output, by the machine or by the application of seed 0.
-    fn message(&self, len: usize) -> Vec<u8>;
-
-    /// Bytes in the output above which the machine, as `make` made it, stops reading. Small, or the test is slow.
-    fn mark(&self) -> usize;
-
-    /// How far the output may rise above the mark: the answers to what was parsed below it.
-    fn slack(&self) -> usize {
-        64 * 1024
-    }
-
-    /// Tries sends and answers that must be refused in this state; true if all of them were.
-    fn refused(&self, machine: &mut Self::Machine) -> bool;
-
-    /// `Host::poll_transmit`: true if a connection was named. Nothing else has it.
-    fn transmit(&self, _machine: &mut Self::Machine) -> bool {
-        false
-    }
-
-    /// The calls of a run, both directions, and how they ended.
-    fn calls(&self, _record: &Record<EventOf<Self>>) -> Calls {
-        Calls::default()
-    }
-}
-
-/// What the machine of a subject reports.
-pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
-
-/// What happened in a run so far.
-#[derive(Debug)]
-pub struct Record<E> {
-    /// Everything that was fed.
-    pub input: Vec<u8>,
-    pub events: Vec<E>,
-    /// Everything that ever waited to be written, also if it was dropped in the end.
-    pub output: Vec<u8>,
-}
-
-impl<E> Default for Record<E> {
-    fn default() -> Self {
-        Self { input: Vec::new(), events: Vec::new(), output: Vec::new() }
-    }
-}
-
-/// Both lists name a call in the same way, for example by its direction and id.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// The calls that were accepted from the peer, and those made by the application.
-    pub begun: Vec<String>,
-    /// One entry for each ending: an answer on the wire, an outcome, an event that says it ended.
-    pub ended: Vec<String>,
-}
-
-/// The laws, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    Total = 1,
-    Cuts,
-    OneEnding,
-    ClockMovesOn,
-    NothingUnseen,
-    Bounded,
-    AnsweredOnce,
-    RefusalsFree,
-    Linear,
-}
-
-impl fmt::Display for Law {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Self::Total => "total",
-            Self::Cuts => "cuts do not matter",
-            Self::OneEnding => "one ending",
-            Self::ClockMovesOn => "the clock moves on",
-            Self::NothingUnseen => "nothing waits unseen",
-            Self::Bounded => "bounded",
-            Self::AnsweredOnce => "every call is answered once",
-            Self::RefusalsFree => "refusals are free",
-            Self::Linear => "linear",
-        };
-        write!(f, "law {} ({name})", *self as u8)
-    }
-}
-
-/// A law that does not hold: what the test panics with.
-#[derive(Debug)]
-pub struct Broken {
-    pub law: Law,
-    pub message: String,
-}
-
-/// Ends the test: `law` does not hold.
-#[track_caller]
-pub fn broken(law: Law, message: impl fmt::Display) -> ! {
-    // The payload keeps the law, so that a test of this test can ask which one it was.
-    let message = format!("{law} does not hold: {message}");
-    eprintln!("{message}\n  at {}", std::panic::Location::caller());
-    resume_unwind(Box::new(Broken { law, message }))
-}
 
 /// Asserts all nine laws for a subject.
 pub fn laws<S: Subject>(subject: &S) {
@@ -415,9 +287,8 @@ fn refusals<S: Subject>(subject: &S) {
 /// Law 9: four times the bytes, one at a time, cost about four times as much; quadratic work would cost sixteen.
 fn linear<S: Subject>(subject: &S) {
     const MANY: usize = 16 * 1024;
-    const TIMES: u32 = 4;
     for (shape, message_len, repeats) in [("one message", MANY, 1), ("small messages", 16, MANY / 64)] {
-        let cost = |times: usize| {
+        let found = cost::four_times_is_four_times(|times| {
             let (len, repeats) =
                 if repeats == 1 { (message_len * times, 1) } else { (message_len, repeats * times) };
             let mut run = Run::new(subject, 0, 0);
@@ -433,24 +304,9 @@ fn linear<S: Subject>(subject: &S) {
                     run.write(usize::MAX);
                 }
             })
-        };
-        let (mut small, mut large) = (cost(1), cost(TIMES as usize));
-        for _ in 0..4 {
-            let bytes = large.allocated <= 6 * small.allocated + 64 * 1024;
-            if bytes && large.time <= small.time * 9 + Duration::from_millis(4) {
-                break;
-            }
-            // Another thread may have had the caches; the shortest time is the closest to the truth.
-            small.time = small.time.min(cost(1).time);
-            large.time = large.time.min(cost(TIMES as usize).time);
-        }
-        if large.allocated > 6 * small.allocated + 64 * 1024
-            || large.time > small.time * 9 + Duration::from_millis(4)
-        {
-            broken(
-                Law::Linear,
-                format_args!("{}, {shape}: {small:?}, four times as much: {large:?}", subject.name()),
-            );
+        });
+        if let Err(found) = found {
+            broken(Law::Linear, format_args!("{}, {shape}: {found}", subject.name()));
         }
     }
 }
@@ -499,155 +355,5 @@ fn any_time(random: &mut Random, now: Time) -> Time {
         2 if random.one_in(4) => Time::from_millis(u64::MAX),
         2 if random.one_in(4) => Time::new(Duration::MAX),
         _ => now.after(Duration::from_millis(u64::try_from(random.below(4000)).unwrap())),
-    }
-}
-
-/// Who hears what when: bytes and `sent` calls at fixed times, the same for every cutting.
-#[derive(Debug)]
-struct Plan(Vec<Step>);
-
-#[derive(Debug)]
-struct Step {
-    at: Time,
-    bytes: Vec<u8>,
-    then: Then,
-}
-
-#[derive(Debug)]
-enum Then {
-    Nothing,
-    /// Writes this much, or all there is.
-    Write(usize),
-    Tick,
-    Eof,
-}
-
-#[derive(Clone, Copy)]
-struct Cutting {
-    seed: u64,
-    bytewise: bool,
-}
-
-impl Plan {
-    fn new(input: &[u8], random: &mut Random) -> Self {
-        let mut at = Time::from_millis(50);
-        let mut rest = input;
-        let mut steps = Vec::new();
-        while !rest.is_empty() {
-            let len = if random.one_in(3) { rest.len() } else { 1 + random.below(rest.len()) };
-            let (bytes, behind) = rest.split_at(len);
-            rest = behind;
-            let then = match random.below(6) {
-                0 | 1 => Then::Nothing,
-                2 => Then::Write(random.below(100)),
-                3 => Then::Tick,
-                _ => Then::Write(usize::MAX),
-            };
-            steps.push(Step { at, bytes: bytes.to_vec(), then });
-            let gap = if random.one_in(10) { 2500 } else { random.below(200) };
-            at = at.after(Duration::from_millis(u64::try_from(gap).unwrap()));
-        }
-        if random.one_in(2) {
-            steps.push(Step { at, bytes: Vec::new(), then: Then::Eof });
-        }
-        Self(steps)
-    }
-
-    fn play<S: Subject>(&self, subject: &S, seed: u64, cutting: Option<Cutting>) -> Seen {
-        self.play_with(subject, seed, cutting, |_| {})
-    }
-
-    /// Plays the plan; `between` is called wherever the application could act as well.
-    fn play_with<'a, S: Subject>(
-        &self,
-        subject: &'a S,
-        seed: u64,
-        cutting: Option<Cutting>,
-        between: impl Fn(&mut Run<'a, S>),
-    ) -> Seen {
-        let mut random = cutting.map(|cutting| (cutting, Random::new(cutting.seed)));
-        let mut run = Run::new(subject, seed, 0);
-        let mut fed = 0;
-        for step in &self.0 {
-            between(&mut run);
-            let mut rest = step.bytes.as_slice();
-            while !rest.is_empty() {
-                let len = match &mut random {
-                    None => rest.len(),
-                    // Long messages have enough bytes in front to be tried one by one.
-                    Some((cutting, _)) if cutting.bytewise && fed < 4096 => 1,
-                    Some((_, random)) => 1 + random.below(rest.len()),
-                };
-                // What is not wanted now is not wanted in any cutting: a script stays below the limits.
-                if !run.wants_input() {
-                    run.settle();
-                }
-                let (piece, behind) = rest.split_at(len);
-                rest = behind;
-                fed += len;
-                match &mut random {
-                    Some((_, random)) => {
-                        if random.one_in(2) {
-                            run.feed_wanted(step.at, piece);
-                        } else {
-                            run.read_all(step.at, piece);
-                        }
-                        if random.one_in(8) {
-                            run.trim();
-                        }
-                        if random.one_in(2) {
-                            run.settle();
-                        }
-                    }
-                    None => run.feed_wanted(step.at, piece),
-                }
-                between(&mut run);
-            }
-            run.settle();
-            between(&mut run);
-            match step.then {
-                Then::Nothing => {}
-                Then::Write(most) => run.write(most),
-                Then::Tick => run.tick(step.at),
-                Then::Eof => run.eof(step.at),
-            }
-            run.settle();
-        }
-        between(&mut run);
-        run.finish();
-        Seen { events: run.shown().to_vec(), output: run.record().output.clone(), written: run.written() }
-    }
-}
-
-/// What an observer sees of a run.
-#[derive(PartialEq, Eq)]
-struct Seen {
-    events: Vec<String>,
-    output: Vec<u8>,
-    /// How much of the output was written.
-    written: usize,
-}
-
-impl Seen {
-    /// The first difference, in few words: the seed repeats the rest.
-    fn difference(&self, other: &Self) -> String {
-        let events = self.events.len().max(other.events.len());
-        if let Some(at) = (0..events).find(|at| self.events.get(*at) != other.events.get(*at)) {
-            let show = |seen: &Self| {
-                seen.events
-                    .get(at)
-                    .map_or("nothing".into(), |event| event.chars().take(200).collect::<String>())
-            };
-            return format!("event {at}: {}\n  and: {}", show(self), show(other));
-        }
-        if self.output == other.output {
-            return format!("{} bytes written\n  and: {}", self.written, other.written);
-        }
-        let same = self.output.iter().zip(&other.output).take_while(|(one, two)| one == two).count();
-        let show = |seen: &Self| {
-            let end = seen.output.len().min(same + 40);
-            format!("{} ({} bytes in all)", seen.output[same..end].escape_ascii(), seen.output.len())
-        };
-        format!("output from byte {same}: {}\n  and: {}", show(self), show(other))
     }
 }

@@ -7,16 +7,22 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
     reason = "each test program uses a part of this, and a test states its expectations"
 )]
 
 pub mod cost;
 pub mod editors;
 pub mod frames;
+pub mod law;
 pub mod laws;
 pub mod mutant;
 pub mod pair;
+pub mod plan;
 pub mod random;
 pub mod run;
 pub mod sockets;
+pub mod source;
+pub mod subject;
 pub mod toy;
