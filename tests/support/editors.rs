@@ -237,7 +237,7 @@ impl Subject for IdeServer {
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
             9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
             10 => drop(machine.set_tools(ToolSet::new().handle(Tool::OpenDiff).own("echo", "", "{}"))),
-            11 if app.choose(12) == 11 => machine.shutdown(),
+            11 if app.choose(3) == 2 => machine.shutdown(),
             _ => {}
         }
         app.hears(event, &mut |call, result| machine.respond(call, result));
@@ -435,7 +435,7 @@ impl Subject for IdeHost {
             7 | 8 => drop(host.select(Time::ZERO, selection(app.choose(300)))),
             9 => drop(host.mention(Time::ZERO, Mention::new("/a", None), Some(conn))),
             10 => drop(host.mention(Time::ZERO, Mention::new("/b", Some((1, 2))), None)),
-            11 if app.choose(12) == 11 => host.shutdown(Time::ZERO),
+            11 if app.choose(3) == 2 => host.shutdown(Time::ZERO),
             _ => {}
         }
         app.hears(event, &mut |call, result| host.respond(call, result));
