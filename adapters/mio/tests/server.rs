@@ -210,7 +210,7 @@ fn shutting_down_removes_the_lock_file_and_says_goodbye() {
 
 #[test]
 fn a_lock_file_never_names_a_port_where_nobody_listens() {
-    for round in 0..20 {
+    for round in 0..8 {
         let (dir, mut editor) = (TempDir::new(), Editor::new());
         let addr = editor.server.local_addr();
         dir.publish(&mut editor).unwrap();
@@ -225,7 +225,7 @@ fn a_lock_file_never_names_a_port_where_nobody_listens() {
             }
             seen
         });
-        let turns = round * 3;
+        let turns = round * 2;
         for _ in 0..turns {
             editor.step(|_, _| {});
         }
@@ -266,21 +266,23 @@ fn a_lock_file_that_vanishes_comes_back() {
 fn a_crowd_of_strangers_keeps_nobody_out() {
     let mut editor = Editor::new();
     let addr = editor.server.local_addr();
-    let crowd = thread::spawn(move || {
-        let stranger = |_| {
-            let mut stream = TcpStream::connect(addr).unwrap();
-            // It may have been let go already.
-            let _ = stream.write_all(b"G");
-            stream
-        };
-        (0..1000).map(stranger).collect::<Vec<_>>()
-    });
-    let mut most = 0;
-    while !crowd.is_finished() {
-        editor.step(|_, _| {});
-        most = most.max(editor.server.host().connections().count());
+    let (mut crowd, mut most) = (Vec::new(), 0);
+    // In groups that the system lets wait; more at once would have to knock again a second later.
+    for _ in 0..20 {
+        for _ in 0..50 {
+            let mut stranger = TcpStream::connect(addr).unwrap();
+            let _ = stranger.write_all(b"G");
+            crowd.push(stranger);
+        }
+        loop {
+            editor.step(|_, _| {});
+            most = most.max(editor.server.host().connections().count());
+            let now = editor.now();
+            if editor.server.deadline(now) != Some(now) {
+                break;
+            }
+        }
     }
-    let crowd = crowd.join().unwrap();
     let agent = agent(editor.server.port(), &editor.token, false);
     assert_eq!(editor.serve(agent), (1, ws::Closed::ByUs { answered: true }));
     while editor.server.host().connections().count() > 8 {
