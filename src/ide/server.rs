@@ -249,7 +249,8 @@ impl Server {
         self.ws.position()
     }
 
-    fn has_ended(&self) -> bool {
+    /// Whether the ending has begun, be it reported or not.
+    pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
     }
 

@@ -479,9 +479,9 @@ impl Host {
     }
 }
 
-/// Not let in, or not any more.
+/// Not let in, and not turned away yet: one that has ended only waits for its end to be polled.
 fn is_stranger(slot: &Slot) -> bool {
-    slot.server.as_ref().is_some_and(|server| !server.was_let_in())
+    slot.server.as_ref().is_some_and(|server| !server.was_let_in() && !server.has_ended())
 }
 
 impl Machine for Host {
