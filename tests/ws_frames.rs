@@ -479,7 +479,7 @@ fn a_client_always_masks_with_a_fresh_key() {
 
 #[test]
 fn messages_written_in_place_have_the_right_header_at_every_size() {
-    for len in [0, 1, 125, 126, 127, 65_535, 65_536, 70_000] {
+    for len in [1, 125, 126, 127, 65_535, 65_536, 70_000] {
         let payload = vec![b'x'; len];
         let mut server = server(ws::Limits::default());
         server.sender().text("in front").unwrap();
@@ -491,6 +491,16 @@ fn messages_written_in_place_have_the_right_header_at_every_size() {
         client.sender().message(|out| out.extend(&payload));
         assert_eq!(frames::read(client.outgoing())[0].payload, payload, "{len} bytes");
     }
+}
+
+#[test]
+fn where_nothing_is_written_there_is_no_message() {
+    let mut server = server(ws::Limits::default());
+    server.sender().message(|_| {});
+    assert_eq!(server.outgoing(), b"");
+    let mut client = client(9);
+    client.sender().message(|_| {});
+    assert_eq!(client.outgoing(), b"");
 }
 
 #[test]

@@ -113,12 +113,12 @@ fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
     let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
     for (which, agent) in agents.iter_mut().enumerate() {
         for diff in 0..8 {
-            let arguments =
-                json!({"old_file_path": "/x", "new_file_contents": "y", "tab_name": format!("{which}.{diff}")});
+            let arguments = json!({"old_file_path": "/x", "new_file_contents": "y", "tab_name": format!("{which}.{diff}")});
             agent.tell(&format!("openDiff {arguments}"));
         }
     }
-    let mut tabs: Vec<String> = (0..16).map(|_| editor.until("diff")["tab"].as_str().unwrap().into()).collect();
+    let mut tabs: Vec<String> =
+        (0..16).map(|_| editor.until("diff")["tab"].as_str().unwrap().into()).collect();
     tabs.sort();
     assert_eq!(tabs, (0..2).flat_map(|a| (0..8).map(move |d| format!("{a}.{d}"))).collect::<Vec<_>>());
 
@@ -147,7 +147,8 @@ fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
 
     second.tell(r#"close_tab {"tab_name":"1.7"}"#);
     assert_eq!(editor.until("diff_closed")["why"], "close_tab");
-    let texts = |outcome: &Value| outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    let texts =
+        |outcome: &Value| outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap().to_owned();
     assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
     assert_eq!(texts(&second.event("outcome")), "TAB_CLOSED");
 

@@ -153,7 +153,12 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(begin.elapsed() < PATIENCE, "{} does not end; so far:\n{}", self.name, self.seen.join("\n"));
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{} does not end; so far:\n{}",
+                self.name,
+                self.seen.join("\n")
+            );
             thread::yield_now();
         };
         let mut said = String::new();
