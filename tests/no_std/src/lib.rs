@@ -30,6 +30,23 @@ fn stop(_: &PanicInfo<'_>) -> ! {
     }
 }
 
+/// Uses an editor's host so that it is linked.
+#[cfg(feature = "ide")]
+#[unsafe(no_mangle)]
+pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
+    use ide_mcp::ide::{Host, HostConfig, Policy, ServerConfig, ToolSet};
+    use ide_mcp::mcp::Implementation;
+    let policy = Policy::without_authentication(1);
+    let server = ServerConfig::new(Implementation::new("proof", "0"), policy, ToolSet::new());
+    let mut host = Host::new(HostConfig::new(server));
+    let conn = host.connect(Time::ZERO);
+    if let Some(mut wire) = host.wire(conn) {
+        wire.feed(Time::ZERO, &[byte]);
+    }
+    while host.poll_event().is_some() {}
+    core::iter::from_fn(|| host.poll_transmit()).count()
+}
+
 /// Uses a machine so that it is linked: a server that echoes what it is fed.
 #[unsafe(no_mangle)]
 pub extern "C" fn events_of_one_byte(byte: u8) -> usize {
