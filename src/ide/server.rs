@@ -129,10 +129,11 @@ impl Server {
     }
 
     /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
-    /// again when it forgets it. Text above 256 KiB is cut.
-    pub fn select(&mut self, mut selection: Selection) {
-        selection.cut(super::MAX_SELECTION);
+    /// again when it forgets it. True if the text was above 256 KiB and was cut.
+    pub fn select(&mut self, mut selection: Selection) -> bool {
+        let cut = selection.cut(super::MAX_SELECTION);
         self.set_selection(Arc::new(selection));
+        cut
     }
 
     /// Puts a file, or lines of it, into the prompt of the client.
@@ -142,8 +143,9 @@ impl Server {
     /// [`SendError::NotReady`] until the client [hears](Server::is_hearing), [`SendError::Full`] while there is no
     /// room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
+        self.may_send()?;
         if !self.is_hearing() {
-            return Err(if self.has_ended() { SendError::Closed } else { SendError::NotReady });
+            return Err(SendError::NotReady);
         }
         self.mcp.notify("at_mentioned", Some(mention), &mut self.ws.sender())
     }
@@ -158,6 +160,7 @@ impl Server {
         method: &str,
         params: Option<&P>,
     ) -> Result<(), SendError> {
+        self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
 
@@ -172,6 +175,9 @@ impl Server {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, SendError> {
+        self.may_send()?;
+        // An idle connection is not polled, so the session may not have heard how late it is.
+        self.mcp.tick(self.now);
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
@@ -182,6 +188,7 @@ impl Server {
     /// [`SendError`] if the session is not ready or there is no room; the tools are changed all the same.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
         self.mcp.tools_mut().0 = tools.into();
+        self.may_send()?;
         self.mcp.tools_list_changed(&mut self.ws.sender())?;
         self.slot.list_changed(self.now);
         Ok(())
@@ -256,6 +263,11 @@ impl Server {
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
     fn may_answer(&self) -> Result<(), Gone> {
         if self.ws.has_ended() { Err(Gone::Closed) } else { Ok(()) }
+    }
+
+    /// What is sent after the end would be dropped in silence.
+    fn may_send(&self) -> Result<(), SendError> {
+        if self.has_ended() { Err(SendError::Closed) } else { Ok(()) }
     }
 
     /// Takes one event of the WebSocket; whether there was one.
