@@ -423,6 +423,28 @@ fn a_change_of_the_tools_before_ide_connected_is_a_change_too() {
 }
 
 #[test]
+fn a_change_of_the_tools_is_told_once_there_is_room() {
+    let mut config = config();
+    config.limits.outgoing = 1_000;
+    let mut editor = Editor::attached(config);
+    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.server.respond(call, &ToolResult::text("x".repeat(1_000))).unwrap();
+    let full = editor.server.outgoing().len();
+    editor.server.select(selection("one"));
+    let (one, two) = (ToolSet::new().own("one", "", "{}"), ToolSet::new().own("two", "", "{}"));
+    assert_eq!(editor.server.set_tools(one), Ok(()));
+    assert_eq!(editor.server.set_tools(two), Ok(()));
+    assert_eq!(editor.server.outgoing().len(), full);
+    editor.server.sent(full - 999);
+    let rest = editor.written();
+    assert!(rest.ends_with(br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#));
+    assert_eq!(rest.len(), 999 + 2 + 61, "once, and no selection before the tools are listed");
+    editor.say(&request(2, "tools/list"));
+    let texts = editor.texts();
+    assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
+}
+
+#[test]
 fn a_cursor_without_a_selection_is_told_too() {
     let mut editor = Editor::attached(config());
     editor.server.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
@@ -471,7 +493,7 @@ fn a_selection_is_cut_at_256_kib_between_characters() {
         let cut = editor.server.select(selection(&text));
         assert_eq!(cut, text.len() > LIMIT, "{name}");
         let sent = editor.texts();
-        let text = &text[..expected];
+        let text = text.get(..expected).unwrap();
         assert!(sent == [selection_changed(text)], "{name}: {} bytes", sent[0].len());
     }
 }

@@ -73,6 +73,8 @@ pub struct Server {
     full: bool,
     /// The policy has let the client in.
     let_in: bool,
+    /// The tools have changed and there was no room to say so.
+    tools_untold: bool,
 }
 
 impl Server {
@@ -92,6 +94,7 @@ impl Server {
             now,
             full: false,
             let_in: false,
+            tools_untold: false,
         }
     }
 
@@ -181,17 +184,16 @@ impl Server {
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
-    /// Tells the client that other tools are offered from now on, and what was selected once it has listed them.
+    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
+    /// it has listed them.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room; the tools are changed all the same.
+    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
         self.mcp.tools_mut().0 = tools.into();
         self.may_send()?;
-        self.mcp.tools_list_changed(&mut self.ws.sender())?;
-        self.slot.list_changed(self.now);
-        Ok(())
+        self.tell_tools()
     }
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
@@ -256,7 +258,8 @@ impl Server {
         self.ws.position()
     }
 
-    fn has_ended(&self) -> bool {
+    /// Whether the end is there, be it reported or not.
+    pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
     }
 
@@ -268,6 +271,16 @@ impl Server {
     /// What is sent after the end would be dropped in silence.
     fn may_send(&self) -> Result<(), SendError> {
         if self.has_ended() { Err(SendError::Closed) } else { Ok(()) }
+    }
+
+    /// Where there is no room the change is told later: a client that misses it goes on with the old tools.
+    fn tell_tools(&mut self) -> Result<(), SendError> {
+        let told = self.mcp.tools_list_changed(&mut self.ws.sender());
+        self.tools_untold = told == Err(SendError::Full);
+        if told.is_ok() {
+            self.slot.list_changed(self.now);
+        }
+        if self.tools_untold { Ok(()) } else { told }
     }
 
     /// Takes one event of the WebSocket; whether there was one.
@@ -426,6 +439,10 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
+        if self.tools_untold {
+            // It cannot be told any more where the session has ended since.
+            let _ = self.tell_tools();
+        }
         self.push_selection();
     }
 

@@ -9,6 +9,7 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::panic,
+    clippy::wildcard_enum_match_arm,
     reason = "shared by several tests, none of which uses all of it"
 )]
 
