@@ -479,9 +479,10 @@ impl Host {
     }
 }
 
-/// Not let in, or not any more.
+/// Neither let in nor turned away, and still there.
 fn is_stranger(slot: &Slot) -> bool {
-    slot.server.as_ref().is_some_and(|server| !server.was_let_in())
+    let waits = |server: &Server| !server.was_let_in() && !server.has_ended();
+    !slot.removed && slot.server.as_ref().is_some_and(waits)
 }
 
 impl Machine for Host {
