@@ -246,7 +246,10 @@ impl Host {
             slot.removed = true;
         }
         self.with(index, |server| server.feed_eof(now));
-        self.free_if_over(index);
+        // Where its end has not been told yet, the place is free after that.
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.server.take_if(|server| server.is_done());
+        }
     }
 
     /// Answers a call, on the connection that it came in.
@@ -415,15 +418,6 @@ impl Host {
         }
     }
 
-    /// Frees the place of a connection whose transport is gone and whose end was told.
-    fn free_if_over(&mut self, index: usize) {
-        if let Some(slot) = self.slots.get_mut(index) {
-            if slot.removed && slot.server.as_ref().is_some_and(Wire::is_done) {
-                slot.server = None;
-            }
-        }
-    }
-
     /// One event of a connection whose turn it is. Then it is the turn of the next, so that nobody waits behind one
     /// that always has something to say.
     fn next_event(&mut self) -> Option<(ConnId, ServerEvent)> {
@@ -444,7 +438,10 @@ impl Host {
             match event {
                 Some(ServerEvent::Closed(closed)) => {
                     self.ready.retain(|ready| *ready != id);
-                    self.free_if_over(index);
+                    // What may still wait to be written cannot be.
+                    if let Some(slot) = self.slots.get_mut(index).filter(|slot| slot.removed) {
+                        slot.server = None;
+                    }
                     return Some((id, ServerEvent::Closed(closed)));
                 }
                 Some(event) => {
