@@ -161,6 +161,14 @@ impl Slot {
     fn id(&self, index: usize) -> ConnId {
         ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.generation)
     }
+
+    /// Whether it got output or became done since it was last named.
+    fn has_unnamed(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| {
+            let news = server.position() > self.named_at || (server.is_done() && !self.named_done);
+            news && !self.removed
+        })
+    }
 }
 
 impl Host {
@@ -228,9 +236,10 @@ impl Host {
         while let Some(index) = self.transmitting.pop_front() {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_transmitting = false;
-            if let Some(server) = slot.server.as_ref().filter(|_| !slot.removed) {
-                slot.named_at = server.position();
-                slot.named_done = server.is_done();
+            // By now another connection may have the place, and nothing to write.
+            if slot.has_unnamed() {
+                slot.named_at = slot.server.as_ref().map_or(0, Server::position);
+                slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
                 return Some(slot.id(index));
             }
         }
@@ -411,8 +420,7 @@ impl Host {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
-        let done = server.is_done() && !slot.named_done;
-        if !slot.is_transmitting && !slot.removed && (server.position() > slot.named_at || done) {
+        if !slot.is_transmitting && slot.has_unnamed() {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);
         }
