@@ -386,9 +386,13 @@ impl Host {
         self.slots.get_mut(index)?.server.as_mut()
     }
 
-    /// Does something with a connection and notes what came of it.
+    /// Does something with a connection, at the latest time seen, and notes what came of it.
     fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
-        let done = self.server_mut(index).map(act);
+        let now = self.now;
+        let done = self.server_mut(index).map(|server| {
+            server.tick(now);
+            act(server)
+        });
         self.touch(index);
         done
     }
@@ -495,9 +499,8 @@ impl Machine for Host {
 
     fn tick(&mut self, now: Time) {
         self.sees(now);
-        let now = self.now;
         for index in 0..self.slots.len() {
-            self.with(index, |server| server.tick(now));
+            self.with(index, |_| {});
         }
     }
 

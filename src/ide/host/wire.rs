@@ -23,10 +23,7 @@ impl HostWire<'_> {
         if let Some(now) = now {
             self.host.sees(now);
         }
-        if let Some(server) = self.host.server_mut(self.index) {
-            act(server);
-        }
-        self.host.touch(self.index);
+        self.host.with(self.index, act);
     }
 }
 
