@@ -306,10 +306,12 @@ impl Host {
     /// [`MentionError`] if there is no such connection, or too many mentions wait.
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<ConnId>) -> Result<(), MentionError> {
         self.sees(now);
-        if to.is_some_and(|conn| self.index(conn).is_none()) {
+        if to.is_some_and(|conn| !self.is_there(conn)) {
             return Err(MentionError::NoSuchConnection);
         }
-        self.mentions.push(mention, to, self.now.after(self.config.mention_patience))
+        self.mentions.push(mention, to, self.now.after(self.config.mention_patience))?;
+        self.send_mentions();
+        Ok(())
     }
 
     /// Sends a notification to one client.
@@ -468,7 +470,13 @@ impl Host {
         None
     }
 
-    /// Sends what waits for a client that hears it by now.
+    /// Whether there is such a connection and it has not ended.
+    fn is_there(&self, conn: ConnId) -> bool {
+        let slot = self.index(conn).and_then(|index| self.slots.get(index));
+        slot.is_some_and(|slot| slot.server.as_ref().is_some_and(|server| !server.has_ended()))
+    }
+
+    /// Sends what waits for a client that hears it by now and has room.
     fn send_mentions(&mut self) {
         let mut index = 0;
         // A client that has to wait for one mention has to wait for the next as well, or their order is lost.
@@ -519,19 +527,15 @@ impl Machine for Host {
                 return None;
             }
             self.send_mentions();
-            let slots = &self.slots;
-            let is_there = |conn: ConnId| {
-                slots
-                    .get(conn.index())
-                    .is_some_and(|slot| slot.server.is_some() && slot.id(conn.index()) == conn)
-            };
-            let mention = self.mentions.expire(self.now, is_there)?;
+            let ended = self.mentions.addressees().find(|conn| !self.is_there(*conn));
+            let mention = self.mentions.expire(self.now, ended)?;
             return Some(HostEvent::MentionExpired { mention });
         }
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.eventful.is_empty() || !self.transmitting.is_empty() {
+        let bereft = || self.mentions.addressees().any(|conn| !self.is_there(conn));
+        if !self.eventful.is_empty() || !self.transmitting.is_empty() || bereft() {
             return Some(self.now);
         }
         let servers = self.slots.iter().filter_map(|slot| slot.server.as_ref()?.deadline()).min();

@@ -50,6 +50,7 @@ impl Wire for HostWire<'_> {
 
     fn sent(&mut self, n: usize) {
         self.with(None, |server| server.sent(n));
+        self.host.send_mentions();
     }
 
     fn wants_input(&self) -> bool {
