@@ -125,6 +125,7 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn list_tools(&mut self) -> Result<RequestId, SendError> {
+        self.may_send()?;
         self.mcp.list_tools(&mut self.ws.sender())
     }
 
@@ -137,6 +138,7 @@ impl<R: TryCryptoRng> Client<R> {
     pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
         let waits = matches!(request, ToolRequest::OpenDiff(_));
         let timeout = if waits { Timeout::Never } else { Timeout::Default };
+        self.may_send()?;
         self.mcp.call_tool(request.name(), request, timeout, &mut self.ws.sender())
     }
 
@@ -151,6 +153,7 @@ impl<R: TryCryptoRng> Client<R> {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, SendError> {
+        self.may_send()?;
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
@@ -169,6 +172,7 @@ impl<R: TryCryptoRng> Client<R> {
         method: &str,
         params: Option<&P>,
     ) -> Result<(), SendError> {
+        self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
 
@@ -181,6 +185,13 @@ impl<R: TryCryptoRng> Client<R> {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.mcp.is_ready()
+    }
+
+    /// What is sent after our close frame would be dropped in silence. The session is told how late it is, since what
+    /// was ticked need not have been polled.
+    fn may_send(&mut self) -> Result<(), SendError> {
+        self.mcp.tick(self.now);
+        if self.mcp.is_ready() && !self.ws.is_open() { Err(SendError::Closed) } else { Ok(()) }
     }
 
     fn take_bytes(&mut self) -> bool {

@@ -73,6 +73,8 @@ pub struct Server {
     full: bool,
     /// The policy has let the client in.
     let_in: bool,
+    /// The tools have changed and there was no room to say so.
+    tools_untold: bool,
 }
 
 impl Server {
@@ -92,6 +94,7 @@ impl Server {
             now,
             full: false,
             let_in: false,
+            tools_untold: false,
         }
     }
 
@@ -129,10 +132,11 @@ impl Server {
     }
 
     /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
-    /// again when it forgets it. Text above 256 KiB is cut.
-    pub fn select(&mut self, mut selection: Selection) {
-        selection.cut(super::MAX_SELECTION);
+    /// again when it forgets it. True if the text was above 256 KiB and was cut.
+    pub fn select(&mut self, mut selection: Selection) -> bool {
+        let cut = selection.cut(super::MAX_SELECTION);
         self.set_selection(Arc::new(selection));
+        cut
     }
 
     /// Puts a file, or lines of it, into the prompt of the client.
@@ -142,8 +146,9 @@ impl Server {
     /// [`SendError::NotReady`] until the client [hears](Server::is_hearing), [`SendError::Full`] while there is no
     /// room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
+        self.may_send()?;
         if !self.is_hearing() {
-            return Err(if self.has_ended() { SendError::Closed } else { SendError::NotReady });
+            return Err(SendError::NotReady);
         }
         self.mcp.notify("at_mentioned", Some(mention), &mut self.ws.sender())
     }
@@ -158,6 +163,7 @@ impl Server {
         method: &str,
         params: Option<&P>,
     ) -> Result<(), SendError> {
+        self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
 
@@ -172,19 +178,22 @@ impl Server {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, SendError> {
+        self.may_send()?;
+        // An idle connection is not polled, so the session may not have heard how late it is.
+        self.mcp.tick(self.now);
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
-    /// Tells the client that other tools are offered from now on, and what was selected once it has listed them.
+    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
+    /// it has listed them.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room; the tools are changed all the same.
+    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
         self.mcp.tools_mut().0 = tools.into();
-        self.mcp.tools_list_changed(&mut self.ws.sender())?;
-        self.slot.list_changed(self.now);
-        Ok(())
+        self.may_send()?;
+        self.tell_tools()
     }
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
@@ -249,7 +258,7 @@ impl Server {
         self.ws.position()
     }
 
-    /// Whether the ending has begun, be it reported or not.
+    /// Whether the end is there, be it reported or not.
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
     }
@@ -257,6 +266,21 @@ impl Server {
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
     fn may_answer(&self) -> Result<(), Gone> {
         if self.ws.has_ended() { Err(Gone::Closed) } else { Ok(()) }
+    }
+
+    /// What is sent after the end would be dropped in silence.
+    fn may_send(&self) -> Result<(), SendError> {
+        if self.has_ended() { Err(SendError::Closed) } else { Ok(()) }
+    }
+
+    /// Where there is no room the change is told later: a client that misses it goes on with the old tools.
+    fn tell_tools(&mut self) -> Result<(), SendError> {
+        let told = self.mcp.tools_list_changed(&mut self.ws.sender());
+        self.tools_untold = told == Err(SendError::Full);
+        if told.is_ok() {
+            self.slot.list_changed(self.now);
+        }
+        if self.tools_untold { Ok(()) } else { told }
     }
 
     /// Takes one event of the WebSocket; whether there was one.
@@ -415,6 +439,10 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
+        if self.tools_untold {
+            // It cannot be told any more where the session has ended since.
+            let _ = self.tell_tools();
+        }
         self.push_selection();
     }
 

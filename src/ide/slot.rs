@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!  Deaf ──initialized──▶ Expecting ──ide_connected, 500 ms──▶ Hearing ──our list_changed──▶ Relisting
-//!                           ▲  (at once if ide_connected came first)  ▲                        │
-//!                           └── nothing leaves this way               └──tools/list, 1 s───────┘
+//!              (at once if ide_connected came first) │             ▲                          ▲  │
+//!                                                    │             └────tools/list, 1 s───────┼──┘
+//!                                                    └──────────our list_changed──────────────┘
 //! ```
 //!
 //! Measured: what is sent before `initialized` is lost, and `tools/list_changed` makes the client forget the
@@ -62,7 +63,8 @@ impl Slot {
     }
 
     pub(crate) fn list_changed(&mut self, now: Time) {
-        if matches!(self.state, State::Hearing | State::Relisting { .. }) {
+        // One that is not initialized is not told of the change.
+        if !matches!(self.state, State::Deaf { .. }) {
             self.state = State::Relisting { until: now.after(RELIST) };
             self.owed = self.latest.is_some();
         }

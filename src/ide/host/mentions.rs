@@ -43,10 +43,15 @@ impl Mentions {
         self.0.remove(index).map(|waiting| waiting.mention)
     }
 
-    /// The first that has waited too long, or waits for nobody any more.
-    pub(super) fn expire(&mut self, now: Time, is_there: impl Fn(ConnId) -> bool) -> Option<Mention> {
-        let gone = |waiting: &Waiting| waiting.until <= now || waiting.to.is_some_and(|conn| !is_there(conn));
-        let index = self.0.iter().position(gone)?;
+    /// The connections that something waits for.
+    pub(super) fn addressees(&self) -> impl Iterator<Item = ConnId> {
+        self.0.iter().filter_map(|waiting| waiting.to)
+    }
+
+    /// The first that has waited too long, or waits for this connection, which has ended.
+    pub(super) fn expire(&mut self, now: Time, ended: Option<ConnId>) -> Option<Mention> {
+        let over = |waiting: &Waiting| waiting.until <= now || (ended.is_some() && waiting.to == ended);
+        let index = self.0.iter().position(over)?;
         self.remove(index)
     }
 

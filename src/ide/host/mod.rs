@@ -161,6 +161,14 @@ impl Slot {
     fn id(&self, index: usize) -> ConnId {
         ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.generation)
     }
+
+    /// Whether it got output or became done since it was last named.
+    fn has_unnamed(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| {
+            let news = server.position() > self.named_at || (server.is_done() && !self.named_done);
+            news && !self.removed
+        })
+    }
 }
 
 impl Host {
@@ -228,9 +236,10 @@ impl Host {
         while let Some(index) = self.transmitting.pop_front() {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_transmitting = false;
-            if let Some(server) = slot.server.as_ref().filter(|_| !slot.removed) {
-                slot.named_at = server.position();
-                slot.named_done = server.is_done();
+            // By now another connection may have the place, and nothing to write.
+            if slot.has_unnamed() {
+                slot.named_at = slot.server.as_ref().map_or(0, Server::position);
+                slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
                 return Some(slot.id(index));
             }
         }
@@ -246,7 +255,10 @@ impl Host {
             slot.removed = true;
         }
         self.with(index, |server| server.feed_eof(now));
-        self.free_if_over(index);
+        // Where its end has not been told yet, the place is free after that.
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.server.take_if(|server| server.is_done());
+        }
     }
 
     /// Answers a call, on the connection that it came in.
@@ -294,10 +306,12 @@ impl Host {
     /// [`MentionError`] if there is no such connection, or too many mentions wait.
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<ConnId>) -> Result<(), MentionError> {
         self.sees(now);
-        if to.is_some_and(|conn| self.index(conn).is_none()) {
+        if to.is_some_and(|conn| !self.is_there(conn)) {
             return Err(MentionError::NoSuchConnection);
         }
-        self.mentions.push(mention, to, self.now.after(self.config.mention_patience))
+        self.mentions.push(mention, to, self.now.after(self.config.mention_patience))?;
+        self.send_mentions();
+        Ok(())
     }
 
     /// Sends a notification to one client.
@@ -374,9 +388,13 @@ impl Host {
         self.slots.get_mut(index)?.server.as_mut()
     }
 
-    /// Does something with a connection and notes what came of it.
+    /// Does something with a connection, at the latest time seen, and notes what came of it.
     fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
-        let done = self.server_mut(index).map(act);
+        let now = self.now;
+        let done = self.server_mut(index).map(|server| {
+            server.tick(now);
+            act(server)
+        });
         self.touch(index);
         done
     }
@@ -408,19 +426,9 @@ impl Host {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
-        let done = server.is_done() && !slot.named_done;
-        if !slot.is_transmitting && !slot.removed && (server.position() > slot.named_at || done) {
+        if !slot.is_transmitting && slot.has_unnamed() {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);
-        }
-    }
-
-    /// Frees the place of a connection whose transport is gone and whose end was told.
-    fn free_if_over(&mut self, index: usize) {
-        if let Some(slot) = self.slots.get_mut(index) {
-            if slot.removed && slot.server.as_ref().is_some_and(Wire::is_done) {
-                slot.server = None;
-            }
         }
     }
 
@@ -444,7 +452,10 @@ impl Host {
             match event {
                 Some(ServerEvent::Closed(closed)) => {
                     self.ready.retain(|ready| *ready != id);
-                    self.free_if_over(index);
+                    // What may still wait to be written cannot be.
+                    if let Some(slot) = self.slots.get_mut(index).filter(|slot| slot.removed) {
+                        slot.server = None;
+                    }
                     return Some((id, ServerEvent::Closed(closed)));
                 }
                 Some(event) => {
@@ -459,7 +470,13 @@ impl Host {
         None
     }
 
-    /// Sends what waits for a client that hears it by now.
+    /// Whether there is such a connection and it has not ended.
+    fn is_there(&self, conn: ConnId) -> bool {
+        let slot = self.index(conn).and_then(|index| self.slots.get(index));
+        slot.is_some_and(|slot| slot.server.as_ref().is_some_and(|server| !server.has_ended()))
+    }
+
+    /// Sends what waits for a client that hears it by now and has room.
     fn send_mentions(&mut self) {
         let mut index = 0;
         // A client that has to wait for one mention has to wait for the next as well, or their order is lost.
@@ -479,9 +496,10 @@ impl Host {
     }
 }
 
-/// Not let in, and not turned away yet: one that has ended only waits for its end to be polled.
+/// Neither let in nor turned away, and still there.
 fn is_stranger(slot: &Slot) -> bool {
-    slot.server.as_ref().is_some_and(|server| !server.was_let_in() && !server.has_ended())
+    let waits = |server: &Server| !server.was_let_in() && !server.has_ended();
+    !slot.removed && slot.server.as_ref().is_some_and(waits)
 }
 
 impl Machine for Host {
@@ -489,9 +507,8 @@ impl Machine for Host {
 
     fn tick(&mut self, now: Time) {
         self.sees(now);
-        let now = self.now;
         for index in 0..self.slots.len() {
-            self.with(index, |server| server.tick(now));
+            self.with(index, |_| {});
         }
     }
 
@@ -510,19 +527,15 @@ impl Machine for Host {
                 return None;
             }
             self.send_mentions();
-            let slots = &self.slots;
-            let is_there = |conn: ConnId| {
-                slots
-                    .get(conn.index())
-                    .is_some_and(|slot| slot.server.is_some() && slot.id(conn.index()) == conn)
-            };
-            let mention = self.mentions.expire(self.now, is_there)?;
+            let ended = self.mentions.addressees().find(|conn| !self.is_there(*conn));
+            let mention = self.mentions.expire(self.now, ended)?;
             return Some(HostEvent::MentionExpired { mention });
         }
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.eventful.is_empty() || !self.transmitting.is_empty() {
+        let bereft = || self.mentions.addressees().any(|conn| !self.is_there(conn));
+        if !self.eventful.is_empty() || !self.transmitting.is_empty() || bereft() {
             return Some(self.now);
         }
         let servers = self.slots.iter().filter_map(|slot| slot.server.as_ref()?.deadline()).min();

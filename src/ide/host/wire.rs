@@ -23,10 +23,7 @@ impl HostWire<'_> {
         if let Some(now) = now {
             self.host.sees(now);
         }
-        if let Some(server) = self.host.server_mut(self.index) {
-            act(server);
-        }
-        self.host.touch(self.index);
+        self.host.with(self.index, act);
     }
 }
 
@@ -53,6 +50,7 @@ impl Wire for HostWire<'_> {
 
     fn sent(&mut self, n: usize) {
         self.with(None, |server| server.sent(n));
+        self.host.send_mentions();
     }
 
     fn wants_input(&self) -> bool {

@@ -1,0 +1,608 @@
+//! One connection of an editor, from the bytes of its client to what the application hears: diffs and how they end,
+//! deadlines, the selection and when it is heard, mentions, and peers that break the rules.
+#![cfg(feature = "ide")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test states what it expects"
+)]
+
+#[path = "support/ide.rs"]
+mod support;
+
+use ide_mcp::{
+    Machine, Wire,
+    ide::{DiffOutcome, Mention, ServerEvent, Tool, ToolRequest, ToolSet},
+    mcp::{Outcome, Timeout, ToolResult},
+    rpc::{CallId, Gone, SendError},
+    ws::{CloseCode, Closed, Violation},
+};
+use support::{
+    BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
+    close_tab, config, drain, frame, open_diff, read, request, selection, shown, text,
+};
+
+const KEY: [u8; 4] = [1, 2, 3, 4];
+const NOTHING: [&str; 0] = [];
+
+fn rejected(id: u32, tab: &str) -> String {
+    answer(id, &["DIFF_REJECTED", tab])
+}
+
+fn tab_closed(id: u32) -> String {
+    answer(id, &["TAB_CLOSED"])
+}
+
+fn open(editor: &mut Editor, id: u32, tab: &str) -> CallId {
+    let call = called(&editor.say(&open_diff(id, tab)));
+    assert_eq!(editor.texts(), NOTHING, "a diff waits for a person");
+    call
+}
+
+fn selection_changed(text: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"selection_changed","params":{{"text":"{text}","filePath":"/w/a.txt","fileUrl":"file:///w/a.txt","selection":{{"start":{{"line":0,"character":0}},"end":{{"line":0,"character":5}},"isEmpty":false}}}}}}"#
+    )
+}
+
+#[test]
+fn a_verdict_is_answered_once_and_ends_the_diff() {
+    let saved = |contents: &str| DiffOutcome::Saved { contents: contents.into() };
+    let cases = [
+        ("accepted", saved("new"), answer(5, &["FILE_SAVED", "new"])),
+        ("edited", saved("newer"), answer(5, &["FILE_SAVED", "newer"])),
+        ("emptied", saved(""), answer(5, &["FILE_SAVED", ""])),
+        ("rejected", DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, rejected(5, "✻ t ⧉")),
+    ];
+    for (name, outcome, expected) in cases {
+        let mut editor = Editor::attached(config());
+        let diff = open(&mut editor, 5, "✻ t ⧉");
+        assert_eq!(editor.server.open_diffs().collect::<Vec<_>>(), [(diff, "✻ t ⧉")], "{name}");
+        assert_eq!(editor.server.decide(diff, &outcome), Ok(()), "{name}");
+        assert_eq!(editor.texts(), [expected], "{name}");
+        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        assert_eq!(editor.server.decide(diff, &outcome), Err(Gone::Answered), "{name}");
+        // What the client does next changes nothing.
+        for id in [6, 7] {
+            assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
+            assert_eq!(editor.texts(), [tab_closed(id)], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_diff_may_also_be_answered_as_failed() {
+    let mut editor = Editor::attached(config());
+    let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
+    assert_eq!(editor.server.fail(first, -32000, "no window"), Ok(()));
+    assert_eq!(editor.server.respond(second, &ToolResult::error("no window")), Ok(()));
+    assert_eq!(editor.server.open_diffs().count(), 0);
+    assert_eq!(
+        editor.texts(),
+        [
+            r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"no window"}}"#,
+            r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"no window"}],"isError":true}}"#,
+        ]
+    );
+    assert_eq!(shown(&editor.eof()), ["Closed(Vanished)"]);
+}
+
+#[test]
+fn what_the_client_ends_is_answered_and_told_once() {
+    let attached = || Editor::attached(config());
+
+    let mut editor = attached();
+    let diff = open(&mut editor, 5, "t");
+    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), ["diff t TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
+    assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the second of the two that always come");
+    assert_eq!(editor.texts(), [tab_closed(7)]);
+    assert_eq!(
+        editor.server.decide(diff, &DiffOutcome::Saved { contents: "late".into() }),
+        Err(Gone::Answered)
+    );
+    assert_eq!(editor.texts(), NOTHING);
+
+    let mut editor = attached();
+    open(&mut editor, 5, "t");
+    assert_eq!(shown(&editor.say(&close_tab(6, "T"))), NOTHING, "an unknown tab");
+    assert_eq!(editor.texts(), [tab_closed(6)]);
+    assert_eq!(editor.server.open_diffs().count(), 1);
+
+    let mut editor = attached();
+    for (id, tab) in [(5, "t"), (6, "u"), (7, "t")] {
+        open(&mut editor, id, tab);
+    }
+    assert_eq!(shown(&editor.say(&close_tab(8, "t"))), ["diff t TabClosed", "diff t TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(5, "t"), rejected(7, "t"), tab_closed(8)], "both of that name");
+    assert_eq!(shown(&editor.say(&call(9, "closeAllDiffTabs", "{}"))), ["diff u AllClosed"]);
+    assert_eq!(editor.texts(), [rejected(6, "u"), answer(9, &["CLOSED_1_DIFF_TABS"])]);
+    assert_eq!(shown(&editor.say(&call(10, "closeAllDiffTabs", "{}"))), NOTHING);
+    assert_eq!(editor.texts(), [answer(10, &["CLOSED_0_DIFF_TABS"])]);
+
+    let mut editor = attached();
+    for id in 5..8 {
+        open(&mut editor, id, "same");
+    }
+    let events = editor.say(&call(8, "closeAllDiffTabs", "{}"));
+    assert_eq!(shown(&events), ["diff same AllClosed"; 3]);
+    assert_eq!(editor.texts().last(), Some(&answer(8, &["CLOSED_3_DIFF_TABS"])));
+}
+
+#[test]
+fn a_cancelled_diff_is_told_and_never_answered() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
+    assert_eq!(shown(&editor.say(cancel)), NOTHING);
+    assert_eq!(
+        editor.server.decide(diff, &DiffOutcome::Saved { contents: "x".into() }),
+        Err(Gone::Cancelled)
+    );
+    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
+}
+
+#[test]
+fn every_ending_of_the_connection_ends_everything_once() {
+    type Ending = fn(&mut Editor) -> Vec<ServerEvent>;
+    let cases: &[(&str, Ending, &str)] = &[
+        ("the transport is gone", Editor::eof, "Closed(Vanished)"),
+        (
+            "the client closes",
+            |editor| editor.feed(&frame(CLOSE, KEY, &[0x03, 0xe8])),
+            r#"Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#,
+        ),
+        ("a frame that is not masked", |editor| editor.feed(&[TEXT, 0]), "Closed(Violation(Unmasked))"),
+    ];
+    for (name, end, closed) in cases {
+        let mut editor = Editor::attached(config());
+        let diff = open(&mut editor, 5, "t");
+        let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+        let asked = editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        editor.written();
+        let events = end(&mut editor);
+        assert_eq!(shown(&events)[..2], ["diff t Disconnected", "ended Closed"], "{name}");
+        let [_, _, ServerEvent::Outcome { request, outcome: Outcome::Closed }, last] = &events[..] else {
+            panic!("{name}: {events:?}")
+        };
+        assert_eq!((*request, &format!("{last:?}")), (asked, &(*closed).to_owned()), "{name}");
+        assert!(read(&editor.written()).1.iter().all(|(first, _)| *first == CLOSE), "{name}");
+        for call in [diff, other] {
+            assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Closed), "{name}");
+            assert_eq!(editor.server.fail(call, -32000, "late"), Err(Gone::Closed), "{name}");
+        }
+        assert_eq!(editor.texts(), NOTHING, "{name}");
+        assert!(editor.server.is_done() && editor.eof().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn shutting_down_answers_everything_first() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
+    let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+    editor.server.shutdown();
+    editor.server.shutdown();
+    let (_, frames) = read(&editor.written());
+    let frames: Vec<(u8, String)> = frames
+        .into_iter()
+        .map(|(first, body)| (first, String::from_utf8_lossy(&body).into_owned()))
+        .collect();
+    let failed = r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"the editor shuts down"}],"isError":true}}"#;
+    assert_eq!(frames[..2], [(TEXT, rejected(5, "t")), (TEXT, failed.into())]);
+    assert_eq!(frames[2], (CLOSE, "\u{3}\u{fffd}".into()), "1001, and nothing after it");
+    assert_eq!(frames.len(), 3);
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+    for call in [diff, other] {
+        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Answered));
+    }
+    // What the client still says is not heard.
+    assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
+    assert_eq!(shown(&editor.feed(&frame(CLOSE, KEY, &[0x03, 0xe9]))), ["Closed(ByUs { answered: true })"]);
+    assert!(editor.server.is_done());
+}
+
+#[test]
+fn shutting_down_waits_2_s_and_not_for_strangers() {
+    let mut editor = Editor::attached(config());
+    editor.server.shutdown();
+    editor.written();
+    assert_eq!(shown(&editor.at(1_999)), NOTHING);
+    assert_eq!(shown(&editor.at(2_000)), ["Closed(ByUs { answered: false })"]);
+
+    let mut editor = Editor::new(config());
+    editor.feed(b"GET / HT");
+    editor.server.shutdown();
+    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(ByUs { answered: false })"]);
+    assert!(editor.server.outgoing().is_empty() && editor.server.is_done());
+}
+
+#[test]
+fn deadlines() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 1, "t");
+    let problems = called(&editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    let file = called(&editor.say(&call(3, "openFile", r#"{"filePath":"/w/a"}"#)));
+    let own = called(&editor.say(&call(4, "countLines", "{}")));
+    assert_eq!(editor.server.deadline(), Some(at(400)));
+
+    assert_eq!(shown(&editor.at(399)), NOTHING);
+    assert_eq!(shown(&editor.at(400)), ["ended Expired"]);
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}]}}"#]
+    );
+    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(Gone::Expired));
+
+    assert_eq!(shown(&editor.at(29_999)), NOTHING);
+    assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
+    let expired = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"no answer to this call within 30s"}}],"isError":true}}}}"#
+        )
+    };
+    assert_eq!(editor.texts(), [expired(3), expired(4)]);
+    for call in [file, own] {
+        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Expired));
+    }
+
+    // A person may take days.
+    assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
+    assert_eq!(editor.server.decide(diff, &DiffOutcome::Saved { contents: "new".into() }), Ok(()));
+    assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "new"])]);
+}
+
+#[test]
+fn an_answer_in_time_is_not_followed_by_another() {
+    let mut editor = Editor::attached(config());
+    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.at(399);
+    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Ok(()));
+    assert_eq!(editor.texts(), [answer(2, &["[]"])]);
+    assert_eq!(shown(&editor.at(100_000)), NOTHING);
+    assert_eq!(editor.texts(), NOTHING);
+}
+
+#[test]
+fn tools_that_are_not_there() {
+    let mut config = config();
+    config.tools = ToolSet::new().handle(Tool::GetDiagnostics).into();
+    let mut editor = Editor::attached(config);
+    let error = |id: u32, code: i32, message: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#)
+    };
+    let cases = [
+        ("openDiff that nobody handles", open_diff(1, "t"), error(1, -32601, "tool openDiff not found")),
+        ("unknown", call(2, "fly", "{}"), error(2, -32602, "tool fly not found")),
+        (
+            "never offered by default",
+            call(3, "executeCode", "{}"),
+            error(3, -32602, "tool executeCode not found"),
+        ),
+        (
+            "not handled",
+            call(4, "openFile", r#"{"filePath":"/a"}"#),
+            error(4, -32602, "tool openFile not found"),
+        ),
+        ("unlisted and handled", close_tab(5, "t"), tab_closed(5)),
+        ("unlisted and handled", call(6, "closeAllDiffTabs", "{}"), answer(6, &["CLOSED_0_DIFF_TABS"])),
+        ("unknown method", request(7, "fly"), error(7, -32601, "method not found: fly")),
+    ];
+    for (name, said, expected) in cases {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        assert_eq!(editor.texts(), [expected], "{name}");
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_used_are_the_clients_fault() {
+    let mut editor = Editor::attached(config());
+    for (name, said) in [
+        ("no contents", call(1, "openDiff", r#"{"old_file_path":"/w/a","tab_name":"t"}"#)),
+        ("no path", call(1, "openDiff", r#"{"new_file_contents":"","tab_name":"t"}"#)),
+        ("no tab", call(1, "close_tab", "{}")),
+        ("no object", call(1, "getDiagnostics", "[]")),
+        ("wrong type", call(1, "openFile", r#"{"filePath":1}"#)),
+    ] {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        let texts = editor.texts();
+        assert!(
+            texts.len() == 1 && texts[0].contains(r#""id":1,"error":{"code":-32602,"#),
+            "{name}: {texts:?}"
+        );
+    }
+    assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+#[test]
+fn calls_arrive_typed() {
+    let mut editor = Editor::attached(config());
+    let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
+    assert!(
+        matches!(&events[..], [ServerEvent::Call { request: ToolRequest::GetDiagnostics(asked), .. }] if asked.uri.is_none())
+    );
+    let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
+    assert!(
+        matches!(&events[..], [ServerEvent::Call { request: ToolRequest::Other(own), .. }] if own.arguments.get() == r#"{"of": [1]}"#)
+    );
+}
+
+#[test]
+fn the_selection_waits_until_it_is_heard() {
+    let steps: &[(&str, &[(u64, &str)], u64)] = &[
+        ("ide_connected", &[(10, INITIALIZE), (20, INITIALIZED), (30, CONNECTED)], 30),
+        ("ide_connected first", &[(10, INITIALIZE), (20, CONNECTED), (30, INITIALIZED)], 30),
+        ("never ide_connected", &[(10, INITIALIZE), (20, INITIALIZED)], 520),
+        ("ide_connected late", &[(10, INITIALIZE), (20, INITIALIZED), (519, CONNECTED)], 519),
+        (
+            "ide_connected too late",
+            &[(10, INITIALIZE), (20, INITIALIZED), (521, CONNECTED), (522, CONNECTED)],
+            520,
+        ),
+    ];
+    for (name, said, expected) in steps {
+        let mut editor = Editor::open(config());
+        editor.server.select(selection("early"));
+        let mut heard = Vec::new();
+        for millis in 1..=2_000 {
+            editor.at(millis);
+            for (_, text) in said.iter().filter(|(at, _)| *at == millis) {
+                editor.say(text);
+            }
+            if millis == 15 {
+                editor.server.select(selection("latest"));
+            }
+            let texts = editor.texts();
+            assert_eq!(editor.server.is_hearing(), millis >= *expected, "{name} at {millis} ms");
+            heard
+                .extend(texts.into_iter().filter(|text| text.contains("changed")).map(|text| (millis, text)));
+        }
+        assert_eq!(heard, [(*expected, selection_changed("latest"))], "{name}");
+    }
+}
+
+#[test]
+fn the_time_of_the_grace_is_a_deadline() {
+    let mut editor = Editor::open(config());
+    editor.at(10);
+    editor.say(INITIALIZE);
+    editor.say(INITIALIZED);
+    assert_eq!(editor.server.deadline(), Some(at(510)));
+    editor.say(CONNECTED);
+    assert_eq!(editor.server.deadline(), None);
+}
+
+#[test]
+fn the_selection_is_sent_again_after_a_change_of_the_tools() {
+    const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for listed_after in [Some(40), None] {
+        let mut editor = Editor::attached(config());
+        editor.server.select(selection("one"));
+        assert_eq!(editor.texts(), [selection_changed("one")]);
+        editor.at(1_000);
+        assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
+        assert_eq!(editor.texts(), [CHANGED]);
+        let due = 1_000 + listed_after.unwrap_or(1_000);
+        editor.at(due - 1);
+        assert!(!editor.server.is_hearing());
+        assert_eq!(editor.texts(), NOTHING);
+        editor.at(due);
+        if listed_after.is_some() {
+            editor.say(&request(1, "tools/list"));
+            assert_eq!(
+                editor.texts(),
+                [r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#.to_owned(), selection_changed("one")]
+            );
+        } else {
+            assert_eq!(editor.texts(), [selection_changed("one")]);
+        }
+        assert!(editor.server.is_hearing());
+        // Not a third time.
+        editor.say(&request(2, "tools/list"));
+        editor.at(due + 10_000);
+        assert_eq!(editor.texts().len(), 1);
+    }
+}
+
+#[test]
+fn a_change_of_the_tools_before_ide_connected_is_a_change_too() {
+    let mut editor = Editor::open(config());
+    editor.server.select(selection("one"));
+    editor.say(INITIALIZE);
+    editor.say(INITIALIZED);
+    editor.server.set_tools(ToolSet::new()).unwrap();
+    editor.written();
+    editor.say(CONNECTED);
+    assert_eq!(editor.texts(), NOTHING, "the client is about to list, and forgets");
+    editor.say(&request(1, "tools/list"));
+    assert_eq!(editor.texts()[1..], [selection_changed("one")]);
+}
+
+#[test]
+fn a_change_of_the_tools_is_told_once_there_is_room() {
+    let mut config = config();
+    config.limits.outgoing = 1_000;
+    let mut editor = Editor::attached(config);
+    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.server.respond(call, &ToolResult::text("x".repeat(1_000))).unwrap();
+    let full = editor.server.outgoing().len();
+    editor.server.select(selection("one"));
+    let (one, two) = (ToolSet::new().own("one", "", "{}"), ToolSet::new().own("two", "", "{}"));
+    assert_eq!(editor.server.set_tools(one), Ok(()));
+    assert_eq!(editor.server.set_tools(two), Ok(()));
+    assert_eq!(editor.server.outgoing().len(), full);
+    editor.server.sent(full - 999);
+    let rest = editor.written();
+    assert!(rest.ends_with(br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#));
+    assert_eq!(rest.len(), 999 + 2 + 61, "once, and no selection before the tools are listed");
+    editor.say(&request(2, "tools/list"));
+    let texts = editor.texts();
+    assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
+}
+
+#[test]
+fn a_cursor_without_a_selection_is_told_too() {
+    let mut editor = Editor::attached(config());
+    editor.server.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
+    assert_eq!(
+        editor.texts(),
+        [
+            r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"/w/a","fileUrl":"file:///w/a","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#
+        ]
+    );
+}
+
+#[test]
+fn the_latest_selection_wins_while_the_client_does_not_read() {
+    let mut editor = Editor::attached(config());
+    let long = "x".repeat(64 * 1024);
+    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.server.respond(call, &ToolResult::text(long.as_str())).unwrap();
+    let before = editor.server.outgoing().len();
+    for index in 0..1_000 {
+        editor.server.select(selection(&format!("{index}")));
+        assert_eq!(editor.server.outgoing().len(), before, "there is no room");
+    }
+    // Room comes with what is written, whether or not anybody polls.
+    editor.server.sent(before - 64 * 1024 - 1);
+    assert_eq!(editor.server.outgoing().len(), 64 * 1024 + 1);
+    editor.server.sent(1);
+    assert!(editor.server.outgoing().len() > 64 * 1024);
+    let rest = editor.written();
+    let last = selection_changed("999");
+    assert!(rest.ends_with(last.as_bytes()));
+    assert_eq!(rest.len(), 64 * 1024 + 4 + last.len(), "one selection and no other");
+}
+
+#[test]
+fn a_selection_is_cut_at_256_kib_between_characters() {
+    const LIMIT: usize = 262_144;
+    let cases = [
+        ("at the limit", "x".repeat(LIMIT), LIMIT),
+        ("one more", "x".repeat(LIMIT + 1), LIMIT),
+        ("a character that ends at the limit", "x".repeat(LIMIT - 2) + "é", LIMIT),
+        ("a character across the limit", "x".repeat(LIMIT - 1) + "é", LIMIT - 1),
+        ("a wide one across the limit", "x".repeat(LIMIT - 3) + "😀", LIMIT - 3),
+    ];
+    for (name, text, expected) in cases {
+        let mut editor = Editor::attached(config());
+        let cut = editor.server.select(selection(&text));
+        assert_eq!(cut, text.len() > LIMIT, "{name}");
+        let sent = editor.texts();
+        let text = text.get(..expected).unwrap();
+        assert!(sent == [selection_changed(text)], "{name}: {} bytes", sent[0].len());
+    }
+}
+
+#[test]
+fn mentions_need_somebody_who_hears() {
+    let lines = Mention::new("/w/a.txt", Some((0, 1)));
+    let mut editor = Editor::new(config());
+    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    let mut editor = Editor::open(config());
+    for said in [INITIALIZE, INITIALIZED] {
+        editor.say(said);
+        editor.written();
+        assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+        assert!(editor.server.outgoing().is_empty());
+    }
+    editor.say(CONNECTED);
+    assert_eq!(editor.server.mention(&lines), Ok(()));
+    assert_eq!(editor.server.mention(&Mention::new("/w/b", None)), Ok(()));
+    assert_eq!(
+        editor.texts(),
+        [
+            r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#,
+            r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#,
+        ]
+    );
+    editor.eof();
+    assert_eq!(editor.server.mention(&lines), Err(SendError::Closed));
+}
+
+#[test]
+fn peers_that_break_the_rules_are_told_which() {
+    let closed = |violation: Violation| {
+        let mut body = violation.close_code().get().to_be_bytes().to_vec();
+        body.extend(violation.rule().as_bytes());
+        (CLOSE, body)
+    };
+    let mut editor = Editor::attached(config());
+    open(&mut editor, 5, "t");
+    let events = editor.feed(&frame(BINARY, KEY, INITIALIZED.as_bytes()));
+    assert_eq!(shown(&events), ["diff t Disconnected", "Closed(Violation(UnexpectedBinary))"]);
+    assert_eq!(read(&editor.written()).1, [closed(Violation::UnexpectedBinary)]);
+    assert_eq!(Violation::UnexpectedBinary.close_code(), CloseCode::UNSUPPORTED);
+
+    let mut editor = Editor::attached(config());
+    open(&mut editor, 5, "t");
+    for _ in 0..8 {
+        assert_eq!(shown(&editor.say("not JSON")), ["Violation(NotJson)"]);
+    }
+    assert_eq!(editor.written(), b"", "eight are tolerated");
+    let events = editor.say("not JSON");
+    assert_eq!(
+        shown(&events),
+        ["Violation(NotJson)", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
+    );
+    assert_eq!(read(&editor.written()).1, [closed(Violation::TooManyMalformedMessages)]);
+    assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
+}
+
+#[test]
+fn messages_in_fragments_and_pings_between_them() {
+    let mut editor = Editor::attached(config());
+    let said = request(1, "ping");
+    let (first, last) = said.as_bytes().split_at(7);
+    let mut bytes = frame(0x01, KEY, first);
+    bytes.extend(frame(PING, KEY, b"?"));
+    bytes.extend(frame(0x80, KEY, last));
+    assert_eq!(shown(&editor.feed(&bytes)), NOTHING);
+    let expected = vec![(0x8a, b"?".to_vec()), (TEXT, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec())];
+    assert_eq!(read(&editor.written()).1, expected);
+}
+
+#[test]
+fn what_lies_unpolled_is_dealt_with_before_time_is() {
+    let mut editor = Editor::attached(config());
+    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.server.feed(
+        at(1),
+        &text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#),
+    );
+    editor.server.tick(at(10_000));
+    assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
+    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(Gone::Cancelled));
+    assert_eq!(editor.texts(), NOTHING);
+}
+
+#[test]
+fn a_request_of_ours_waits_from_the_latest_time_seen() {
+    let mut editor = Editor::attached(config());
+    editor.server.tick(at(100_000));
+    editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    assert_eq!(editor.server.deadline(), Some(at(160_000)));
+    assert_eq!(shown(&editor.at(159_999)), NOTHING);
+    assert!(matches!(&editor.at(160_000)[..], [ServerEvent::Outcome { outcome: Outcome::TimedOut, .. }]));
+}
+
+#[test]
+fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
+    let mut editor = Editor::attached(config());
+    // More than may lie unpolled: the end is there, and nobody has heard of it.
+    for _ in 0..5 {
+        editor.server.feed(at(1), &frame(TEXT, KEY, &[b'x'; 60_000]));
+    }
+    let waiting = editor.server.outgoing().len();
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::Closed));
+    assert_eq!(editor.server.notify("log", None::<&()>), Err(SendError::Closed));
+    assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(SendError::Closed));
+    assert_eq!(editor.server.set_tools(ToolSet::new()), Err(SendError::Closed));
+    editor.server.select(selection("x"));
+    assert_eq!(editor.server.outgoing().len(), waiting);
+    assert!(matches!(&drain(&mut editor.server)[..], [ServerEvent::Closed(Closed::Overfed)]));
+}
