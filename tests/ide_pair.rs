@@ -83,7 +83,7 @@ impl Pair {
         self.settle();
         loop {
             let due = [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
-            self.now = due.unwrap_or(at(millis)).min(at(millis));
+            self.now = due.map_or(at(millis), |due| due.min(at(millis)));
             self.client.tick(self.now);
             self.server.tick(self.now);
             self.settle();
