@@ -29,6 +29,8 @@ pub(crate) struct Rx {
     end: usize,
     /// Bytes that came since the buffer was last worked on as far as it goes.
     fresh: usize,
+    /// How much of what [`Rx::space_up_to`] offered has not been filled.
+    offered: usize,
 }
 
 impl Rx {
@@ -67,22 +69,19 @@ impl Rx {
         self.fresh
     }
 
-    /// Room for a read, at most as much as may still come unpolled.
-    pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.space_up_to(CHUNK)
-    }
-
-    /// The same, and at most `limit` bytes.
+    /// Room for a read: at most `limit` bytes, and at most as much as may still come unpolled.
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
         let room = limit.min(CHUNK).min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
         self.make_room(room);
+        self.offered = room;
         let end = self.end.saturating_add(room);
         self.buf.get_mut(self.end..end).unwrap_or_default()
     }
 
-    /// `n` bytes were put into [`Rx::space`].
+    /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
     pub(crate) fn filled(&mut self, n: usize) {
-        let n = n.min(self.buf.len().saturating_sub(self.end));
+        let n = n.min(self.offered);
+        self.offered = self.offered.saturating_sub(n);
         self.end = self.end.saturating_add(n);
         self.fresh = self.fresh.saturating_add(n);
     }
@@ -97,6 +96,7 @@ impl Rx {
         if let Some(room) = self.buf.get_mut(self.end..end) {
             room.copy_from_slice(bytes);
         }
+        self.offered = bytes.len();
         self.filled(bytes.len());
         true
     }
@@ -226,9 +226,23 @@ mod tests {
         let mut rx = Rx::default();
         assert!(rx.append(&vec![0; Rx::UNPOLLED_LIMIT]));
         assert!(!rx.append(&[0]));
-        assert!(rx.space().is_empty());
+        assert!(rx.space_up_to(usize::MAX).is_empty());
         rx.polled_dry();
         assert!(rx.append(&[0]));
+    }
+
+    #[test]
+    fn rx_takes_no_more_than_it_offered() {
+        let mut rx = Rx::default();
+        assert!(rx.append(&[7; 100_000]));
+        rx.consume(usize::MAX);
+        rx.polled_dry();
+        assert_eq!(rx.space_up_to(10).len(), 10);
+        rx.filled(4);
+        rx.filled(usize::MAX);
+        assert_eq!(rx.bytes().len(), 10, "the buffer is larger, but no more was offered");
+        rx.filled(1);
+        assert_eq!(rx.fresh(), 10);
     }
 
     #[test]

@@ -1,7 +1,36 @@
-//! The editor's side and the agent's side of the protocol by which a coding agent's command line attaches to an
-//! editor: sans-IO state machines that any event loop can drive.
+//! The editor's side and the agent's side of the protocol by which a coding agent's command line (Claude Code, and
+//! others that speak the same) attaches to an editor: sans-IO state machines that any event loop can drive.
+//!
+//! ```text
+//!  ide::Host ─ ide::Server ┬ ws::Server    RFC 6455                 the editor
+//!                          └ mcp::Server ─ rpc  JSON-RPC 2.0
+//!
+//!              ide::Client ┬ ws::Client                             the agent
+//!                          └ mcp::Client ─ rpc
+//! ```
+//!
+//! Nothing here owns a socket, a file, a clock, a variable or a source of randomness. Bytes and time are handed in,
+//! events and bytes are taken out, through two traits: [`Wire`] is what a socket needs, [`Machine`] is what a loop
+//! needs. Nine laws hold for every machine of this crate; they stand at [`Wire`].
+//!
+//! # Where to begin
+//!
+//! - an editor: [`ide::Host`], whose documentation has the loop; with mio, `ide-mcp-mio` has it ready;
+//! - an agent, a bridge, a test: [`ide::Client`], with `ide-mcp-blocking` on a socket of `std`;
+//! - MCP over something else than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
+//! - WebSocket alone: [`ws::Server`] and [`ws::Client`], without serde.
+//!
+//! # Features
+//!
+//! - `std` (default): [`Clock`], and JSON is written straight into the send buffer.
+//! - `ide` (default): module [`ide`]; implies `mcp`.
+//! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
+//!
+//! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
+// The links in the page above lead to what the features bring.
+#![cfg_attr(not(all(feature = "std", feature = "ide")), allow(rustdoc::broken_intra_doc_links))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -24,3 +53,8 @@ pub use machine::{Machine, Wire};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;
+
+/// The code of the README compiles.
+#[cfg(all(doctest, feature = "std", feature = "ide"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -103,19 +103,21 @@ impl<R: TryCryptoRng> Client<R> {
         }
         let Some(opening) = &mut self.opening else { return };
         let limit = output.limits.head;
-        let found = match opening.search.end(input.rx.bytes()) {
-            Ok(Some(len)) if len <= limit => {
+        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
+        let held = input.rx.bytes().len();
+        let found = match opening.search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
+            Ok(Some(len)) => {
                 let head = input.rx.bytes().get(..len).unwrap_or_default();
                 response::check(head, text(&opening.key), &opening.ask).map(|chosen| (len, chosen))
             }
-            Ok(None) if input.rx.bytes().len() <= limit => {
+            Ok(None) if held <= limit => {
                 input.rx.polled_dry();
                 if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
                     return;
                 }
                 Err(ResponseError::TimedOut)
             }
-            Ok(_) | Err(_) => Err(ResponseError::Malformed),
+            Ok(None) | Err(_) => Err(ResponseError::Malformed),
         };
         match found {
             Ok((len, chosen)) => {

@@ -164,19 +164,19 @@ impl Server {
             return None;
         }
         let limit = output.limits.head;
-        let found = match search.end(input.rx.bytes()) {
+        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
+        let held = input.rx.bytes().len();
+        let found = match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
             Err(malformed) => Err(request::malformed(malformed)),
-            Ok(Some(len)) if len <= limit => {
-                request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|()| len)
-            }
-            Ok(None) if input.rx.bytes().len() <= limit => {
+            Ok(Some(len)) => request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|()| len),
+            Ok(None) if held <= limit => {
                 input.rx.polled_dry();
                 if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
                     return None;
                 }
                 Err(request::TOO_SLOW)
             }
-            Ok(_) => Err(request::TOO_LONG),
+            Ok(None) => Err(request::TOO_LONG),
         };
         match found {
             Ok(len) => {
@@ -200,7 +200,7 @@ impl Server {
 impl Wire for Server {
     fn space(&mut self) -> &mut [u8] {
         if !self.wants_input() {
-            return &mut [];
+            return self.stream.input.rx.space_up_to(0);
         }
         match self.opening {
             // A stranger is offered no more room than a head needs.

@@ -152,7 +152,8 @@ impl<M: Masking> Stream<M> {
 
 impl<M: Masking> Wire for Stream<M> {
     fn space(&mut self) -> &mut [u8] {
-        if self.wants_input() { self.input.rx.space() } else { &mut [] }
+        let room = if self.wants_input() { usize::MAX } else { 0 };
+        self.input.rx.space_up_to(room)
     }
 
     fn filled(&mut self, now: Time, n: usize) {

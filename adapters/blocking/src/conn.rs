@@ -1,0 +1,208 @@
+//! A machine on a socket of the standard library: it is read and written without blocking, and blocks only to wait.
+
+use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp_link::{BUDGET, Conn as Inner, Link};
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::thread;
+use std::time::Duration;
+
+/// How long a write waits for room before the connection looks at its input and its timers again. A peer that itself
+/// waits for us to read is not kept waiting longer than this.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
+
+/// The shortest wait for input: a read timeout of zero would mean none.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The longest wait for input in one piece; some systems refuse timeouts of months.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// One connection.
+///
+/// [`next_event`](Conn::next_event) waits; what the machine was made to send goes out with the next call. Call it until
+/// it returns `None`, or the farewell may be lost.
+///
+/// ```no_run
+/// use ide_mcp::{Time, ws};
+/// use ide_mcp_blocking::Conn;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (stream, _) = std::net::TcpListener::bind("127.0.0.1:0")?.accept()?;
+/// let mut conn = Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO))?;
+/// while let Some(event) = conn.next_event() {
+///     match event {
+///         ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap_or_default(),
+///         ws::OwnedEvent::Text(text) => conn.machine_mut().sender().text(&text).unwrap_or_default(),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Conn<M> {
+    inner: Inner<M, TcpStream>,
+    clock: Clock,
+}
+
+impl<M: Wire + Machine> Conn<M> {
+    /// Connects, and drives the machine on the connection.
+    ///
+    /// # Errors
+    /// Whatever connecting, or preparing the socket, reports.
+    pub fn connect(addr: impl ToSocketAddrs, machine: M) -> io::Result<Self> {
+        Self::from_stream(TcpStream::connect(addr)?, machine)
+    }
+
+    /// Drives the machine on a connected socket, whose modes and timeouts are the connection's from here on.
+    ///
+    /// Its clock starts now: a machine that is told the time when it is made is told [`Time::ZERO`]. Where it has
+    /// another clock, hand that over with [`with_clock`](Conn::with_clock).
+    ///
+    /// # Errors
+    /// Whatever preparing the socket reports.
+    pub fn from_stream(stream: TcpStream, machine: M) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        // A turn writes all it has at once; holding it back would only add delay.
+        stream.set_nodelay(true)?;
+        Ok(Self { inner: Inner::new(machine, Link::new(stream)), clock: Clock::new() })
+    }
+
+    /// Uses this clock, the one the machine was made with.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The time now, for methods of the machine that want it.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// The machine.
+    #[must_use]
+    pub const fn machine(&self) -> &M {
+        self.inner.machine()
+    }
+
+    /// The machine, to send something: it goes out with the next call that waits, or with [`flush`](Conn::flush).
+    pub const fn machine_mut(&mut self) -> &mut M {
+        self.inner.machine_mut()
+    }
+
+    /// The socket, to ask for its addresses.
+    #[must_use]
+    pub const fn stream(&self) -> &TcpStream {
+        self.inner.link().socket()
+    }
+
+    /// The error that ended the transport, if it was one.
+    #[must_use]
+    pub const fn error(&self) -> Option<&io::Error> {
+        self.inner.link().error()
+    }
+
+    /// Whether the last event was delivered and the connection has ended in order.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.inner.is_over()
+    }
+
+    /// Waits for the next event. `None` once the last one was delivered and the connection has ended in order, which
+    /// takes a second at most.
+    pub fn next_event(&mut self) -> Option<M::Event> {
+        loop {
+            let event = self.poll(LONGEST);
+            if event.is_some() || self.is_over() {
+                return event;
+            }
+        }
+    }
+
+    /// Waits for the next event, but not longer than about `at_most`; zero looks at what is there. `None` if there was
+    /// none in time, or if all [is over](Conn::is_over).
+    pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
+        let until = self.now().after(at_most);
+        loop {
+            if let Some(event) = self.machine_mut().poll_event() {
+                return Some(event);
+            }
+            // What has arrived comes before what is due: the caller may have been away for long.
+            let now = self.now();
+            let (machine, link) = self.inner.parts_mut();
+            link.ready();
+            link.read(machine, now, BUDGET);
+            machine.tick(now);
+            if let Some(event) = machine.poll_event() {
+                return Some(event);
+            }
+            link.write(machine, now, BUDGET);
+            link.discard(now, BUDGET);
+            if link.is_over() || until <= now {
+                return None;
+            }
+            self.wait(now, until);
+        }
+    }
+
+    /// Writes what waits to be written, for at most about `at_most`. Input is taken meanwhile as far as there is room
+    /// for it, and its events come later. True if nothing waits any more.
+    pub fn flush(&mut self, at_most: Duration) -> bool {
+        let until = self.now().after(at_most);
+        loop {
+            let now = self.now();
+            let (machine, link) = self.inner.parts_mut();
+            link.ready();
+            link.read(machine, now, BUDGET);
+            link.write(machine, now, BUDGET);
+            if machine.outgoing().is_empty() || link.error().is_some() || until <= now {
+                return machine.outgoing().is_empty();
+            }
+            self.wait(now, until);
+        }
+    }
+
+    /// Waits until there is something to do, at the longest until `until`.
+    fn wait(&mut self, now: Time, until: Time) {
+        let (machine, link) = self.inner.parts_mut();
+        if !link.is_ending() && link.error().is_none() && !machine.outgoing().is_empty() {
+            // There was no room for it. Input waits for a moment; most often the room comes sooner.
+            return self.block(SHORTEST, |inner| {
+                let (machine, link) = inner.parts_mut();
+                link.ready();
+                link.write(machine, now, 1);
+            });
+        }
+        let hears = link.is_ending() || machine.wants_input();
+        let wait = self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).since(now);
+        if wait.is_zero() {
+            return;
+        }
+        if hears {
+            self.block(wait, |inner| {
+                // Whatever comes, an end or an error too, is found by the read that follows.
+                let _ = inner.link().socket().peek(&mut [0]);
+            });
+        } else {
+            // The machine waits for its caller, or for time alone.
+            thread::park_timeout(wait.min(LONGEST));
+        }
+    }
+
+    /// Does something while the socket blocks, with this timeout for reads.
+    fn block(&mut self, read_timeout: Duration, wait: impl FnOnce(&mut Inner<M, TcpStream>)) {
+        let timeout = read_timeout.clamp(SHORTEST, LONGEST);
+        let stream = self.stream();
+        let prepared = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.set_nonblocking(false));
+        if prepared.is_ok() {
+            wait(&mut self.inner);
+        }
+        if prepared.and_then(|()| self.stream().set_nonblocking(true)).is_err() {
+            // The socket cannot wait for us; at least nothing spins until it is found out what is wrong with it.
+            thread::park_timeout(SHORTEST);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Blocking connections over real loopback sockets.
+
+#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+
+use getrandom::SysRng;
+use ide_mcp::{Time, ws};
+use ide_mcp_blocking::Conn;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
+    let (stream, _) = listener.accept().unwrap();
+    Conn::from_stream(stream, ws::Server::new(limits, Time::ZERO)).unwrap()
+}
+
+/// A server of one connection that echoes, on its own thread; the thread ends with how the connection did.
+fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let server = thread::spawn(move || {
+        let mut conn = accept(&listener, ws::Limits::default());
+        let mut closed = Vec::new();
+        while let Some(event) = conn.next_event() {
+            match event {
+                ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap(),
+                ws::OwnedEvent::Text(text) => conn.machine_mut().sender().text(&text).unwrap(),
+                ws::OwnedEvent::Binary(bytes) => conn.machine_mut().sender().binary(&bytes).unwrap(),
+                ws::OwnedEvent::Closed(end) => closed.push(end),
+                _ => {}
+            }
+        }
+        assert!(conn.is_over());
+        closed
+    });
+    (addr, server)
+}
+
+fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
+    let ask = ws::Ask::new(addr.to_string());
+    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+    Conn::connect(addr, machine).unwrap()
+}
+
+/// A client without a machine, whose reads do not last for ever.
+fn plain(addr: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(addr).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Everything until the end, whether that comes in order or by a reset.
+fn read_all(stream: &mut TcpStream) -> Vec<u8> {
+    let (mut all, mut space) = (Vec::new(), [0; 4096]);
+    while let Ok(n @ 1..) = stream.read(&mut space) {
+        all.extend(space.iter().take(n));
+    }
+    all
+}
+
+fn contains(all: &[u8], part: &[u8]) -> bool {
+    all.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn sixty_four_messages_come_back() {
+    let (addr, server) = echo();
+    let mut client = client(addr);
+    let sent: Vec<String> = (0..64).map(|n| format!("{n} ").repeat(n * n)).collect();
+    let mut echoed = Vec::new();
+    while let Some(event) = client.next_event() {
+        match event {
+            ws::OwnedEvent::Open { .. } => {
+                for text in &sent {
+                    client.machine_mut().sender().text(text).unwrap();
+                }
+            }
+            ws::OwnedEvent::Text(text) => {
+                echoed.push(text);
+                if echoed.len() == sent.len() {
+                    client.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
+                }
+            }
+            ws::OwnedEvent::Closed(closed) => assert_eq!(closed, ws::Closed::ByUs { answered: true }),
+            _ => {}
+        }
+    }
+    assert!(echoed == sent, "{} came back", echoed.len());
+    assert!(matches!(&*server.join().unwrap(), [ws::Closed::ByPeer { .. }]));
+}
+
+#[test]
+fn two_that_write_before_they_read_do_not_wait_for_each_other() {
+    // More than the buffers of two sockets hold: with writes that wait for room, neither would ever read.
+    let (addr, server) = echo();
+    let mut client = client(addr);
+    let mut back = 0;
+    while let Some(event) = client.next_event() {
+        match event {
+            ws::OwnedEvent::Open { .. } => {
+                for _ in 0..7 {
+                    client.machine_mut().sender().binary(&vec![1; 4 << 20]).unwrap_or_default();
+                }
+            }
+            ws::OwnedEvent::Binary(_) => {
+                back += 1;
+                if back < 8 {
+                    client.machine_mut().sender().binary(&vec![2; 4 << 20]).unwrap();
+                } else {
+                    client.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(back >= 8);
+    assert_eq!(server.join().unwrap().len(), 1);
+}
+
+#[test]
+fn junk_is_answered_with_a_close_frame_that_arrives() {
+    let (addr, server) = echo();
+    let mut stream = plain(addr);
+    stream.write_all(HEAD).unwrap();
+    // The server stops reading at the first frame; the rest may meet a closed door.
+    let _ = stream.write_all(&vec![0xff; 1 << 20]);
+    let all = read_all(&mut stream);
+    assert!(all.starts_with(b"HTTP/1.1 101"));
+    assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
+    assert!(matches!(&*server.join().unwrap(), [ws::Closed::Violation(_)]));
+}
+
+#[test]
+fn a_refusal_arrives_before_the_reset() {
+    let (addr, server) = echo();
+    let mut stream = plain(addr);
+    let _ = stream.write_all(&vec![b'x'; 1 << 20]);
+    assert!(read_all(&mut stream).starts_with(b"HTTP/1.1 431"));
+    assert!(matches!(&*server.join().unwrap(), [ws::Closed::Refused(_)]));
+}
+
+#[test]
+fn a_peer_that_vanishes_is_one_ending() {
+    for (name, head) in [("before the request", &b""[..]), ("within it", b"GET / HT"), ("after it", HEAD)] {
+        let (addr, server) = echo();
+        let mut stream = plain(addr);
+        stream.write_all(head).unwrap();
+        drop(stream);
+        assert_eq!(server.join().unwrap(), [ws::Closed::Vanished], "{name}");
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_read_keeps_nobody_waiting() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    let mut limits = ws::Limits::default();
+    limits.stalled = Duration::from_millis(300);
+    let mut conn = accept(&listener, limits);
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+    conn.machine_mut().accept(None).unwrap();
+    let mut slices = 0;
+    let closed = loop {
+        // The sockets take some of it at first; neither call lasts because they take no more.
+        while conn.machine_mut().sender().binary(&vec![7; 1 << 20]).is_ok() {}
+        conn.flush(Duration::from_millis(1));
+        if let Some(ws::OwnedEvent::Closed(closed)) = conn.poll(Duration::from_millis(10)) {
+            break closed;
+        }
+        slices += 1;
+    };
+    assert!(slices > 3, "{slices} slices");
+    assert_eq!(closed, ws::Closed::Stalled);
+    assert_eq!(conn.next_event(), None);
+}
+
+#[test]
+fn waiting_ends_with_the_time_and_with_the_deadline() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    let mut limits = ws::Limits::default();
+    limits.handshake = Duration::from_millis(200);
+    let mut conn = accept(&listener, limits);
+    assert_eq!(conn.poll(Duration::ZERO), None);
+    assert_eq!(conn.poll(Duration::from_millis(10)), None);
+    assert!(conn.now() >= Time::from_millis(10) && !conn.is_over());
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::Refused(_)))));
+    assert!(conn.now() >= Time::from_millis(200));
+    let reader = thread::spawn(move || read_all(&mut stream));
+    assert_eq!(conn.next_event(), None);
+    assert!(reader.join().unwrap().starts_with(b"HTTP/1.1 408"));
+}
+
+#[test]
+fn what_arrived_while_the_caller_was_away_comes_before_the_timeout() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    let mut limits = ws::Limits::default();
+    limits.handshake = Duration::from_millis(20);
+    let mut conn = accept(&listener, limits);
+    while conn.now() < Time::from_millis(40) || conn.stream().peek(&mut [0]).is_err() {
+        thread::yield_now();
+    }
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+}
+
+#[test]
+fn a_machine_that_waits_for_its_caller_keeps_its_input() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    stream.write_all(&[0; 16 * 1024]).unwrap();
+    let mut conn = accept(&listener, ws::Limits::default());
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+    // The request is not decided: the machine takes no more input and has no timer.
+    assert_eq!(conn.poll(Duration::from_millis(30)), None);
+    conn.machine_mut().accept(None).unwrap();
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::Violation(_)))));
+}

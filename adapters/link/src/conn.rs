@@ -1,0 +1,89 @@
+//! A [`Link`] with the machine it works for.
+
+use crate::{BUDGET, Link, Shutdown};
+use ide_mcp::{Machine, Time, Wire};
+use std::io::{Read, Write};
+
+/// One connection: a machine and its socket.
+///
+/// Call [`turn`](Conn::turn) whenever the socket may have become ready (after [`ready`](Conn::ready)), when
+/// [`deadline`](Conn::deadline) has come, and after acting on the machine from outside; until
+/// [`is_over`](Conn::is_over).
+#[derive(Debug)]
+pub struct Conn<M, S> {
+    machine: M,
+    link: Link<S>,
+}
+
+impl<M, S> Conn<M, S> {
+    /// Joins a machine and a socket: [`Link::new`] for one that is connected, [`Link::connecting`] for one that is
+    /// not yet.
+    #[must_use]
+    pub const fn new(machine: M, link: Link<S>) -> Self {
+        Self { machine, link }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub const fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The machine, to send something. [`deadline`](Conn::deadline) then asks for a turn.
+    pub const fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// The link.
+    #[must_use]
+    pub const fn link(&self) -> &Link<S> {
+        &self.link
+    }
+
+    /// The link, for its socket.
+    pub const fn link_mut(&mut self) -> &mut Link<S> {
+        &mut self.link
+    }
+
+    /// Both, for a loop that takes the steps of a turn apart.
+    pub const fn parts_mut(&mut self) -> (&mut M, &mut Link<S>) {
+        (&mut self.machine, &mut self.link)
+    }
+
+    /// See [`Link::ready`].
+    pub const fn ready(&mut self) {
+        self.link.ready();
+    }
+
+    /// Whether all is done: the last event was delivered, and the socket may be dropped.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.link.is_over()
+    }
+}
+
+impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
+    /// One turn: reads, ticks, hands every event to `on`, and writes what that provoked. Never waits where the socket
+    /// does not.
+    pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
+        self.link.read(&mut self.machine, now, BUDGET);
+        self.machine.tick(now);
+        while let Some(event) = self.machine.poll_event() {
+            on(&mut self.machine, event);
+        }
+        self.link.write(&mut self.machine, now, BUDGET);
+        self.link.discard(now, BUDGET);
+    }
+
+    /// When the next turn is due at the latest: `now` while there is something to do.
+    #[must_use]
+    pub fn deadline(&self, now: Time) -> Option<Time> {
+        if self.link.is_ending() {
+            return self.link.deadline(now);
+        }
+        if self.link.is_due(&self.machine) {
+            return Some(now);
+        }
+        self.machine.deadline().into_iter().chain(self.link.deadline(now)).min()
+    }
+}

@@ -1,0 +1,324 @@
+//! A link against a scripted socket and a wire that only records.
+
+use ide_mcp::{Time, Wire};
+use ide_mcp_link::{BUDGET, Link, Shutdown};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+
+const START: Time = Time::ZERO;
+
+/// A socket that does what the script says, one entry a call; past its end everything would block.
+#[derive(Debug, Default)]
+struct Script {
+    reads: VecDeque<Result<usize, ErrorKind>>,
+    writes: VecDeque<Result<usize, ErrorKind>>,
+    read_calls: usize,
+    write_calls: usize,
+    discarded: usize,
+    shutdowns: usize,
+    shutdown_fails: bool,
+}
+
+impl Script {
+    fn reads(reads: &[Result<usize, ErrorKind>]) -> Self {
+        Self { reads: reads.iter().copied().collect(), ..Self::default() }
+    }
+
+    fn writes(mut self, writes: &[Result<usize, ErrorKind>]) -> Self {
+        self.writes.extend(writes);
+        self
+    }
+}
+
+impl Read for Script {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        assert!(!space.is_empty(), "a read into nothing");
+        self.read_calls += 1;
+        let n = self.reads.pop_front().unwrap_or(Err(ErrorKind::WouldBlock))?.min(space.len());
+        if self.shutdowns > 0 {
+            self.discarded += n;
+        }
+        Ok(n)
+    }
+}
+
+impl Write for Script {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        assert!(!bytes.is_empty(), "a write of nothing");
+        self.write_calls += 1;
+        Ok(self.writes.pop_front().unwrap_or(Err(ErrorKind::WouldBlock))?.min(bytes.len()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for Script {
+    fn shutdown_write(&mut self) -> io::Result<()> {
+        self.shutdowns += 1;
+        if self.shutdown_fails { Err(ErrorKind::NotConnected.into()) } else { Ok(()) }
+    }
+}
+
+/// A wire that counts.
+#[derive(Debug)]
+struct Tape {
+    space: Vec<u8>,
+    wants: bool,
+    filled: usize,
+    ends: usize,
+    outgoing: Vec<u8>,
+    done: bool,
+    trims: usize,
+}
+
+impl Tape {
+    fn new(outgoing: usize) -> Self {
+        Self {
+            space: vec![0; 1000],
+            wants: true,
+            filled: 0,
+            ends: 0,
+            outgoing: vec![7; outgoing],
+            done: false,
+            trims: 0,
+        }
+    }
+}
+
+impl Wire for Tape {
+    fn space(&mut self) -> &mut [u8] {
+        if self.wants { &mut self.space } else { &mut [] }
+    }
+
+    fn filled(&mut self, _now: Time, n: usize) {
+        self.filled += n;
+    }
+
+    fn feed(&mut self, _now: Time, bytes: &[u8]) {
+        self.filled += bytes.len();
+    }
+
+    fn feed_eof(&mut self, _now: Time) {
+        self.ends += 1;
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.outgoing
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.outgoing.drain(..n);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.wants
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn trim(&mut self) {
+        self.trims += 1;
+    }
+}
+
+#[test]
+fn a_read_goes_on_until_there_is_nothing_or_an_end() {
+    // What the socket says; bytes that reach the wire, ends it is told of, and whether the link is still due.
+    type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
+    let cases: &[Case] = &[
+        ("nothing", &[], (0, 0, false)),
+        ("short reads", &[Ok(1), Ok(999), Ok(1000)], (2000, 0, false)),
+        ("the end", &[Ok(5), Ok(0), Ok(9)], (5, 1, false)),
+        ("a reset", &[Ok(5), Err(ErrorKind::ConnectionReset), Ok(9)], (5, 1, false)),
+        ("a death that is no timeout of ours", &[Err(ErrorKind::HostUnreachable)], (0, 1, false)),
+        ("interrupted: stays due", &[Ok(5), Err(ErrorKind::Interrupted), Ok(9)], (5, 0, true)),
+    ];
+    for (name, script, expected) in cases {
+        let (mut link, mut wire) = (Link::new(Script::reads(script)), Tape::new(0));
+        link.read(&mut wire, START, BUDGET);
+        let found = (wire.filled, wire.ends, link.is_due(&wire));
+        assert_eq!(found, *expected, "{name}");
+        // Readiness after an end changes nothing: the wire hears of it once.
+        link.ready();
+        link.read(&mut wire, START, BUDGET);
+        assert!(wire.ends <= 1, "{name}");
+    }
+}
+
+#[test]
+fn a_budget_leaves_the_link_due() {
+    let many = [Ok(1000); 300];
+    for (name, budget, calls) in
+        [("one read", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
+    {
+        let (mut link, mut wire) = (Link::new(Script::reads(&many)), Tape::new(0));
+        link.read(&mut wire, START, budget);
+        assert_eq!(link.socket().read_calls, calls, "{name}");
+        assert!(link.is_due(&wire), "{name}");
+    }
+    for (name, budget, calls) in
+        [("one write", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
+    {
+        let (mut link, mut wire) = (Link::new(Script::default().writes(&many)), Tape::new(5000));
+        link.write(&mut wire, START, budget);
+        assert_eq!(link.socket().write_calls, calls, "{name}");
+        assert!(link.is_due(&wire), "{name}");
+    }
+}
+
+#[test]
+fn what_the_wire_does_not_want_stays_in_the_socket() {
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
+    wire.wants = false;
+    link.read(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, link.socket().read_calls, link.is_due(&wire)), (0, 0, false));
+    // It wants again: no new readiness is needed.
+    wire.wants = true;
+    assert!(link.is_due(&wire));
+    link.read(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.ends), (10, 0));
+}
+
+#[test]
+fn a_write_goes_on_until_there_is_nothing_or_an_end() {
+    // What the socket says to 10 bytes; bytes left, ends the wire is told of, still due.
+    type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
+    let cases: &[Case] = &[
+        ("all at once", &[Ok(10)], (0, 0, true)),
+        ("short writes", &[Ok(1), Ok(3), Ok(6)], (0, 0, true)),
+        ("no room", &[Ok(4)], (6, 0, true)),
+        ("interrupted: stays due", &[Ok(4), Err(ErrorKind::Interrupted), Ok(6)], (6, 0, true)),
+        ("a broken pipe", &[Ok(4), Err(ErrorKind::BrokenPipe), Ok(6)], (6, 1, false)),
+        ("nothing is taken", &[Ok(0), Ok(6)], (10, 1, false)),
+    ];
+    for (name, script, expected) in cases {
+        let (mut link, mut wire) = (Link::new(Script::default().writes(script)), Tape::new(10));
+        link.write(&mut wire, START, BUDGET);
+        assert_eq!((wire.outgoing.len(), wire.ends, link.is_due(&wire)), *expected, "{name}");
+    }
+    // Without room nothing is due until the socket is ready again.
+    let (mut link, mut wire) = (Link::new(Script::default()), Tape::new(10));
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert!(!link.is_due(&wire));
+    link.ready();
+    assert!(link.is_due(&wire));
+}
+
+#[test]
+fn a_failed_write_first_reads_what_had_arrived() {
+    let script = Script::reads(&[Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
+        .writes(&[Err(ErrorKind::BrokenPipe)]);
+    let (mut link, mut wire) = (Link::new(script), Tape::new(10));
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.ends), (42, 1));
+    assert_eq!(link.error().map(io::Error::kind), Some(ErrorKind::BrokenPipe));
+    link.ready();
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().write_calls, wire.ends), (1, 1));
+}
+
+/// A link that has written its farewell, on a socket that then does what the script says.
+fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
+    let mut link = Link::new(Script::reads(reads).writes(&[Ok(10)]));
+    let mut wire = Tape::new(10);
+    wire.done = true;
+    assert!(link.is_due(&wire));
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().shutdowns, link.is_ending(), link.is_over()), (1, true, false));
+    link
+}
+
+#[test]
+fn the_end_shuts_down_and_discards_for_a_while() {
+    let flood = [Ok(4096); 20];
+    let almost: Vec<_> = [Ok(4096); 15].into_iter().chain([Ok(4095)]).collect();
+    let cases: &[(&str, &[Result<usize, ErrorKind>], usize, bool)] = &[
+        ("silence", &[], 0, false),
+        ("a little", &[Ok(100)], 100, false),
+        ("the end", &[Ok(100), Ok(0)], 100, true),
+        ("a reset", &[Err(ErrorKind::ConnectionReset)], 0, true),
+        ("one byte below the limit", &almost, 64 * 1024 - 1, false),
+        ("the limit", &flood, 64 * 1024, true),
+    ];
+    for (name, reads, discarded, over) in cases {
+        let mut link = farewell(reads);
+        assert_eq!(link.deadline(START), Some(START), "{name}");
+        link.discard(START, BUDGET);
+        assert_eq!((link.socket().discarded, link.is_over()), (*discarded, *over), "{name}");
+        let until = Time::from_millis(1000);
+        assert_eq!(link.deadline(START), (!over).then_some(until), "{name}");
+        link.discard(Time::from_millis(999), BUDGET);
+        assert_eq!(link.is_over(), *over, "{name}");
+        link.discard(until, BUDGET);
+        assert!(link.is_over(), "{name}");
+        assert_eq!(link.deadline(until), None, "{name}");
+    }
+}
+
+#[test]
+fn discarding_keeps_to_its_budget() {
+    let mut link = farewell(&[Ok(10); 5]);
+    link.discard(START, 1);
+    assert_eq!((link.socket().discarded, link.is_over()), (10, false));
+    assert_eq!(link.deadline(START), Some(START));
+}
+
+#[test]
+fn without_a_farewell_there_is_nothing_to_wait_for() {
+    let ending = |mut link: Link<Script>, wire: &mut Tape| {
+        wire.done = true;
+        link.write(wire, START, BUDGET);
+        (link.is_over(), link.socket().shutdowns)
+    };
+    let nothing_written = Link::new(Script::default());
+    assert_eq!(ending(nothing_written, &mut Tape::new(0)), (true, 0), "nothing was ever written");
+
+    let mut gone = Link::new(Script::reads(&[Ok(0)]).writes(&[Ok(10)]));
+    let mut wire = Tape::new(10);
+    gone.write(&mut wire, START, BUDGET);
+    gone.read(&mut wire, START, BUDGET);
+    assert_eq!(ending(gone, &mut wire), (true, 0), "the peer has gone");
+
+    let refuses = Script { shutdown_fails: true, ..Script::default().writes(&[Ok(10)]) };
+    assert_eq!(ending(Link::new(refuses), &mut Tape::new(10)), (true, 1), "the shutdown fails");
+}
+
+#[test]
+fn an_ending_link_leaves_its_wire_alone() {
+    let mut link = farewell(&[Ok(10)]);
+    let mut wire = Tape::new(10);
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.outgoing.len(), link.is_due(&wire)), (0, 10, false));
+}
+
+#[test]
+fn an_idle_wire_is_trimmed_once() {
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
+    assert_eq!(link.deadline(START), None);
+    link.read(&mut wire, START, BUDGET);
+    let idle = Time::from_millis(1000);
+    assert_eq!(link.deadline(START), Some(idle));
+    link.write(&mut wire, Time::from_millis(999), BUDGET);
+    assert_eq!(wire.trims, 0);
+    link.write(&mut wire, idle, BUDGET);
+    link.write(&mut wire, idle, BUDGET);
+    assert_eq!((wire.trims, link.deadline(idle)), (1, None));
+}
+
+#[test]
+fn a_connecting_socket_is_left_alone_until_it_is_ready() {
+    let (mut link, mut wire) = (Link::connecting(Script::reads(&[Ok(3)]).writes(&[Ok(10)])), Tape::new(10));
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().read_calls, link.socket().write_calls, link.is_due(&wire)), (0, 0, false));
+    link.ready();
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.outgoing.len()), (3, 0));
+}

@@ -1,0 +1,322 @@
+//! Connections in a `Poll`, over real loopback sockets.
+
+#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+
+use getrandom::SysRng;
+use ide_mcp::{Clock, Machine, Time, Wire, ws};
+use ide_mcp_mio::{Conn, Waker};
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token};
+use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const LISTENER: Token = Token(0);
+
+/// A loop on one thread: a listener whose connections echo, and clients.
+struct World {
+    poll: Poll,
+    events: Events,
+    clock: Clock,
+    listener: TcpListener,
+    servers: Vec<Conn<ws::Server>>,
+    clients: Vec<Conn<ws::Client<SysRng>>>,
+    tokens: usize,
+    turns: usize,
+    /// How many pings the connections of the listener have had.
+    pings: usize,
+    /// How the connections of the listener ended.
+    ended: Vec<ws::Closed>,
+}
+
+impl World {
+    fn new() -> Self {
+        let poll = Poll::new().unwrap();
+        let mut listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE).unwrap();
+        Self {
+            poll,
+            events: Events::with_capacity(64),
+            clock: Clock::new(),
+            listener,
+            servers: Vec::new(),
+            clients: Vec::new(),
+            tokens: 1,
+            turns: 0,
+            pings: 0,
+            ended: Vec::new(),
+        }
+    }
+
+    fn addr(&self) -> SocketAddr {
+        self.listener.local_addr().unwrap()
+    }
+
+    fn token(&mut self) -> Token {
+        self.tokens += 1;
+        Token(self.tokens)
+    }
+
+    fn connect(&mut self, addr: SocketAddr) {
+        let token = self.token();
+        let ask = ws::Ask::new(addr.to_string());
+        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), self.clock.now()).unwrap();
+        self.clients.push(Conn::connect(addr, machine, self.poll.registry(), token).unwrap());
+    }
+
+    /// Waits once and gives everyone a turn.
+    fn step(&mut self, mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent)) {
+        let now = self.clock.now();
+        assert!(now < Time::ZERO.after(PATIENCE), "it takes too long");
+        let servers = self.servers.iter().filter_map(|conn| conn.deadline(now));
+        let clients = self.clients.iter().filter_map(|conn| conn.deadline(now));
+        let wait = self.clock.until(servers.chain(clients).min()).unwrap_or(PATIENCE);
+        match self.poll.poll(&mut self.events, Some(wait)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return,
+            polled => polled.unwrap(),
+        }
+        self.turns += 1;
+        let now = self.clock.now();
+        for event in &self.events {
+            let servers = self.servers.iter_mut().any(|conn| conn.handle(event));
+            let _ = servers || self.clients.iter_mut().any(|conn| conn.handle(event));
+        }
+        while let Ok((stream, _)) = self.listener.accept() {
+            self.tokens += 1;
+            let machine = ws::Server::new(ws::Limits::default(), now);
+            self.servers.push(Conn::new(stream, machine, self.poll.registry(), Token(self.tokens)).unwrap());
+        }
+        for conn in &mut self.servers {
+            conn.turn(now, |machine, event| match event {
+                ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+                ws::OwnedEvent::Text(text) => machine.sender().text(&text).unwrap(),
+                ws::OwnedEvent::Binary(bytes) => machine.sender().binary(&bytes).unwrap(),
+                ws::OwnedEvent::Ping(_) => self.pings += 1,
+                ws::OwnedEvent::Closed(closed) => self.ended.push(closed),
+                _ => {}
+            });
+        }
+        for conn in &mut self.clients {
+            conn.turn(now, &mut on);
+        }
+        self.servers.retain(|conn| !conn.is_over());
+    }
+}
+
+#[test]
+fn sixty_four_messages_come_back_to_each_of_eight() {
+    let mut world = World::new();
+    for _ in 0..8 {
+        world.connect(world.addr());
+    }
+    let (mut echoed, mut closed) = (0, 0);
+    while closed < 8 {
+        world.step(|machine, event| match event {
+            ws::OwnedEvent::Open { .. } => {
+                for n in 0..64_usize {
+                    machine.sender().text(&format!("{n} ").repeat(n * n)).unwrap();
+                }
+                // What was sent before comes back all the same.
+                machine.sender().ping(b"done").unwrap();
+            }
+            ws::OwnedEvent::Text(text) => {
+                echoed += 1;
+                if text.starts_with("63 ") {
+                    machine.sender().close(ws::CloseCode::NORMAL, "").unwrap();
+                }
+            }
+            ws::OwnedEvent::Closed(end) => {
+                assert_eq!(end, ws::Closed::ByUs { answered: true });
+                closed += 1;
+            }
+            _ => {}
+        });
+    }
+    assert_eq!(echoed, 8 * 64);
+}
+
+#[test]
+fn much_goes_through_and_then_nothing_spins() {
+    const MESSAGE: usize = 1 << 20;
+    let mut world = World::new();
+    world.connect(world.addr());
+    let (mut sent, mut back) = (0, 0);
+    while back < 64 {
+        world.step(|machine, event| {
+            let answered = matches!(&event, ws::OwnedEvent::Binary(bytes) if bytes.len() == MESSAGE);
+            back += usize::from(answered);
+            if matches!(event, ws::OwnedEvent::Open { .. }) || answered {
+                // Four are under way at any time: more than the buffers of the sockets hold.
+                while sent < 64 && sent < back + 4 {
+                    machine.sender().binary(&vec![5; MESSAGE]).unwrap();
+                    sent += 1;
+                }
+            }
+        });
+    }
+    let before = world.turns;
+    let until = world.clock.now().after(Duration::from_millis(300));
+    while world.clock.now() < until {
+        let waker = Duration::from_millis(50);
+        let (servers, clients) = (&world.servers, &world.clients);
+        let now = world.clock.now();
+        assert!(servers.iter().all(|conn| conn.deadline(now) != Some(now)));
+        assert!(clients.iter().all(|conn| conn.deadline(now) != Some(now)));
+        world.poll.poll(&mut world.events, Some(waker)).unwrap();
+        assert!(world.events.is_empty(), "nobody says anything");
+    }
+    assert_eq!(world.turns, before);
+}
+
+#[test]
+fn a_noisy_connection_does_not_starve_a_quiet_one() {
+    let mut world = World::new();
+    let addr = world.addr();
+    world.connect(addr);
+    static QUIET_IS_DONE: AtomicBool = AtomicBool::new(false);
+    let noisy = thread::spawn(move || {
+        let mut stream = std::net::TcpStream::connect(addr).unwrap();
+        stream.write_all(HEAD).unwrap();
+        // A ping of 125 bytes, masked with zeros, again and again; the pongs are never read.
+        let ping: Vec<u8> = [0x89, 0xfd, 0, 0, 0, 0].into_iter().chain([0; 125]).collect();
+        let flood = ping.repeat(500);
+        while !QUIET_IS_DONE.load(Ordering::Relaxed) {
+            if stream.write_all(&flood).is_err() {
+                break;
+            }
+        }
+    });
+    let (mut rounds, mut noise, mut heard) = (0, 0, 0);
+    while rounds < 100 {
+        world.step(|machine, event| {
+            if matches!(event, ws::OwnedEvent::Open { .. } | ws::OwnedEvent::Text(_)) {
+                machine.sender().text("hi").unwrap();
+                // Only a round in which there was noise counts.
+                rounds += usize::from(noise > heard);
+                heard = noise;
+            }
+        });
+        noise = world.pings;
+    }
+    QUIET_IS_DONE.store(true, Ordering::Relaxed);
+    drop(world);
+    noisy.join().unwrap();
+}
+
+/// Writes the handshake and then `junk`, and reads until the end.
+fn plain(addr: SocketAddr, head: &'static [u8], junk: usize) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut stream = std::net::TcpStream::connect(addr).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(head).unwrap();
+        // The server stops reading at the first frame; the rest may meet a closed door.
+        let _ = stream.write_all(&vec![0xff; junk]);
+        let (mut all, mut space) = (Vec::new(), [0; 4096]);
+        while let Ok(n @ 1..) = stream.read(&mut space) {
+            all.extend(space.iter().take(n));
+        }
+        all
+    })
+}
+
+#[test]
+fn junk_is_answered_with_a_close_frame_that_arrives() {
+    let mut world = World::new();
+    let peer = plain(world.addr(), HEAD, 1 << 20);
+    while world.ended.is_empty() || !world.servers.is_empty() {
+        world.step(|_, _| {});
+    }
+    let all = peer.join().unwrap();
+    assert!(all.starts_with(b"HTTP/1.1 101"));
+    assert!(
+        all.windows(2).any(|code| code == [0x03, 0xea]),
+        "a close frame with 1002, in {} bytes",
+        all.len()
+    );
+    assert!(matches!(&*world.ended, [ws::Closed::Violation(_)]));
+}
+
+#[test]
+fn a_peer_that_vanishes_is_one_ending() {
+    let mut world = World::new();
+    let stream = std::net::TcpStream::connect(world.addr()).unwrap();
+    (&stream).write_all(HEAD).unwrap();
+    while !world.servers.iter().any(|conn| conn.machine().is_open()) {
+        world.step(|_, _| {});
+    }
+    drop(stream);
+    while !world.servers.is_empty() {
+        world.step(|_, _| {});
+    }
+    assert_eq!(world.ended, [ws::Closed::Vanished]);
+}
+
+#[test]
+fn a_connection_that_nobody_accepts_says_why() {
+    let mut world = World::new();
+    // Bound and never listened on again: the port is free, and closed.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    world.connect(closed);
+    let mut ended = Vec::new();
+    while !world.clients.iter().all(Conn::is_over) {
+        world.step(|_, event| ended.push(event));
+    }
+    assert_eq!(ended, [ws::OwnedEvent::Closed(ws::Closed::Vanished)]);
+    let error = world.clients.first().and_then(Conn::error).map(std::io::Error::kind);
+    assert_eq!(error, Some(ErrorKind::ConnectionRefused));
+}
+
+#[test]
+fn dropping_a_connection_frees_its_token() {
+    let mut world = World::new();
+    let registry = world.poll.registry().try_clone().unwrap();
+    let addr = world.addr();
+    for _ in 0..3 {
+        let stream = TcpStream::connect(addr).unwrap();
+        let conn =
+            Conn::new(stream, ws::Server::new(ws::Limits::default(), Time::ZERO), &registry, Token(77))
+                .unwrap();
+        assert_eq!(conn.token(), Token(77));
+        assert!(conn.machine().wants_input() && conn.machine().deadline().is_some());
+        drop(conn);
+    }
+    world.step(|_, _| {});
+    assert!(world.events.iter().all(|event| event.token() == LISTENER), "{:?}", world.events);
+}
+
+#[test]
+fn a_hundred_thousand_wakes_lose_nothing() {
+    const WAKER: Token = Token(9);
+    let mut poll = Poll::new().unwrap();
+    let waker = Waker::new(poll.registry(), WAKER).unwrap();
+    let (sender, queue) = mpsc::channel();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (sender, waker) = (sender.clone(), waker.clone());
+            thread::spawn(move || {
+                for n in 0..25_000 {
+                    sender.send(n).unwrap();
+                    waker.wake().unwrap();
+                }
+            })
+        })
+        .collect();
+    let (mut received, mut events) = (0, Events::with_capacity(8));
+    while received < 100_000 {
+        poll.poll(&mut events, Some(PATIENCE)).unwrap();
+        assert!(events.iter().any(|event| event.token() == WAKER), "{received} received, and no wake came");
+        received += queue.try_iter().count();
+    }
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}

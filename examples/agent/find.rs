@@ -1,0 +1,150 @@
+//! Finds the editor, and if there is none says everything that was looked at and why it was not it.
+
+use crate::options::Place as Asked;
+use ide_mcp::ide::launch_env::PORT_VARIABLE;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::matching::{Place, choose};
+use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_lockfile::{Found, from_environment, scan};
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+/// An editor that can be attached to.
+#[derive(Debug)]
+pub(crate) struct Editor {
+    pub(crate) port: u16,
+    pub(crate) name: String,
+    pub(crate) token: Option<AuthToken>,
+}
+
+impl Editor {
+    fn new(port: u16, file: LockFile) -> Self {
+        Self { port, name: file.ide_name, token: file.auth_token }
+    }
+}
+
+/// No editor, and why.
+#[derive(Debug)]
+pub(crate) struct Nothing(String);
+
+impl fmt::Display for Nothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<E: std::error::Error> From<E> for Nothing {
+    fn from(error: E) -> Self {
+        Self(format!("no editor found: {error}"))
+    }
+}
+
+/// Which editor to attach to.
+pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
+    if let Some(path) = &asked.lock {
+        return by_file(path);
+    }
+    let dirs: Vec<PathBuf> =
+        from_environment(Extras::default())?.into_iter().map(|candidate| candidate.dir.into()).collect();
+    let mut found = Vec::new();
+    for dir in &dirs {
+        found.extend(scan(dir)?);
+    }
+    match asked.port {
+        Some(port) => by_port(port, &dirs, found),
+        None => by_directory(asked.cwd.as_deref(), &dirs, &found),
+    }
+}
+
+fn by_file(path: &Path) -> Result<Editor, Nothing> {
+    let name = path.file_name().unwrap_or_default();
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let found = scan(dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
+    match found {
+        Some(Found { port: Some(port), file, .. }) => Ok(Editor::new(port, file?)),
+        Some(Found { port: None, .. }) => {
+            Err(Nothing(format!("{} is not named after a port, such as 41111.lock", path.display())))
+        }
+        None => Err(Nothing(format!("there is no lock file {}", path.display()))),
+    }
+}
+
+fn by_port(port: u16, dirs: &[PathBuf], found: Vec<Found>) -> Result<Editor, Nothing> {
+    match found.into_iter().find(|found| found.port == Some(port)) {
+        Some(found) => Ok(Editor::new(port, found.file?)),
+        None => Err(Nothing(format!(
+            "no editor found: there is no {} in {}",
+            LockFile::file_name(port),
+            list(dirs)
+        ))),
+    }
+}
+
+/// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
+fn by_directory(cwd: Option<&Path>, dirs: &[PathBuf], found: &[Found]) -> Result<Editor, Nothing> {
+    let cwd = std::path::absolute(match cwd {
+        Some(cwd) => cwd.to_owned(),
+        None => env::current_dir()?,
+    })?;
+    let canonical = cwd.canonicalize().ok();
+    let unusual = |path: &Path| {
+        io::Error::new(io::ErrorKind::InvalidInput, format!("the path {} is not Unicode", path.display()))
+    };
+    let logical = cwd.to_str().ok_or_else(|| unusual(&cwd))?;
+    let port = env::var(PORT_VARIABLE).ok();
+    let place = Place {
+        cwd: logical,
+        canonical: canonical.as_deref().and_then(Path::to_str),
+        port: port.as_deref().and_then(LockFile::parse_port),
+    };
+    // Files whose name is no port are no lock files, so what is left keeps its place in both lists.
+    let (files, listed): (Vec<&Found>, Vec<_>) =
+        found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
+    let matching = choose(&listed, &place);
+    let file = |index: usize| files.get(index).and_then(|found| found.file.as_ref().ok()).cloned();
+    match matching.only().and_then(|only| Some((only.port, file(only.index)?))) {
+        Some((port, file)) => Ok(Editor::new(port, file)),
+        None => Err(explain(logical, dirs, &files, &matching, port.as_deref())),
+    }
+}
+
+fn explain(
+    cwd: &str,
+    dirs: &[PathBuf],
+    files: &[&Found],
+    matching: &ide_mcp::ide::matching::Matching,
+    port: Option<&str>,
+) -> Nothing {
+    let path =
+        |index: usize| files.get(index).map(|found| found.path.display().to_string()).unwrap_or_default();
+    let mut text = String::new();
+    if matching.accepted.is_empty() {
+        let _ = write!(text, "no editor found for {cwd}");
+    } else {
+        let _ = write!(text, "several editors have {cwd} open; choose one with --port");
+    }
+    let _ = write!(text, "\n  looked in {}", list(dirs));
+    if let Some(port) = port {
+        let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}");
+    }
+    for accepted in &matching.accepted {
+        let name = files
+            .get(accepted.index)
+            .and_then(|found| found.file.as_ref().ok())
+            .map(|file| file.ide_name.as_str())
+            .unwrap_or_default();
+        let _ = write!(text, "\n  --port {}: {name:?}", accepted.port);
+    }
+    for refused in &matching.refused {
+        let _ = write!(text, "\n  {}: {}", path(refused.index), refused.reason);
+    }
+    if files.is_empty() {
+        text.push_str("\n  there are no lock files: start the editor, or its terminal integration, first");
+    }
+    Nothing(text)
+}
+
+fn list(dirs: &[PathBuf]) -> String {
+    dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
+}

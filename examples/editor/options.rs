@@ -1,0 +1,92 @@
+//! The command line.
+
+use ide_mcp::ide::AuthToken;
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+An editor that coding agents attach to.
+
+usage: editor [--headless] [--port N] [--token T] [--name NAME] [--on-diff ask|accept|reject|hold] [DIR…]
+
+  --headless      without a screen: events as lines of JSON on standard output, commands as lines of JSON on standard
+                  input (the only way so far, so it may be left out)
+  --port N        listen on this port of 127.0.0.1 (default: one that is free)
+  --token T       let in who knows this token, for tests (default: a new secret one)
+  --name NAME     what agents call the editor (default: ide-mcp editor)
+  --on-diff HOW   what happens to a proposed change: ask whoever sends the commands (default), accept or reject it at
+                  once, or hold it open
+  DIR…            the open folders (default: the working directory)
+
+The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end: SIGINT, SIGTERM, the end of
+standard input, or {\"cmd\":\"quit\"}.
+
+commands:
+  {\"cmd\":\"open\",\"path\":\"a.txt\"}
+  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}      lines and UTF-16 columns, from 0
+  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}         lines and conn may be left out
+  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to
+  {\"cmd\":\"quit\"}";
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) port: u16,
+    pub(crate) token: Option<AuthToken>,
+    pub(crate) name: String,
+    pub(crate) on_diff: OnDiff,
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+/// What happens to a proposed change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnDiff {
+    Ask,
+    Accept,
+    Reject,
+    Hold,
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
+        let mut parser = lexopt::Parser::from_env();
+        let mut options = Self {
+            port: 0,
+            token: None,
+            name: "ide-mcp editor".into(),
+            on_diff: OnDiff::Ask,
+            folders: Vec::new(),
+        };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("headless") => {}
+                Long("port") => options.port = parser.value()?.parse()?,
+                Long("token") => {
+                    let token = AuthToken::from_text(parser.value()?.string()?);
+                    options.token = Some(token.map_err(|error| format!("--token: {error}"))?);
+                }
+                Long("name") => options.name = parser.value()?.string()?,
+                Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
+                Value(folder) => options.folders.push(folder.into()),
+                other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
+            }
+        }
+        if options.folders.is_empty() {
+            options.folders.push(".".into());
+        }
+        Ok(Some(options))
+    }
+}
+
+impl OnDiff {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "ask" => Ok(Self::Ask),
+            "accept" => Ok(Self::Accept),
+            "reject" => Ok(Self::Reject),
+            "hold" => Ok(Self::Hold),
+            _ => Err("--on-diff takes ask, accept, reject or hold"),
+        }
+    }
+}

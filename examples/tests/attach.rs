@@ -1,0 +1,269 @@
+//! The whole path once, as a person would run it: the editor and agents are processes that find each other by the lock
+//! file in a home of their own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use support::{Place, Process};
+
+fn listening(editor: &mut Process) -> (u64, String) {
+    let event = editor.event("listening");
+    (event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
+}
+
+fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
+    let mut command = json!({"cmd": "answer", "tab": tab, "verdict": verdict});
+    if let Some(contents) = contents {
+        command["contents"] = contents.into();
+    }
+    command.to_string()
+}
+
+#[test]
+fn an_agent_finds_the_editor_and_lists_its_tools() {
+    let place = Place::new("tools");
+    let mut editor = place.editor(&["--name", "Test Editor"]);
+    let (port, lock) = listening(&mut editor);
+    assert_eq!(Path::new(&lock), place.lock_dir().join(format!("{port}.lock")));
+    let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    assert_eq!(file["ideName"], "Test Editor");
+    assert!(file["workspaceFolders"].as_array().unwrap().contains(&json!(place.project())));
+
+    let port = port.to_string();
+    for arguments in [&["tools"][..], &["--port", &port, "tools"], &["--lock", &lock, "tools"]] {
+        let mut agent = place.agent(arguments);
+        let tools: Vec<String> = (0..5).map(|_| agent.line()).collect();
+        let names: Vec<&str> = tools.iter().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+        assert_eq!(agent.end().0, Some(0));
+        let connected = editor.event("connected");
+        assert_eq!(connected["client"], "ide-mcp-agent");
+        assert!(editor.event("ide_connected")["pid"].is_u64());
+        assert_eq!(editor.event("closed")["conn"], connected["conn"]);
+    }
+}
+
+#[test]
+fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
+    let place = Place::new("nothing");
+    let mut agent = place.agent(&["tools"]);
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(2));
+    assert!(said.contains("no editor found") && said.contains(".claude/ide"), "{said}");
+
+    let mut editor = place.editor(&[]);
+    let (port, _) = listening(&mut editor);
+    let mut agent = place.agent(&["--cwd", "/", "tools"]);
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(2));
+    assert!(said.contains(&format!("{port}.lock")) && said.contains("none of its folders"), "{said}");
+    let mut agent = place.agent(&["--port", "1", "tools"]);
+    let (status, said) = agent.end();
+    assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+}
+
+#[test]
+fn a_diff_is_accepted_rejected_and_edited() {
+    let place = Place::new("diff");
+    place.write("a.txt", "old\n");
+    place.write("new.txt", "proposed ✻\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    assert_eq!(diff["path"], json!(place.project().join("a.txt")));
+    assert_eq!(diff["contents"], "proposed ✻\n");
+    editor.tell(&answer(&diff["tab"], "reject", None));
+    assert_eq!(editor.until("diff_closed")["why"], "rejected");
+    assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
+    assert_eq!(place.read("a.txt"), "old\n");
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    editor.tell(&answer(&diff["tab"], "accept", Some("edited\n")));
+    assert_eq!(editor.until("diff_closed")["why"], "accepted");
+    assert_eq!(agent.end().0, Some(0));
+    assert_eq!(place.read("a.txt"), "edited\n");
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    editor.tell(&answer(&diff["tab"], "accept", None));
+    assert_eq!(agent.end().0, Some(0));
+    assert_eq!(place.read("a.txt"), "proposed ✻\n");
+}
+
+#[test]
+fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
+    let place = Place::new("many");
+    place.write("bad.json", "{\n  \"a\": x\n}\n");
+    let mut editor = place.editor(&["--on-diff", "hold"]);
+    let (_, lock) = listening(&mut editor);
+    let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
+    for (which, agent) in agents.iter_mut().enumerate() {
+        for diff in 0..8 {
+            let arguments = json!({"old_file_path": "/x", "new_file_contents": "y", "tab_name": format!("{which}.{diff}")});
+            agent.tell(&format!("openDiff {arguments}"));
+        }
+    }
+    let mut tabs: Vec<String> =
+        (0..16).map(|_| editor.until("diff")["tab"].as_str().unwrap().into()).collect();
+    tabs.sort();
+    assert_eq!(tabs, (0..2).flat_map(|a| (0..8).map(move |d| format!("{a}.{d}"))).collect::<Vec<_>>());
+
+    for agent in &mut agents {
+        agent.tell(r#"getDiagnostics {"uri":"bad.json"}"#);
+    }
+    for agent in &mut agents {
+        let outcome = agent.event("outcome");
+        assert_eq!(outcome["tool"], "getDiagnostics");
+        let text = outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap();
+        let files: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(files[0]["uri"], "bad.json");
+        let problem = &files[0]["diagnostics"][0];
+        assert_eq!(problem["severity"], "Error");
+        assert_eq!(problem["range"]["start"], json!({"line": 1, "character": 7}), "{problem}");
+    }
+
+    let [mut first, mut second] = agents;
+    first.kill();
+    for _ in 0..8 {
+        let closed = editor.until("diff_closed");
+        assert_eq!(closed["why"], "disconnected");
+        assert!(closed["tab"].as_str().unwrap().starts_with("0."), "{closed}");
+    }
+    editor.until("closed");
+
+    second.tell(r#"close_tab {"tab_name":"1.7"}"#);
+    assert_eq!(editor.until("diff_closed")["why"], "close_tab");
+    let texts =
+        |outcome: &Value| outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
+    assert_eq!(texts(&second.event("outcome")), "TAB_CLOSED");
+
+    assert!(Path::new(&lock).exists());
+    editor.terminate();
+    for _ in 0..7 {
+        assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
+        assert_eq!(editor.event("diff_closed")["why"], "shutdown");
+    }
+    editor.event("closed");
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!Path::new(&lock).exists(), "the lock file is left behind");
+    assert_eq!(second.end().0, Some(1));
+}
+
+#[test]
+fn selections_and_mentions_reach_a_watching_agent() {
+    let place = Place::new("watch");
+    let path = place.write("a.txt", "hello\nwörld 😀!\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut agent = place.agent(&["watch"]);
+    editor.until("ide_connected");
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
+    let heard = agent.event("selection_changed");
+    assert_eq!(heard["params"]["text"], "ello\nwörld 😀");
+    assert_eq!(heard["params"]["filePath"], path);
+    editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
+    let heard = agent.event("at_mentioned");
+    assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
+    editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
+    assert_eq!(agent.event("selection_changed")["params"]["text"], "");
+    editor.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
+    let (status, said) = agent.end();
+    assert!(status == Some(1) && said.contains("1001"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
+    let place = Place::new("errors");
+    place.write("a.txt", "x\n");
+    let mut editor = place.editor(&[]);
+    let (_, lock) = listening(&mut editor);
+    for (line, expected) in [
+        ("nonsense", "no command"),
+        (r#"{"cmd":"dance"}"#, "no command"),
+        (r#"{"cmd":"open"}"#, "no command"),
+        (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
+        (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no open diff"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
+        (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
+    ] {
+        editor.tell(line);
+        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+
+    let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
+    for agent in &mut agents {
+        agent.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"same"}"#);
+    }
+    let conns: Vec<u64> = (0..2).map(|_| editor.until("diff")["conn"].as_u64().unwrap()).collect();
+    for line in [
+        r#"{"cmd":"answer","tab":"same","verdict":"accept"}"#.to_owned(),
+        r#"{"cmd":"mention","path":"a.txt"}"#.to_owned(),
+    ] {
+        editor.tell(&line);
+        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        assert!(conns.iter().all(|conn| message.contains(&conn.to_string())), "{line}: {message}");
+    }
+    for conn in &conns {
+        editor.tell(&json!({"cmd": "answer", "tab": "same", "verdict": "accept", "conn": conn}).to_string());
+        assert_eq!(editor.event("diff_closed")["conn"], *conn);
+    }
+    for mut agent in agents {
+        agent.hang_up();
+        assert_eq!(agent.event("outcome")["outcome"]["result"]["content"][0]["text"], "FILE_SAVED");
+        assert_eq!(agent.end().0, Some(0));
+    }
+    editor.hang_up();
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!Path::new(&lock).exists());
+}
+
+#[test]
+fn the_editor_decides_at_once_if_it_is_told_to() {
+    for (how, status, text) in [("accept", 0, "new\n"), ("reject", 1, "old\n")] {
+        let place = Place::new(how);
+        place.write("a.txt", "old\n");
+        place.write("new.txt", "new\n");
+        let mut editor = place.editor(&["--on-diff", how, "--token", "t"]);
+        listening(&mut editor);
+        let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+        assert_eq!(agent.end().0, Some(status));
+        assert_eq!(place.read("a.txt"), text);
+    }
+}
+
+#[test]
+fn a_call_prints_the_texts_of_its_result() {
+    let place = Place::new("call");
+    let path = place.write("a.txt", "x\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut agent = place.agent(&["call", "openFile", &json!({"filePath": path}).to_string()]);
+    assert_eq!(agent.line(), format!("Opened file: {path}"));
+    assert_eq!(agent.end().0, Some(0));
+    let mut agent = place.agent(&["call", "openFile", r#"{"filePath":"missing"}"#]);
+    assert!(agent.line().contains("missing"));
+    assert_eq!(agent.end().0, Some(1));
+    let mut agent = place.agent(&["call", "closeAllDiffTabs"]);
+    assert_eq!((agent.line().as_str(), agent.end().0), ("CLOSED_0_DIFF_TABS", Some(0)));
+    let mut agent = place.agent(&["call", "executeCode", r#"{"code":"1"}"#]);
+    let (status, said) = agent.end();
+    assert!(status == Some(1) && said.contains("executeCode not found"), "{said}");
+}

@@ -1,0 +1,175 @@
+//! Programs as processes: their lines, awaited, in a home of their own.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Long enough for a busy machine; what is awaited comes within milliseconds on an idle one.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A directory of its own with a home and a project in it, removed at the end.
+pub struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    pub fn new(name: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("ide-mcp-{name}-{}-{unique}", std::process::id()));
+        fs::create_dir_all(root.join("home")).unwrap();
+        fs::create_dir_all(root.join("project")).unwrap();
+        Self { root }
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    pub fn lock_dir(&self) -> PathBuf {
+        self.root.join("home/.claude/ide")
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> String {
+        let path = self.project().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().into()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.project().join(name)).unwrap()
+    }
+
+    pub fn editor(&self, arguments: &[&str]) -> Process {
+        let project = self.project();
+        let arguments: Vec<&str> =
+            ["--headless"].into_iter().chain(arguments.iter().copied()).chain(project.to_str()).collect();
+        self.start("editor", &arguments)
+    }
+
+    pub fn agent(&self, arguments: &[&str]) -> Process {
+        self.start("agent", arguments)
+    }
+
+    fn start(&self, program: &str, arguments: &[&str]) -> Process {
+        // Tests lie in target/*/deps, the programs beside it in examples.
+        let test = std::env::current_exe().unwrap();
+        let path = test.parent().and_then(Path::parent).unwrap().join("examples").join(program);
+        let mut child = Command::new(&path)
+            .args(arguments)
+            .current_dir(self.project())
+            .env("HOME", self.root.join("home"))
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CLAUDE_CODE_SSE_PORT")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Process { name: program.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+pub struct Process {
+    name: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Process {
+    /// The next line of standard output.
+    pub fn line(&mut self) -> String {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                self.seen.push(line.clone());
+                line
+            }
+            Err(_) => panic!("{} said nothing more; so far:\n{}", self.name, self.seen.join("\n")),
+        }
+    }
+
+    /// The next event, which must be this one.
+    pub fn event(&mut self, expected: &str) -> Value {
+        let line = self.line();
+        let event: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(event["event"], expected, "{line}");
+        event
+    }
+
+    /// The next event of this kind; others are passed over.
+    pub fn until(&mut self, expected: &str) -> Value {
+        loop {
+            let line = self.line();
+            let event: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            if event["event"] == expected {
+                return event;
+            }
+        }
+    }
+
+    /// A line for standard input.
+    pub fn tell(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).unwrap();
+    }
+
+    /// The end of standard input.
+    pub fn hang_up(&mut self) {
+        self.stdin = None;
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    #[cfg(unix)]
+    pub fn terminate(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Waits for the end: its exit status and what it said on standard error.
+    pub fn end(&mut self) -> (Option<i32>, String) {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{} does not end; so far:\n{}",
+                self.name,
+                self.seen.join("\n")
+            );
+            thread::yield_now();
+        };
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (status.code(), said)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

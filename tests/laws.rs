@@ -1,0 +1,69 @@
+//! The nine laws of `Wire` and `Machine`, asserted for every machine of this crate.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use support::editors::{IdeClient, IdeHost, IdeServer};
+use support::laws::{Broken, EventOf, Law, Subject, laws};
+use support::mutant::{Bug, MutantSubject};
+use support::sockets::{WsClient, WsServer};
+use support::toy::ToySubject;
+
+#[test]
+fn ws_server() {
+    laws(&WsServer);
+}
+
+#[test]
+fn ws_client() {
+    laws(&WsClient);
+}
+
+#[test]
+fn ide_server() {
+    laws(&IdeServer);
+}
+
+#[test]
+fn ide_client() {
+    laws(&IdeClient);
+}
+
+#[test]
+fn ide_host() {
+    laws(&IdeHost);
+}
+
+/// The machine that the laws are tried on where they are to fail holds them.
+#[test]
+fn toy() {
+    laws(&ToySubject);
+}
+
+#[test]
+fn laws_go_red_for_every_planted_bug() {
+    laws_go_red(|| ToySubject, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
+}
+
+#[test]
+fn laws_go_red_for_every_bug_planted_in_a_server() {
+    laws_go_red(|| WsServer, Bug::ANYWHERE);
+}
+
+/// Plants one bug at a time and expects that the law it breaks is named.
+fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)])
+where
+    EventOf<S>: Clone,
+{
+    laws(&MutantSubject { inner: subject(), bug: Bug::Harmless });
+    let mut missed = Vec::new();
+    for (bug, law) in bugs {
+        let mutant = MutantSubject { inner: subject(), bug: *bug };
+        let result = catch_unwind(AssertUnwindSafe(|| laws(&mutant)));
+        let found = result.map_err(|payload| payload.downcast_ref::<Broken>().map(|broken| broken.law));
+        if found != Err(Some(*law)) {
+            missed.push((bug, law, found));
+        }
+    }
+    assert!(missed.is_empty(), "bugs that are not found, or taken for others: {missed:#?}");
+}

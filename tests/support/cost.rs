@@ -1,0 +1,49 @@
+//! What a piece of work costs, measured so that other work on the computer does not count.
+
+use std::time::Duration;
+
+/// What a piece of work cost this thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    pub time: Duration,
+    /// Bytes ever allocated.
+    pub allocated: u64,
+    /// The most bytes held at one time, beyond those held before.
+    pub peak: u64,
+}
+
+/// Does the work and says what it cost.
+pub fn of(work: impl FnOnce()) -> Cost {
+    let mut time = Duration::ZERO;
+    let info = allocation_counter::measure(|| {
+        let before = cpu_time();
+        work();
+        time = cpu_time().saturating_sub(before);
+    });
+    Cost { time, allocated: info.bytes_total, peak: info.bytes_max }
+}
+
+/// Whether four times the work costs about four times as much: memory below six times, time below nine. What is
+/// quadratic costs sixteen times.
+pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), String> {
+    let is_linear = |one: &Cost, four: &Cost| {
+        four.allocated <= 6 * one.allocated + 64 * 1024
+            && four.time <= one.time * 9 + Duration::from_millis(4)
+    };
+    let (mut one, mut four) = (cost(1), cost(4));
+    for _ in 0..4 {
+        if is_linear(&one, &four) {
+            return Ok(());
+        }
+        // Another thread may have had the caches: the shortest time is the closest to the truth.
+        one.time = one.time.min(cost(1).time);
+        four.time = four.time.min(cost(4).time);
+    }
+    if is_linear(&one, &four) { Ok(()) } else { Err(format!("{one:?}, four times as much: {four:?}")) }
+}
+
+/// The processor time that this thread has used.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}

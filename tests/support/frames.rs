@@ -1,0 +1,72 @@
+//! Bytes of RFC 6455 written by hand: what a peer sends, right or wrong.
+
+/// A request to open that every server accepts; the key is that of RFC 6455 section 1.3.
+pub const HEAD: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/// The length of an answer's or a request's head at the beginning of `bytes`.
+pub fn head_len(bytes: &[u8]) -> usize {
+    bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4
+}
+
+/// A frame with a first byte of any kind, its length in the shortest form.
+pub fn frame(first: u8, key: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
+    let mask = if key.is_some() { 0x80 } else { 0 };
+    let mut out = vec![first];
+    match payload.len() {
+        len @ 0..126 => out.push(mask | u8::try_from(len).unwrap()),
+        len @ 126..0x1_0000 => {
+            out.push(mask | 126);
+            out.extend(u16::try_from(len).unwrap().to_be_bytes());
+        }
+        len => {
+            out.push(mask | 127);
+            out.extend(u64::try_from(len).unwrap().to_be_bytes());
+        }
+    }
+    out.extend(key.iter().flatten());
+    let key = key.unwrap_or_default();
+    out.extend(payload.iter().zip(key.iter().cycle()).map(|(byte, key)| byte ^ key));
+    out
+}
+
+/// A client's frame.
+pub fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
+    frame(first, Some([0x37, 0xfa, 0x21, 0x3d]), payload)
+}
+
+/// A server's frame.
+pub fn plain(first: u8, payload: &[u8]) -> Vec<u8> {
+    frame(first, None, payload)
+}
+
+/// A frame that was read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub first: u8,
+    pub key: Option<[u8; 4]>,
+    pub payload: Vec<u8>,
+}
+
+/// Reads frames one after the other; what is cut off at the end is a failure.
+pub fn read(mut bytes: &[u8]) -> Vec<Read> {
+    let mut frames = Vec::new();
+    while let [first, second, rest @ ..] = bytes {
+        let (len, rest) = match second & 0x7f {
+            126 => (u64::from(u16::from_be_bytes(*rest.first_chunk().unwrap())), &rest[2..]),
+            127 => (u64::from_be_bytes(*rest.first_chunk().unwrap()), &rest[8..]),
+            short => (u64::from(short), rest),
+        };
+        let (key, rest) = match second & 0x80 {
+            0 => (None, rest),
+            _ => (Some(*rest.first_chunk::<4>().unwrap()), &rest[4..]),
+        };
+        let (payload, rest) = rest.split_at(usize::try_from(len).unwrap());
+        let mask = key.unwrap_or_default();
+        let payload = payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key).collect();
+        frames.push(Read { first: *first, key, payload });
+        bytes = rest;
+    }
+    assert!(bytes.is_empty(), "a frame is cut off: {bytes:x?}");
+    frames
+}

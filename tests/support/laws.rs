@@ -1,0 +1,359 @@
+//! The nine laws of `Wire` and `Machine` as one test: `laws(&subject)`.
+//!
+//! A [`Subject`] says how its machine is made, what valid input looks like and how an application reacts; everything
+//! else is the same for all. The order of the checks is the order of the laws, except that the laws about every
+//! single step (3, 4, 5) are asserted by [`Run`] in each of them.
+
+pub use super::law::{Broken, Law, broken};
+pub use super::subject::{Calls, EventOf, Record, Subject};
+
+use super::cost;
+use super::plan::{Cutting, Plan};
+use super::random::Random;
+use super::run::Run;
+use ide_mcp::Time;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+/// Asserts all nine laws for a subject.
+pub fn laws<S: Subject>(subject: &S) {
+    let checks: [(&str, fn(&S)); 8] = [
+        ("total", total),
+        ("cuts", cuts),
+        ("one ending", one_ending),
+        ("time", time),
+        ("bounded", bounded),
+        ("calls", calls),
+        ("refusals", refusals),
+        ("linear", linear),
+    ];
+    for (name, check) in checks {
+        let result = catch_unwind(AssertUnwindSafe(|| check(subject)));
+        let Err(payload) = result else { continue };
+        if payload.is::<Broken>() {
+            eprintln!("  in the check `{name}` of {}", subject.name());
+            resume_unwind(payload);
+        }
+        broken(Law::Total, format_args!("{} panicked in the check `{name}`", subject.name()));
+    }
+}
+
+/// Law 1: any input, in any order of calls, at any times.
+fn total<S: Subject>(subject: &S) {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let input = any_input(subject, &mut random);
+        let mut run = Run::new(subject, seed, random.next() % 8);
+        let mut rest = input.as_slice();
+        for _ in 0..120 {
+            match random.below(16) {
+                0..=4 => {
+                    let (piece, behind) = rest.split_at(random.below(rest.len().min(600) + 1));
+                    rest = behind;
+                    run.feed(run.now(), piece);
+                }
+                5 => {
+                    let junk_len = random.below(40);
+                    let junk = random.bytes(junk_len);
+                    run.feed(run.now(), &junk);
+                }
+                6 => {
+                    let n = [0, 1, 7, usize::MAX][random.below(4)];
+                    run.fill_with(any_time(&mut random, run.now()), n);
+                }
+                7 => run.tick(any_time(&mut random, run.now())),
+                8..=10 => run.settle(),
+                11 => {
+                    run.poll();
+                }
+                12 => run.write(random.below(300)),
+                13 => run.write(usize::MAX),
+                14 => run.trim(),
+                _ if random.one_in(12) => run.eof(run.now()),
+                _ => {
+                    run.refuse();
+                }
+            }
+        }
+        run.finish();
+    }
+}
+
+/// Law 2: the same bytes at the same times with the same `sent` calls, cut in different places.
+fn cuts<S: Subject>(subject: &S) {
+    let scripts = subject.scripts();
+    for seed in 0..90 {
+        let mut random = Random::new(seed);
+        // Each script is tried as it is before anything is broken in it.
+        let input = match scripts.get(usize::try_from(seed).unwrap()) {
+            Some(script) => script.clone(),
+            None => any_input(subject, &mut random),
+        };
+        let plan = Plan::new(&input, &mut random);
+        let whole = plan.play(subject, seed, None);
+        for cutting in 0..4 {
+            let cut = plan.play(subject, seed, Some(Cutting { seed: cutting, bytewise: cutting == 0 }));
+            if cut != whole {
+                let how = if cutting == 0 { "a byte at a time".into() } else { format!("cutting {cutting}") };
+                broken(
+                    Law::Cuts,
+                    format_args!("{}, seed {seed}, {how}, {}", subject.name(), whole.difference(&cut)),
+                );
+            }
+        }
+    }
+}
+
+/// Law 3: after each prefix of a script, ended by the transport, by time, or by whoever feeds against `wants_input`.
+fn one_ending<S: Subject>(subject: &S) {
+    for script in subject.scripts() {
+        for seed in 0..24 {
+            let mut random = Random::new(seed);
+            let mut run = Run::new(subject, seed, seed % 8);
+            run.feed(run.now(), &script[..random.below(script.len() + 1)]);
+            if random.one_in(2) {
+                run.settle();
+            }
+            match seed % 3 {
+                0 => run.eof(run.now()),
+                1 => run.overfeed(),
+                _ => {}
+            }
+            if random.one_in(2) {
+                run.settle();
+            }
+            run.finish();
+        }
+    }
+}
+
+/// Laws 4 and 5: at each deadline of a quiet peer, and at early, late and repeated ticks.
+fn time<S: Subject>(subject: &S) {
+    for script in subject.scripts() {
+        for seed in 0..8 {
+            let mut random = Random::new(seed);
+            let mut run = Run::new(subject, seed, seed % 8);
+            for piece in script.chunks(script.len() / 4 + 1) {
+                run.feed(run.now(), piece);
+                run.settle();
+                if random.one_in(2) {
+                    run.write(usize::MAX);
+                    run.settle();
+                }
+                for _ in 0..3 {
+                    let Some(due) = run.deadline() else { break };
+                    let early = Duration::from_millis(u64::try_from(random.below(3)).unwrap());
+                    let at = Time::new(due.since_start().saturating_sub(early));
+                    run.tick(if random.one_in(8) { due.after(Duration::from_secs(8 * 3600)) } else { at });
+                    run.tick(run.now());
+                }
+            }
+            run.finish();
+        }
+    }
+}
+
+/// Law 6: a caller who never writes, a caller who never polls, and one who feeds all the same.
+fn bounded<S: Subject>(subject: &S) {
+    let name = subject.name();
+    let limit = subject.mark() + subject.slack();
+    let message = subject.message(200);
+
+    // Never written.
+    let mut run = Run::new(subject, 0, 0);
+    open(&mut run);
+    let mut fed = 0;
+    let cost = cost::of(|| {
+        while run.wants_input() {
+            if fed > 64 * limit {
+                broken(Law::Bounded, format_args!("{name} never stops reading although nothing is written"));
+            }
+            run.forget();
+            run.feed(run.now(), &message);
+            fed += message.len();
+            run.settle();
+            let waiting = run.outgoing().len();
+            if waiting > limit {
+                broken(Law::Bounded, format_args!("{name} has {waiting} bytes of output, {limit} allowed"));
+            }
+        }
+    });
+    // The buffers may have doubled just below what they hold, and the receive buffer has its own 256 KiB.
+    let most = u64::try_from(3 * limit + 512 * 1024).unwrap();
+    if cost.peak > most {
+        broken(Law::Bounded, format_args!("{name} held {} bytes, {most} allowed", cost.peak));
+    }
+    if !run.has_closed() {
+        run.write(usize::MAX);
+        run.settle();
+        if !run.wants_input() {
+            broken(Law::Bounded, format_args!("{name} does not read on once everything is written"));
+        }
+    }
+    run.finish();
+
+    // Never polled.
+    let mut run = Run::new(subject, 0, 0);
+    open(&mut run);
+    let mut taken = 0;
+    for piece in std::iter::repeat(&message).flat_map(|message| message.chunks(1000)) {
+        if !run.wants_input() {
+            break;
+        }
+        taken += run.read(run.now(), piece);
+        if taken > 256 * 1024 {
+            broken(Law::Bounded, format_args!("{name} took {taken} bytes unpolled, 256 KiB allowed"));
+        }
+    }
+    run.overfeed();
+    run.settle();
+    if !run.has_closed() {
+        broken(Law::Bounded, format_args!("{name} was fed against `wants_input` and has not ended"));
+    }
+    run.finish();
+}
+
+/// Law 7: however the application treats its calls, and however the connection ends.
+fn calls<S: Subject>(subject: &S) {
+    let scripts = subject.scripts();
+    for seed in 0..120_usize {
+        let mut random = Random::new(seed.try_into().unwrap());
+        let script = &scripts[seed % scripts.len()];
+        let mut run = Run::new(subject, random.next(), random.next() % 8);
+        // One run in three is cut short.
+        let len = if random.one_in(3) { random.below(script.len() + 1) } else { script.len() };
+        let mut rest = &script[..len];
+        while !rest.is_empty() && run.wants_input() {
+            let (piece, behind) = rest.split_at(1 + random.below(rest.len()));
+            rest = behind;
+            run.feed(run.now(), piece);
+            run.settle();
+            if random.one_in(3) {
+                run.tick(
+                    run.now().after(Duration::from_millis(u64::try_from(random.below(40_000)).unwrap())),
+                );
+            }
+            if random.one_in(2) {
+                run.write(usize::MAX);
+                run.settle();
+            }
+        }
+        run.finish();
+        let Calls { mut begun, mut ended } = subject.calls(run.record());
+        begun.sort();
+        ended.sort();
+        if begun != ended {
+            broken(
+                Law::AnsweredOnce,
+                format_args!("{}, seed {seed}\n  begun: {begun:?}\n  ended: {ended:?}", subject.name()),
+            );
+        }
+    }
+}
+
+/// Law 8: refused sends in between change nothing, neither at once nor later.
+fn refusals<S: Subject>(subject: &S) {
+    for script in subject.scripts() {
+        for seed in 0..6 {
+            let mut random = Random::new(seed);
+            let plan = Plan::new(&script, &mut random);
+            let without = plan.play_with(subject, seed, None, |_| {});
+            let with = plan.play_with(subject, seed, None, Run::refuse);
+            if with != without {
+                broken(
+                    Law::RefusalsFree,
+                    format_args!(
+                        "{}, seed {seed}: refused sends show later, {}",
+                        subject.name(),
+                        without.difference(&with)
+                    ),
+                );
+            }
+        }
+    }
+    // And above the mark.
+    let mut run = Run::new(subject, 0, 0);
+    open(&mut run);
+    let message = subject.message(200);
+    while run.wants_input() && run.outgoing().len() <= subject.mark() + subject.slack() {
+        run.refuse();
+        run.feed(run.now(), &message);
+        run.settle();
+    }
+    run.refuse();
+    run.finish();
+}
+
+/// Law 9: four times the bytes, one at a time, cost about four times as much; quadratic work would cost sixteen.
+fn linear<S: Subject>(subject: &S) {
+    const MANY: usize = 16 * 1024;
+    for (shape, message_len, repeats) in [("one message", MANY, 1), ("small messages", 16, MANY / 64)] {
+        let found = cost::four_times_is_four_times(|times| {
+            let (len, repeats) =
+                if repeats == 1 { (message_len * times, 1) } else { (message_len, repeats * times) };
+            let mut run = Run::new(subject, 0, 0);
+            open(&mut run);
+            let message = subject.message(len);
+            cost::of(|| {
+                for _ in 0..repeats {
+                    run.forget();
+                    for byte in message.chunks(1) {
+                        run.feed(run.now(), byte);
+                        run.settle();
+                    }
+                    run.write(usize::MAX);
+                }
+            })
+        });
+        if let Err(found) = found {
+            broken(Law::Linear, format_args!("{}, {shape}: {found}", subject.name()));
+        }
+    }
+}
+
+/// Feeds the opening and lets it be answered and written.
+fn open<S: Subject>(run: &mut Run<'_, S>) {
+    run.feed(run.now(), &run.subject().opening());
+    run.settle();
+    run.write(usize::MAX);
+    run.settle();
+}
+
+/// A script, or a script with a few changes, or bytes without sense behind the beginning of a script.
+fn any_input<S: Subject>(subject: &S, random: &mut Random) -> Vec<u8> {
+    let scripts = subject.scripts();
+    let mut input = scripts[random.below(scripts.len())].clone();
+    match random.below(4) {
+        0 => {}
+        1 => {
+            for _ in 0..=random.below(3) {
+                let at = random.below(input.len());
+                if let Some(byte) = input.get_mut(at) {
+                    *byte ^= 1 << random.below(8);
+                }
+            }
+        }
+        2 => {
+            let at = random.below(input.len());
+            let len = random.below(12);
+            input.splice(at..at, random.bytes(len));
+        }
+        _ => {
+            input.truncate(random.below(input.len()));
+            let len = random.below(2000);
+            input.extend(random.bytes(len));
+        }
+    }
+    input
+}
+
+/// Mostly near, sometimes in the past, sometimes at the end of time.
+fn any_time(random: &mut Random, now: Time) -> Time {
+    match random.below(12) {
+        0 => Time::ZERO,
+        1 => Time::from_millis(random.next()),
+        2 if random.one_in(4) => Time::from_millis(u64::MAX),
+        2 if random.one_in(4) => Time::new(Duration::MAX),
+        _ => now.after(Duration::from_millis(u64::try_from(random.below(4000)).unwrap())),
+    }
+}

@@ -1,0 +1,28 @@
+//! What the behaviour tests share: the nine laws as one test, machines to run it on, and two machines joined.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    reason = "each test program uses a part of this, and a test states its expectations"
+)]
+
+pub mod cost;
+pub mod editors;
+pub mod frames;
+pub mod law;
+pub mod laws;
+pub mod mutant;
+pub mod pair;
+pub mod plan;
+pub mod random;
+pub mod run;
+pub mod sockets;
+pub mod source;
+pub mod subject;
+pub mod toy;

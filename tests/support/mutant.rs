@@ -1,0 +1,396 @@
+//! Machines with a planted bug each: a test of the laws that it can fail.
+//!
+//! A [`Mutant`] wraps a real machine and has an output of its own, so that it can lose, double and change what
+//! passes through it. Each bug breaks one law.
+
+use super::laws::{Calls, EventOf, Law, Record, Subject};
+use ide_mcp::{Machine, Time, Wire};
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// What is wrong with a [`Mutant`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// Nothing: the wrapper itself holds the laws.
+    Harmless,
+    PanicsOnAByte,
+    PanicsWhenTimeGoesBack,
+    PanicsAtTheEndOfTime,
+    PanicsOnMoreThanItsSpace,
+    DropsAnEventAtACut,
+    OutputTellsOfCuts,
+    TrimLosesOutput,
+    ClosedTwice,
+    EventAfterClosed,
+    NeverCloses,
+    NeverDone,
+    ActsAfterClosed,
+    DeadlineStuckInThePast,
+    NeverIdle,
+    DeadlineHidesAnEvent,
+    DeadlineMissesTheEnd,
+    OutputNamedUnseen,
+    AlwaysWantsInput,
+    TakesEverythingUnpolled,
+    OverfedInSilence,
+    OffersSpaceItDoesNotWant,
+    AnswersTwice,
+    NeverAnswers,
+    ForgetsToSayThatACallEnded,
+    RefusalLeavesAByte,
+    RefusalMovesTheDeadline,
+    RefusalShowsLater,
+    CopiesAllForEachByte,
+    ReadsAllForEachByte,
+}
+
+impl Bug {
+    /// The bugs that any machine can have, and the law that each breaks.
+    pub const ANYWHERE: &[(Self, Law)] = &[
+        (Self::PanicsOnAByte, Law::Total),
+        (Self::PanicsWhenTimeGoesBack, Law::Total),
+        (Self::PanicsAtTheEndOfTime, Law::Total),
+        (Self::PanicsOnMoreThanItsSpace, Law::Total),
+        (Self::DropsAnEventAtACut, Law::Cuts),
+        (Self::OutputTellsOfCuts, Law::Cuts),
+        (Self::TrimLosesOutput, Law::Cuts),
+        (Self::ClosedTwice, Law::OneEnding),
+        (Self::EventAfterClosed, Law::OneEnding),
+        (Self::NeverCloses, Law::OneEnding),
+        (Self::NeverDone, Law::OneEnding),
+        (Self::ActsAfterClosed, Law::OneEnding),
+        (Self::DeadlineStuckInThePast, Law::ClockMovesOn),
+        (Self::NeverIdle, Law::ClockMovesOn),
+        (Self::DeadlineHidesAnEvent, Law::NothingUnseen),
+        (Self::DeadlineMissesTheEnd, Law::NothingUnseen),
+        (Self::OutputNamedUnseen, Law::NothingUnseen),
+        (Self::AlwaysWantsInput, Law::Bounded),
+        (Self::TakesEverythingUnpolled, Law::Bounded),
+        (Self::OverfedInSilence, Law::Bounded),
+        (Self::OffersSpaceItDoesNotWant, Law::Bounded),
+        (Self::RefusalLeavesAByte, Law::RefusalsFree),
+        (Self::RefusalMovesTheDeadline, Law::RefusalsFree),
+        (Self::RefusalShowsLater, Law::RefusalsFree),
+        (Self::CopiesAllForEachByte, Law::Linear),
+        (Self::ReadsAllForEachByte, Law::Linear),
+    ];
+
+    /// The bugs that only a machine with calls can have; they know the lines of the toy.
+    pub const WITH_CALLS: &[(Self, Law)] = &[
+        (Self::AnswersTwice, Law::AnsweredOnce),
+        (Self::NeverAnswers, Law::AnsweredOnce),
+        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
+    ];
+}
+
+/// A subject whose machine has a bug.
+#[derive(Debug)]
+pub struct MutantSubject<S> {
+    pub inner: S,
+    pub bug: Bug,
+}
+
+/// A machine with a bug.
+#[derive(Debug)]
+pub struct Mutant<M: Machine> {
+    inner: M,
+    bug: Bug,
+    now: Time,
+    /// The output, with what the bug makes of it.
+    out: Vec<u8>,
+    /// How much of the inner output was written, and was seen.
+    written: usize,
+    produced: usize,
+    /// Output was added that was not named.
+    unnamed: bool,
+    /// Input that the inner machine did not want.
+    backlog: Vec<u8>,
+    /// Everything that was fed.
+    kept: Vec<u8>,
+    room: [u8; 64],
+    feeds: usize,
+    drop_next: bool,
+    eof: bool,
+    refused: bool,
+    closed: bool,
+    is_closed: fn(&M::Event) -> bool,
+    /// To be reported, whatever the inner machine has to say.
+    extra: Option<M::Event>,
+    first: Option<M::Event>,
+}
+
+impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
+    /// What all input goes through.
+    fn pass(&mut self, now: Time, bytes: &[u8]) {
+        self.sees(now);
+        self.feeds += 1;
+        match self.bug {
+            Bug::PanicsOnAByte => assert!(!bytes.contains(&0xfe), "planted"),
+            Bug::DropsAnEventAtACut => self.drop_next |= bytes.len() == 1 && self.feeds % 7 == 0,
+            Bug::OutputTellsOfCuts if !self.closed && self.feeds == 300 => self.out.push(b'!'),
+            Bug::ActsAfterClosed if self.closed => self.out.push(b'!'),
+            Bug::CopiesAllForEachByte => self.kept = [&self.kept, bytes].concat(),
+            Bug::ReadsAllForEachByte => {
+                self.kept.extend_from_slice(bytes);
+                for absent in [0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd] {
+                    std::hint::black_box(self.kept.contains(&absent));
+                }
+            }
+            _ => {}
+        }
+        let too_much = !self.inner.wants_input() || !self.backlog.is_empty() || bytes.len() > 256 * 1024;
+        match self.bug {
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled if too_much => {
+                self.backlog.extend_from_slice(bytes);
+                self.inner.feed(now, &[]);
+            }
+            Bug::OverfedInSilence if too_much => self.inner.feed(now, &[]),
+            _ => self.inner.feed(now, bytes),
+        }
+        self.pull();
+    }
+
+    fn sees(&mut self, now: Time) {
+        match self.bug {
+            Bug::PanicsWhenTimeGoesBack => assert!(now >= self.now, "planted"),
+            Bug::PanicsAtTheEndOfTime => {
+                assert!(now.since_start().checked_add(Duration::from_secs(1)).is_some(), "planted");
+            }
+            _ => {}
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Takes over what is new in the inner output.
+    fn pull(&mut self) {
+        let waiting = self.inner.outgoing();
+        let end = self.written + waiting.len();
+        if end > self.produced {
+            let new = waiting[self.produced - self.written..].to_vec();
+            self.produced = end;
+            self.unnamed = true;
+            let new = self.distort(new);
+            self.out.extend(new);
+        } else if waiting.is_empty() && self.closed {
+            self.out.clear();
+        }
+    }
+
+    fn distort(&mut self, new: Vec<u8>) -> Vec<u8> {
+        if self.bug == Bug::RefusalShowsLater && std::mem::take(&mut self.refused) {
+            return [b"!", &new[..]].concat();
+        }
+        let times = |line: &[u8]| match self.bug {
+            Bug::AnswersTwice if line.starts_with(b"answer 1") => 2,
+            Bug::NeverAnswers if line.starts_with(b"answer 1") => 0,
+            _ => 1,
+        };
+        new.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.repeat(times(line))).collect()
+    }
+}
+
+impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
+    fn space(&mut self) -> &mut [u8] {
+        match self.bug {
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled if !self.wants_input() => &mut [],
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::OffersSpaceItDoesNotWant => {
+                &mut self.room
+            }
+            _ => self.inner.space(),
+        }
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        let space = self.space();
+        assert!(n <= space.len() || self.bug != Bug::PanicsOnMoreThanItsSpace, "planted");
+        let space = self.space();
+        let bytes = space[..space.len().min(n)].to_vec();
+        self.pass(now, &bytes);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.pass(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.sees(now);
+        self.eof = true;
+        self.inner.feed_eof(now);
+        self.pull();
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.out
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.out.drain(..self.out.len().min(n));
+        self.written += self.inner.outgoing().len().min(n);
+        self.inner.sent(n);
+        self.pull();
+    }
+
+    fn wants_input(&self) -> bool {
+        match self.bug {
+            Bug::AlwaysWantsInput => !self.closed,
+            Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < 2048,
+            _ => self.inner.wants_input(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.inner.is_done() && self.out.is_empty() && self.bug != Bug::NeverDone
+    }
+
+    fn trim(&mut self) {
+        if self.bug == Bug::TrimLosesOutput {
+            self.out.clear();
+        }
+        self.inner.trim();
+    }
+}
+
+impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
+    type Event = M::Event;
+
+    fn tick(&mut self, now: Time) {
+        self.sees(now);
+        self.inner.tick(now);
+        self.pull();
+    }
+
+    fn poll_event(&mut self) -> Option<M::Event> {
+        self.refused &= self.bug == Bug::RefusalShowsLater;
+        if self.extra.is_some() {
+            return if self.bug == Bug::NeverIdle { self.extra.clone() } else { self.extra.take() };
+        }
+        let event = loop {
+            let event = self.inner.poll_event();
+            self.pull();
+            if event.is_some() || self.backlog.is_empty() || !self.inner.wants_input() {
+                break event;
+            }
+            let bytes: Vec<u8> = self.backlog.drain(..self.backlog.len().min(1000)).collect();
+            self.inner.feed(self.now, &bytes);
+        };
+        self.eof = false;
+        let event = event?;
+        if (self.is_closed)(&event) {
+            self.closed = true;
+            match self.bug {
+                Bug::ClosedTwice => self.extra = Some(event.clone()),
+                Bug::EventAfterClosed => self.extra = self.first.take(),
+                Bug::NeverCloses => return None,
+                _ => {}
+            }
+        } else {
+            self.first.get_or_insert_with(|| event.clone());
+            if self.bug == Bug::NeverIdle {
+                self.extra = Some(event.clone());
+            }
+            let ended =
+                self.bug == Bug::ForgetsToSayThatACallEnded && format!("{event:?}").starts_with("Ended");
+            if ended || std::mem::take(&mut self.drop_next) {
+                return self.poll_event();
+            }
+        }
+        Some(event)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let honest = self.inner.deadline();
+        let soon = Some(self.now);
+        match self.bug {
+            Bug::DeadlineStuckInThePast => Some(Time::ZERO),
+            Bug::DeadlineHidesAnEvent => honest.map(|due| due.max(self.now.after(Duration::from_millis(1)))),
+            Bug::DeadlineMissesTheEnd if self.eof => None,
+            Bug::RefusalMovesTheDeadline if self.refused => soon,
+            _ if self.extra.is_some() => soon,
+            _ if !self.backlog.is_empty() && self.inner.wants_input() => soon,
+            _ => honest,
+        }
+    }
+}
+
+impl<S: Subject> Subject for MutantSubject<S>
+where
+    EventOf<S>: Clone,
+{
+    type Machine = Mutant<S::Machine>;
+    type App = S::App;
+
+    fn name(&self) -> String {
+        format!("{} with {:?}", self.inner.name(), self.bug)
+    }
+
+    fn make(&self, now: Time) -> Mutant<S::Machine> {
+        let mut mutant = Mutant {
+            inner: self.inner.make(now),
+            bug: self.bug,
+            now,
+            out: Vec::new(),
+            written: 0,
+            produced: 0,
+            unnamed: false,
+            backlog: Vec::new(),
+            kept: Vec::new(),
+            room: [b' '; 64],
+            feeds: 0,
+            drop_next: false,
+            eof: false,
+            refused: false,
+            closed: false,
+            is_closed: S::is_closed,
+            extra: None,
+            first: None,
+        };
+        mutant.pull();
+        mutant
+    }
+
+    fn app(&self, seed: u64) -> S::App {
+        self.inner.app(seed)
+    }
+
+    fn react(&self, app: &mut S::App, machine: &mut Mutant<S::Machine>, event: &EventOf<S>) {
+        self.inner.react(app, &mut machine.inner, event);
+        machine.pull();
+    }
+
+    fn is_closed(event: &EventOf<S>) -> bool {
+        S::is_closed(event)
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        self.inner.scripts()
+    }
+
+    fn opening(&self) -> Vec<u8> {
+        self.inner.opening()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        self.inner.message(len)
+    }
+
+    fn mark(&self) -> usize {
+        self.inner.mark()
+    }
+
+    fn refused(&self, machine: &mut Mutant<S::Machine>) -> bool {
+        let refused = self.inner.refused(&mut machine.inner);
+        machine.refused = true;
+        if self.bug == Bug::RefusalLeavesAByte {
+            machine.out.push(b'!');
+        }
+        refused
+    }
+
+    fn transmit(&self, machine: &mut Mutant<S::Machine>) -> bool {
+        self.bug == Bug::OutputNamedUnseen && std::mem::take(&mut machine.unnamed)
+    }
+
+    fn calls(&self, record: &Record<EventOf<S>>) -> Calls {
+        self.inner.calls(record)
+    }
+}

@@ -1,0 +1,336 @@
+//! One machine with its application, driven step by step; the laws about every single step are asserted here.
+
+use super::laws::{EventOf, Law, Record, Subject, broken};
+use ide_mcp::{Machine as _, Time, Wire as _};
+use std::time::Duration;
+
+/// No machine has that much to say to the few kilobytes it is fed between two calls of `settle`.
+const NEVER_IDLE: usize = 300_000;
+/// How much time a run is given to end by itself.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A machine under observation.
+pub struct Run<'a, S: Subject> {
+    subject: &'a S,
+    machine: S::Machine,
+    app: S::App,
+    /// For messages.
+    seed: u64,
+    now: Time,
+    closed: bool,
+    done: bool,
+    /// The last event was told, and what the application did thereupon is done.
+    sealed: bool,
+    /// Bytes of the output that were written, and that were ever seen in it.
+    written: usize,
+    produced: usize,
+    record: Record<EventOf<S>>,
+    /// The events as text.
+    shown: Vec<String>,
+}
+
+impl<'a, S: Subject> Run<'a, S> {
+    /// `seed` names the run in messages, `app` chooses the application.
+    pub fn new(subject: &'a S, seed: u64, app: u64) -> Self {
+        let now = Time::from_millis(10);
+        let mut run = Self {
+            subject,
+            machine: subject.make(now),
+            app: subject.app(app),
+            seed,
+            now,
+            closed: false,
+            done: false,
+            sealed: false,
+            written: 0,
+            produced: 0,
+            record: Record::default(),
+            shown: Vec::new(),
+        };
+        run.note_output();
+        run
+    }
+
+    pub const fn subject(&self) -> &'a S {
+        self.subject
+    }
+
+    /// The latest time the machine was told.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    pub const fn has_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub fn deadline(&self) -> Option<Time> {
+        self.machine.deadline()
+    }
+
+    pub fn outgoing(&self) -> &[u8] {
+        self.machine.outgoing()
+    }
+
+    pub fn wants_input(&mut self) -> bool {
+        let wants = self.machine.wants_input();
+        if self.machine.space().is_empty() == wants {
+            self.broken(Law::Bounded, "`space` is not empty exactly while `wants_input` is false");
+        }
+        wants
+    }
+
+    /// The events as text.
+    pub fn shown(&self) -> &[String] {
+        &self.shown
+    }
+
+    /// Everything that happened.
+    pub const fn record(&self) -> &Record<EventOf<S>> {
+        &self.record
+    }
+
+    /// How many bytes were written.
+    pub const fn written(&self) -> usize {
+        self.written
+    }
+
+    /// Drops what was recorded, so that long runs measure the machine and not the test.
+    pub fn forget(&mut self) {
+        self.record = Record::default();
+        self.shown = Vec::new();
+    }
+
+    pub fn feed(&mut self, at: Time, bytes: &[u8]) {
+        self.sees(at);
+        self.record.input.extend_from_slice(bytes);
+        self.machine.feed(at, bytes);
+    }
+
+    /// Feeds if bytes are wanted; otherwise only the time comes in.
+    pub fn feed_wanted(&mut self, at: Time, bytes: &[u8]) {
+        let bytes = if self.wants_input() { bytes } else { &[] };
+        self.feed(at, bytes);
+    }
+
+    /// Reads into `space`, once; how much had room.
+    pub fn read(&mut self, at: Time, bytes: &[u8]) -> usize {
+        let space = self.machine.space();
+        let len = space.len().min(bytes.len());
+        space[..len].copy_from_slice(&bytes[..len]);
+        self.record.input.extend_from_slice(&bytes[..len]);
+        self.sees(at);
+        self.machine.filled(at, len);
+        len
+    }
+
+    /// Reads into `space` until everything is in; drops what is not wanted even after polling.
+    pub fn read_all(&mut self, at: Time, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let read = self.read(at, bytes);
+            bytes = &bytes[read..];
+            if read == 0 {
+                self.settle();
+                if !self.wants_input() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Says that `n` bytes of `space` were filled, whatever lies there.
+    pub fn fill_with(&mut self, at: Time, n: usize) {
+        let len = self.machine.space().len();
+        let at_most = n.min(len);
+        let lies = self.machine.space()[..at_most].to_vec();
+        self.record.input.extend_from_slice(&lies);
+        self.sees(at);
+        self.machine.filled(at, n);
+    }
+
+    pub fn eof(&mut self, at: Time) {
+        self.sees(at);
+        self.machine.feed_eof(at);
+    }
+
+    /// Feeds more than may come unpolled, at once.
+    pub fn overfeed(&mut self) {
+        self.machine.feed(self.now, &vec![b' '; 256 * 1024 + 1]);
+    }
+
+    /// Gives memory back, which nobody may notice.
+    pub fn trim(&mut self) {
+        let before = self.state();
+        self.machine.trim();
+        let after = self.state();
+        if before != after {
+            self.broken(Law::Cuts, &format!("`trim` changed something\n  {before:?}\n  {after:?}"));
+        }
+    }
+
+    /// Writes at most `most` bytes.
+    pub fn write(&mut self, most: usize) {
+        self.note_output();
+        let n = self.machine.outgoing().len().min(most);
+        self.written += n;
+        self.machine.sent(n);
+        self.note_output();
+    }
+
+    /// Time passes, and everything is polled: law 4.
+    pub fn tick(&mut self, at: Time) {
+        self.sees(at);
+        self.machine.tick(at);
+        self.settle();
+        let deadline = self.machine.deadline();
+        // Nothing is later than the end of time.
+        if self.now != Time::new(Duration::MAX) && deadline.is_some_and(|due| due <= self.now) {
+            self.broken(
+                Law::ClockMovesOn,
+                &format!("after a tick at {:?} the deadline is {deadline:?}", self.now),
+            );
+        }
+    }
+
+    /// Tries what must be refused: law 8.
+    pub fn refuse(&mut self) {
+        let before = self.state();
+        if !self.subject.refused(&mut self.machine) {
+            self.broken(Law::RefusalsFree, "what must be refused was not");
+        }
+        let after = self.state();
+        if before != after {
+            self.broken(
+                Law::RefusalsFree,
+                &format!("a refused send changed something\n  {before:?}\n  {after:?}"),
+            );
+        }
+    }
+
+    /// Polls once: laws 3 and 5. False if nothing came.
+    pub fn poll(&mut self) -> bool {
+        let deadline = self.machine.deadline();
+        let Some(event) = self.machine.poll_event() else { return false };
+        if deadline.is_none_or(|due| due > self.now) {
+            self.broken(
+                Law::NothingUnseen,
+                &format!("at {:?}, with the deadline {deadline:?}, came {event:?}", self.now),
+            );
+        }
+        if self.closed {
+            self.broken(Law::OneEnding, &format!("after the last event came {event:?}"));
+        }
+        self.closed = S::is_closed(&event);
+        self.shown.push(format!("{event:?}"));
+        self.subject.react(&mut self.app, &mut self.machine, &event);
+        self.record.events.push(event);
+        self.note_output();
+        self.sealed = self.closed;
+        true
+    }
+
+    /// Polls until nothing comes.
+    pub fn settle(&mut self) {
+        for _ in 0..NEVER_IDLE {
+            if self.poll() {
+                continue;
+            }
+            self.note_output();
+            let deadline = self.machine.deadline();
+            if !self.subject.transmit(&mut self.machine) {
+                return self.check_done();
+            }
+            if deadline.is_none_or(|due| due > self.now) {
+                self.broken(Law::NothingUnseen, "output was named that no deadline told of");
+            }
+        }
+        self.broken(Law::ClockMovesOn, "it is never idle");
+    }
+
+    /// Lets the run end by time, or else by the end of the transport, and checks that it has ended: law 3.
+    pub fn finish(&mut self) {
+        self.settle();
+        let end = self.now.after(PATIENCE);
+        for _ in 0..10_000 {
+            match self.machine.deadline() {
+                Some(due) if due <= end && !self.closed => self.tick(due),
+                _ => break,
+            }
+        }
+        if !self.closed {
+            self.eof(self.now);
+            self.settle();
+        }
+        if !self.closed {
+            self.broken(Law::OneEnding, "the transport has ended and no last event came");
+        }
+        self.after_the_end();
+    }
+
+    /// Only `outgoing`, `sent` and `tick` act after the last event.
+    fn after_the_end(&mut self) {
+        let before = self.machine.outgoing().to_vec();
+        self.machine.feed(self.now, b"\x81\x80\0\0\0\0GET / HTTP/1.1\r\n\r\n{}\n");
+        self.machine.filled(self.now, 3);
+        self.trim();
+        self.settle();
+        if self.machine.outgoing() != before {
+            self.broken(Law::OneEnding, "input after the last event changed the output");
+        }
+        if self.seed % 2 == 0 {
+            self.write(usize::MAX);
+            self.settle();
+        }
+        // What was not written by now has its time, and then is dropped.
+        for _ in 0..100 {
+            match self.machine.deadline() {
+                Some(due) if !self.machine.is_done() => self.tick(due),
+                _ => break,
+            }
+        }
+        if !self.machine.is_done() || !self.machine.outgoing().is_empty() {
+            self.broken(Law::OneEnding, "after the last event it is never done");
+        }
+        self.tick(self.now.after(PATIENCE));
+        self.check_done();
+    }
+
+    fn check_done(&mut self) {
+        let done = self.machine.is_done();
+        if done && !self.closed {
+            self.broken(Law::OneEnding, "it is done before its last event");
+        }
+        if self.done && !done {
+            self.broken(Law::OneEnding, "it was done and is no more");
+        }
+        self.done = done;
+    }
+
+    /// What can be seen of the machine at rest.
+    fn state(&self) -> (Vec<u8>, Option<Time>, bool, bool) {
+        let machine = &self.machine;
+        (machine.outgoing().to_vec(), machine.deadline(), machine.wants_input(), machine.is_done())
+    }
+
+    /// Keeps what is new in the output: it may be dropped unwritten.
+    fn note_output(&mut self) {
+        let waiting = self.machine.outgoing();
+        let end = self.written + waiting.len();
+        if end > self.produced {
+            if self.sealed {
+                self.broken(Law::OneEnding, "there is new output after the last event");
+            }
+            self.record.output.extend_from_slice(&waiting[self.produced - self.written..]);
+            self.produced = end;
+        }
+    }
+
+    fn sees(&mut self, at: Time) {
+        self.now = self.now.max(at);
+    }
+
+    #[track_caller]
+    fn broken(&self, law: Law, message: &str) -> ! {
+        broken(law, format_args!("{}, seed {}: {message}", self.subject.name(), self.seed))
+    }
+}

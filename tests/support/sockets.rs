@@ -1,0 +1,203 @@
+//! The WebSocket layer as subjects of the laws.
+
+use super::frames::{HEAD, frame, masked};
+use super::laws::{EventOf, Subject};
+use super::random::Random;
+use ide_mcp::ws::{self, CloseCode, Masking, OwnedEvent, Sender};
+use ide_mcp::{Machine as _, Time, Wire as _};
+
+/// Small enough that the laws about it are quick.
+const MARK: usize = 4096;
+
+fn limits() -> ws::Limits {
+    let mut limits = ws::Limits::default();
+    limits.outgoing = MARK;
+    limits
+}
+
+/// `ws::Server` with an application that accepts and answers.
+#[derive(Debug)]
+pub struct WsServer;
+
+/// `ws::Client` with an application that answers.
+#[derive(Debug)]
+pub struct WsClient;
+
+/// What an application does with a message depends on a seed and on how many events there were.
+pub struct Echo {
+    random: Option<Random>,
+}
+
+impl Echo {
+    fn new(seed: u64) -> Self {
+        Self { random: (seed != 0).then(|| Random::new(seed)) }
+    }
+
+    fn answers<M: Masking>(&mut self, mut sender: Sender<'_, M>, event: &OwnedEvent) {
+        let choice = self.random.as_mut().map_or(1, |random| random.below(12));
+        let _ = match (choice, event) {
+            (0, _) => Ok(()),
+            (9, _) => sender.ping(b"are you there"),
+            (10, OwnedEvent::Text(_)) => sender.close(CloseCode::NORMAL, "enough"),
+            (_, OwnedEvent::Text(text)) => sender.text(text.get(..200).unwrap_or(text)),
+            (_, OwnedEvent::Binary(bytes)) => sender.binary(bytes.get(..200).unwrap_or(bytes)),
+            _ => Ok(()),
+        };
+    }
+}
+
+/// A conversation in frames: every opcode, fragments, characters in pieces, all forms of the length.
+fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
+    let frame = |first, payload: &[u8]| frame(first, key, payload);
+    let talk = [
+        frame(0x81, "h\u{e9}llo \u{1f980}".as_bytes()),
+        frame(0x89, b"1"),
+        frame(0x89, b"2"),
+        frame(0x89, b"3"),
+        frame(0x01, b"a\xf0\x9f"),
+        frame(0x8a, b"pong"),
+        frame(0x00, b""),
+        frame(0x80, b"\xa6\x80 b"),
+        frame(0x82, &[0xff; 300]),
+        frame(0x02, b"x"),
+        frame(0x80, b""),
+        frame(0x81, b""),
+    ]
+    .concat();
+    vec![
+        [talk.clone(), frame(0x88, b"\x03\xe8bye"), frame(0x81, b"too late")].concat(),
+        [talk.clone(), talk.clone(), frame(0x88, b"")].concat(),
+        [frame(0x81, &[b'x'; 130]), talk, frame(0x82, &vec![7; 0x1_0001])].concat(),
+        [frame(0x89, b""), frame(0x01, b"broken off")].concat(),
+        frame(0x88, b"\x03\xee"),
+        [frame(0x81, b"fine"), frame(0x01, b"\xff")].concat(),
+    ]
+}
+
+impl Subject for WsServer {
+    type Machine = ws::Server;
+    type App = Echo;
+
+    fn name(&self) -> String {
+        "ws::Server".into()
+    }
+
+    fn make(&self, now: Time) -> ws::Server {
+        ws::Server::new(limits(), now)
+    }
+
+    fn app(&self, seed: u64) -> Echo {
+        Echo::new(seed)
+    }
+
+    fn react(&self, app: &mut Echo, machine: &mut ws::Server, event: &OwnedEvent) {
+        if matches!(event, OwnedEvent::Upgrade(_)) {
+            let refuses = app.random.as_mut().is_some_and(|random| random.one_in(9));
+            let no = ws::Refusal::new(ws::Status::Forbidden, "no");
+            let _ = if refuses { machine.reject(no) } else { machine.accept(None) };
+        }
+        app.answers(machine.sender(), event);
+    }
+
+    fn is_closed(event: &OwnedEvent) -> bool {
+        matches!(event, OwnedEvent::Closed(_))
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        let mut scripts: Vec<_> = conversation(Some([0x37, 0xfa, 0x21, 0x3d]))
+            .into_iter()
+            .map(|talk| [HEAD.as_bytes(), &talk].concat())
+            .collect();
+        let field = "X-Filler: ".to_owned() + &"y".repeat(9000) + "\r\n";
+        scripts.push(HEAD.replacen("Host", &(field.clone() + "Host"), 1).into());
+        // Two faults: the head is too long, and behind that there is a bare line feed.
+        scripts.push(HEAD.replacen("Host", &(field + "\nHost"), 1).into());
+        scripts.push(HEAD.replace("13", "12").into());
+        scripts
+    }
+
+    fn opening(&self) -> Vec<u8> {
+        HEAD.into()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        masked(0x81, &vec![b'm'; len])
+    }
+
+    fn mark(&self) -> usize {
+        MARK
+    }
+
+    fn refused(&self, machine: &mut ws::Server) -> bool {
+        let open = machine.is_open();
+        let full = machine.outgoing().len() >= MARK;
+        let mut sender = machine.sender();
+        sender.ping(&[0; 126]).is_err()
+            && ((open && !full) || sender.text("refused").is_err() && sender.binary(b"refused").is_err())
+            && (open || sender.close(CloseCode::NORMAL, "").is_err())
+            && machine.accept(Some("not offered")).is_err()
+    }
+}
+
+impl Subject for WsClient {
+    type Machine = ws::Client<Random>;
+    type App = Echo;
+
+    fn name(&self) -> String {
+        "ws::Client".into()
+    }
+
+    fn make(&self, now: Time) -> ws::Client<Random> {
+        ws::Client::new(ws::Ask::new("127.0.0.1:1"), Random::new(7), limits(), now).unwrap()
+    }
+
+    fn app(&self, seed: u64) -> Echo {
+        Echo::new(seed)
+    }
+
+    fn react(&self, app: &mut Echo, machine: &mut ws::Client<Random>, event: &EventOf<Self>) {
+        app.answers(machine.sender(), event);
+    }
+
+    fn is_closed(event: &OwnedEvent) -> bool {
+        matches!(event, OwnedEvent::Closed(_))
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        let mut scripts: Vec<_> =
+            conversation(None).into_iter().map(|talk| [self.opening(), talk].concat()).collect();
+        let answer = String::from_utf8(self.opening()).unwrap();
+        let field = "X-Filler: ".to_owned() + &"y".repeat(9000) + "\r\n";
+        scripts.push(answer.replacen("Upgrade", &(field.clone() + "Upgrade"), 1).into());
+        scripts.push(answer.replacen("Upgrade", &(field + "\nUpgrade"), 1).into());
+        scripts.push(answer.replace("101", "401").into());
+        scripts
+    }
+
+    /// The answer to the request that the fixed seed makes.
+    fn opening(&self) -> Vec<u8> {
+        let client = self.make(Time::ZERO);
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        server.feed(Time::ZERO, client.outgoing());
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        server.accept(None).unwrap();
+        server.outgoing().to_vec()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        frame(0x81, None, &vec![b'm'; len])
+    }
+
+    fn mark(&self) -> usize {
+        MARK
+    }
+
+    fn refused(&self, machine: &mut ws::Client<Random>) -> bool {
+        let open = machine.is_open();
+        let full = machine.outgoing().len() >= MARK;
+        let mut sender = machine.sender();
+        sender.ping(&[0; 126]).is_err()
+            && ((open && !full) || sender.text("refused").is_err() && sender.binary(b"refused").is_err())
+            && (open || sender.close(CloseCode::NORMAL, "").is_err())
+    }
+}

@@ -1,0 +1,93 @@
+//! Rust source without what is not code.
+
+/// The code with every comment, string and character emptied.
+pub fn without_comments_and_text(source: &str) -> String {
+    let mut code = String::new();
+    let mut rest = source;
+    while let Some(first) = rest.chars().next() {
+        let before_is_word =
+            code.bytes().last().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else if first == '"' {
+            string(rest)
+        } else if !before_is_word && (rest.starts_with("r\"") || rest.starts_with("r#")) {
+            raw_string(rest)
+        } else if !before_is_word && (rest.starts_with("br\"") || rest.starts_with("br#")) {
+            1 + raw_string(&rest[1..])
+        } else if first == '\'' {
+            character(rest)
+        } else {
+            0
+        };
+        if skipped == 0 {
+            code.push(first);
+            rest = &rest[first.len_utf8()..];
+        } else {
+            code.push(' ');
+            rest = &rest[skipped..];
+        }
+    }
+    code
+}
+
+/// The length of a comment that may hold others.
+fn block_comment(rest: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < rest.len() {
+        if rest[at..].starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if rest[at..].starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    rest.len()
+}
+
+/// The length of a string with its quotes.
+fn string(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// The length of `r"…"` or `r#"…"#`; 0 for a raw identifier.
+fn raw_string(rest: &str) -> usize {
+    let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
+    let body = 1 + hashes;
+    if !rest[body..].starts_with('"') {
+        return 0;
+    }
+    let end = format!("\"{}", "#".repeat(hashes));
+    rest[body + 1..].find(&end).map_or(rest.len(), |at| body + 1 + at + end.len())
+}
+
+/// The length of a character with its quotes; 0 for a lifetime.
+fn character(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    match (chars.next(), chars.next()) {
+        (Some((_, '\\')), Some((at, escaped))) => {
+            let from = at + escaped.len_utf8();
+            rest[from..].find('\'').map_or(0, |end| from + end + 1)
+        }
+        (Some((_, _)), Some((at, '\''))) => at + 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,301 @@
+//! A machine that is small enough to be seen to be right: lines in, lines out, and calls that are answered.
+//!
+//! It stands for the machines with calls where the laws themselves are tested. `call 7` is an event and waits for
+//! [`Toy::answer`], for 30 s at most; `bye` ends; any other line is answered with `what`.
+
+use super::laws::{Calls, EventOf, Record, Subject};
+use super::random::Random;
+use ide_mcp::{Machine, Time, Wire};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const MARK: usize = 2048;
+const UNPOLLED: usize = 256 * 1024;
+const LONGEST_LINE: usize = 1 << 20;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToyEvent {
+    Call(u32),
+    /// The call will not be answered: the connection has ended.
+    Ended(u32),
+    Closed(&'static str),
+}
+
+#[derive(Debug)]
+pub struct Toy {
+    now: Time,
+    input: Vec<u8>,
+    /// What of the input was consumed, and up to where no line ends.
+    start: usize,
+    seen: usize,
+    fresh: usize,
+    eof: bool,
+    output: Vec<u8>,
+    calls: BTreeMap<u32, Time>,
+    /// Why it ends; once told, when what waits is dropped.
+    ending: Option<&'static str>,
+    drop_at: Option<Time>,
+    room: [u8; 512],
+}
+
+impl Toy {
+    fn new(now: Time) -> Self {
+        Self {
+            now,
+            input: Vec::new(),
+            start: 0,
+            seen: 0,
+            fresh: 0,
+            eof: false,
+            output: Vec::new(),
+            calls: BTreeMap::new(),
+            ending: None,
+            drop_at: None,
+            room: [0; 512],
+        }
+    }
+
+    /// Answers a call; false if it is not open.
+    pub fn answer(&mut self, call: u32) -> bool {
+        let open = self.ending.is_none() && self.calls.remove(&call).is_some();
+        if open {
+            self.say(&format!("answer {call}"));
+        }
+        open
+    }
+
+    fn say(&mut self, line: &str) {
+        self.output.extend_from_slice(line.as_bytes());
+        self.output.push(b'\n');
+    }
+
+    fn is_full(&self) -> bool {
+        self.output.len() >= MARK
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let found = self.input[self.seen..].iter().position(|byte| *byte == b'\n');
+        let Some(end) = found.map(|at| self.seen + at) else {
+            self.seen = self.input.len();
+            return None;
+        };
+        let line = String::from_utf8_lossy(&self.input[self.start..end]).into_owned();
+        self.start = end + 1;
+        self.seen = self.start;
+        if self.start > self.input.len() / 2 {
+            self.input.drain(..self.start);
+            self.start = 0;
+            self.seen = 0;
+        }
+        Some(line)
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.ending.is_some() || self.eof || bytes.is_empty() {
+            return;
+        }
+        if !self.wants_input() || bytes.len() > UNPOLLED - self.fresh {
+            self.ending = Some("overfed");
+        } else {
+            self.input.extend_from_slice(bytes);
+            self.fresh += bytes.len();
+        }
+    }
+
+    fn sees(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    fn drop_is_over(&self) -> bool {
+        self.drop_at.is_some_and(|at| at <= self.now)
+    }
+}
+
+impl Wire for Toy {
+    fn space(&mut self) -> &mut [u8] {
+        let len = if self.wants_input() { self.room.len().min(UNPOLLED - self.fresh) } else { 0 };
+        &mut self.room[..len]
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.sees(now);
+        let len = self.space().len().min(n);
+        let room = self.room;
+        self.take(&room[..len]);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.sees(now);
+        self.take(bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.sees(now);
+        self.eof = true;
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        if self.drop_is_over() { &[] } else { &self.output }
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.output.drain(..n.min(self.output.len()));
+    }
+
+    fn wants_input(&self) -> bool {
+        self.ending.is_none() && !self.eof && !self.is_full() && self.fresh < UNPOLLED
+    }
+
+    fn is_done(&self) -> bool {
+        self.drop_at.is_some() && self.outgoing().is_empty()
+    }
+
+    fn trim(&mut self) {
+        self.input.shrink_to_fit();
+    }
+}
+
+impl Machine for Toy {
+    type Event = ToyEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.sees(now);
+    }
+
+    fn poll_event(&mut self) -> Option<ToyEvent> {
+        while self.drop_at.is_none() {
+            if let Some(why) = self.ending {
+                if let Some((call, _)) = self.calls.pop_first() {
+                    return Some(ToyEvent::Ended(call));
+                }
+                self.drop_at = Some(self.now.after(Duration::from_secs(2)));
+                return Some(ToyEvent::Closed(why));
+            }
+            if !self.is_full() {
+                if let Some(line) = self.line() {
+                    let call = line.strip_prefix("call ").and_then(|id| id.parse().ok());
+                    match call {
+                        Some(call) if !self.calls.contains_key(&call) => {
+                            self.calls.insert(call, self.now.after(Duration::from_secs(30)));
+                            return Some(ToyEvent::Call(call));
+                        }
+                        _ if line == "bye" => self.ending = Some("bye"),
+                        _ => self.say("what"),
+                    }
+                    continue;
+                }
+                self.fresh = 0;
+                if self.input.len() - self.start > LONGEST_LINE {
+                    self.ending = Some("line too long");
+                    continue;
+                }
+            }
+            let due = self.calls.iter().find(|(_, at)| **at <= self.now).map(|(call, _)| *call);
+            match due {
+                _ if self.eof => self.ending = Some("eof"),
+                Some(call) => {
+                    self.answer(call);
+                }
+                None => return None,
+            }
+        }
+        None
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let work = self.ending.is_some() || self.eof || self.fresh > 0 && !self.is_full();
+        match self.drop_at {
+            Some(_) if self.is_done() => None,
+            Some(at) => Some(at),
+            None if work => Some(self.now),
+            None => self.calls.values().min().copied(),
+        }
+    }
+}
+
+/// [`Toy`] with an application that answers at once, later, never or twice.
+#[derive(Debug)]
+pub struct ToySubject;
+
+pub struct ToyApp {
+    random: Option<Random>,
+    later: Vec<u32>,
+}
+
+impl Subject for ToySubject {
+    type Machine = Toy;
+    type App = ToyApp;
+
+    fn name(&self) -> String {
+        "the toy".into()
+    }
+
+    fn make(&self, now: Time) -> Toy {
+        Toy::new(now)
+    }
+
+    fn app(&self, seed: u64) -> ToyApp {
+        ToyApp { random: (seed != 0).then(|| Random::new(seed)), later: Vec::new() }
+    }
+
+    fn react(&self, app: &mut ToyApp, machine: &mut Toy, event: &ToyEvent) {
+        let ToyEvent::Call(call) = event else { return };
+        match app.random.as_mut().map_or(0, |random| random.below(4)) {
+            0 => {
+                machine.answer(*call);
+            }
+            1 => {
+                machine.answer(*call);
+                machine.answer(*call);
+            }
+            2 => app.later.push(*call),
+            _ => {
+                for call in app.later.drain(..) {
+                    machine.answer(call);
+                }
+            }
+        }
+    }
+
+    fn is_closed(event: &ToyEvent) -> bool {
+        matches!(event, ToyEvent::Closed(_))
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        vec![
+            b"call 1\ncall 2\nhello\ncall 2\ncall 3\n\n".to_vec(),
+            b"call 7\ncall 8\ncall 9\ncall 10\ncall 11\nbye\ncall 12\n".to_vec(),
+            (0..40).flat_map(|call| format!("call {call}\n").into_bytes()).collect(),
+        ]
+    }
+
+    fn opening(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        [&vec![b'm'; len][..], b"\n"].concat()
+    }
+
+    fn mark(&self) -> usize {
+        MARK
+    }
+
+    fn refused(&self, machine: &mut Toy) -> bool {
+        !machine.answer(4_000_000)
+    }
+
+    fn calls(&self, record: &Record<EventOf<Self>>) -> Calls {
+        let mut calls = Calls::default();
+        for event in &record.events {
+            match event {
+                ToyEvent::Call(call) => calls.begun.push(call.to_string()),
+                ToyEvent::Ended(call) => calls.ended.push(call.to_string()),
+                ToyEvent::Closed(_) => {}
+            }
+        }
+        let output = String::from_utf8_lossy(&record.output);
+        calls.ended.extend(output.lines().filter_map(|line| line.strip_prefix("answer ")).map(Into::into));
+        calls
+    }
+}
