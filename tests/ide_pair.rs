@@ -18,92 +18,48 @@ use ide_mcp::{
     rpc::{Gone, RequestId, SendError, SessionId},
     ws::{self, Closed, ResponseError},
 };
-use support::{ACCEPTED, PORT, Random, at, config, drain, selection, show, token, written};
+use support::random::Random;
+use support::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
 
-/// Both ends, and the time. What one writes the other reads in the same turn, in pieces of a fixed size.
-struct Pair {
-    client: Client<Random>,
-    server: Server,
-    now: Time,
-    piece: usize,
-    said: Vec<ClientEvent>,
-    heard: Vec<ServerEvent>,
-}
+type Pair = support::pair::Pair<Server, Client<Random>>;
 
 impl Pair {
-    fn new(token: Option<AuthToken>, config: ServerConfig) -> Self {
+    fn joined(token: Option<AuthToken>, config: ServerConfig) -> Self {
         let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, token);
         client.pid = Some(4711);
-        Self {
-            client: Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-            server: Server::new(config, SessionId::new(1), Time::ZERO),
-            now: Time::ZERO,
-            piece: usize::MAX,
-            said: Vec::new(),
-            heard: Vec::new(),
-        }
+        Self::new(
+            Server::new(config, SessionId::new(1), Time::ZERO),
+            Client::new(client::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+            Time::ZERO,
+        )
     }
 
     fn attached() -> Self {
-        let mut pair = Self::new(Some(token()), config());
+        let mut pair = Self::joined(Some(token()), config());
         pair.settle();
         assert!(pair.client.is_ready() && pair.server.is_hearing());
-        pair.said.clear();
-        pair.heard.clear();
+        pair.client_events.clear();
+        pair.server_events.clear();
         pair
     }
 
-    /// Lets both talk until neither has anything to say at this time.
-    fn settle(&mut self) {
-        for _ in 0..10_000 {
-            let to_server = take_some(&mut self.client, self.piece);
-            let to_client = take_some(&mut self.server, self.piece);
-            if self.server.wants_input() {
-                self.server.feed(self.now, &to_server);
-            }
-            if self.client.wants_input() {
-                self.client.feed(self.now, &to_client);
-            }
-            let events = (drain(&mut self.client), drain(&mut self.server));
-            let quiet = [to_server, to_client].iter().all(Vec::is_empty);
-            if quiet && events.0.is_empty() && events.1.is_empty() {
-                for due in [self.client.deadline(), self.server.deadline()] {
-                    assert!(due.is_none_or(|due| due > self.now), "law 4: {due:?}");
-                }
-                return;
-            }
-            self.said.extend(events.0);
-            self.heard.extend(events.1);
-        }
-        panic!("they never come to rest");
-    }
-
-    /// Lets it become this time, calling both back whenever they ask for it.
+    /// Lets it become this time.
     fn at(&mut self, millis: u64) {
         self.settle();
-        loop {
-            let due = [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
-            self.now = due.map_or(at(millis), |due| due.min(at(millis)));
-            self.client.tick(self.now);
-            self.server.tick(self.now);
-            self.settle();
-            if self.now == at(millis) {
-                return;
-            }
-        }
+        self.advance(at(millis).since(self.now));
     }
 
     fn said(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.said).iter().map(|event| format!("{event:?}")).collect()
+        std::mem::take(&mut self.client_events).iter().map(|event| format!("{event:?}")).collect()
     }
 
     fn heard(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.heard).iter().map(show).collect()
+        std::mem::take(&mut self.server_events).iter().map(show).collect()
     }
 
     /// The outcome of this request, if it was the only thing that was said.
     fn outcome(&mut self, asked: RequestId) -> Outcome {
-        match &std::mem::take(&mut self.said)[..] {
+        match &std::mem::take(&mut self.client_events)[..] {
             [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
             other => panic!("{other:?}"),
         }
@@ -119,22 +75,16 @@ impl Pair {
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
         let asked = self.client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", tab))).unwrap();
         self.settle();
-        (asked, support::called(&std::mem::take(&mut self.heard)))
+        (asked, support::called(&std::mem::take(&mut self.server_events)))
     }
-}
-
-fn take_some(wire: &mut impl Wire, most: usize) -> Vec<u8> {
-    let some = wire.outgoing().iter().take(most).copied().collect::<Vec<u8>>();
-    wire.sent(some.len());
-    some
 }
 
 #[test]
 fn they_attach_however_the_bytes_come() {
     let mut seen = Vec::new();
     for piece in [usize::MAX, 100, 7, 1] {
-        let mut pair = Pair::new(Some(token()), config());
-        pair.piece = piece;
+        let mut pair = Pair::joined(Some(token()), config());
+        pair.pace = piece;
         pair.server.select(selection("sel"));
         pair.settle();
         let (said, heard) = (pair.said(), pair.heard());
@@ -162,11 +112,11 @@ fn tools_are_listed_and_called() {
     let asked = pair.client.call(&ToolRequest::CloseAllDiffTabs).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
-    assert!(pair.heard.is_empty());
+    assert!(pair.server_events.is_empty());
 
     let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
     pair.settle();
-    let call = support::called(&std::mem::take(&mut pair.heard));
+    let call = support::called(&std::mem::take(&mut pair.server_events));
     pair.server.respond(call, &ToolResult::diagnostics(&[])).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["[]"]);
@@ -197,7 +147,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
         let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("✻ t ⧉"))).unwrap();
         pair.settle();
         assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
-        assert!(pair.heard.is_empty());
+        assert!(pair.server_events.is_empty());
     }
 }
 
@@ -208,7 +158,7 @@ fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
     let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("t"))).unwrap();
     pair.settle();
     assert_eq!(pair.heard(), ["diff t TabClosed"]);
-    let said = std::mem::take(&mut pair.said);
+    let said = std::mem::take(&mut pair.client_events);
     let ended: Vec<RequestId> = said
         .iter()
         .filter_map(|event| {
@@ -249,7 +199,7 @@ fn a_call_that_nobody_answers_is_answered_in_time() {
     let mut pair = Pair::attached();
     let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
     pair.at(399);
-    assert!(pair.said.is_empty());
+    assert!(pair.client_events.is_empty());
     pair.at(400);
     assert_eq!(pair.result(asked), ["[]"]);
     assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
@@ -263,7 +213,7 @@ fn pushes_arrive_typed() {
     pair.server.notify("diagnostics_changed", None::<&()>).unwrap();
     pair.server.set_tools(ToolSet::new()).unwrap();
     pair.settle();
-    let said = std::mem::take(&mut pair.said);
+    let said = std::mem::take(&mut pair.client_events);
     let [
         ClientEvent::SelectionChanged(changed),
         ClientEvent::AtMentioned(mention),
@@ -290,7 +240,7 @@ fn what_an_editor_asks_is_answered() {
     let ping = pair.server.request("ping", None::<&()>, Timeout::Default).unwrap();
     let roots = pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
-    let heard = std::mem::take(&mut pair.heard);
+    let heard = std::mem::take(&mut pair.server_events);
     let [
         ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty) },
         ServerEvent::Outcome { request: second, outcome: Outcome::Error(error) },
@@ -299,7 +249,7 @@ fn what_an_editor_asks_is_answered() {
         panic!("{heard:?}")
     };
     assert_eq!((*first, *second, empty.get(), error.code), (ping, roots, "{}", -32601));
-    assert!(pair.said.is_empty());
+    assert!(pair.client_events.is_empty());
 }
 
 #[test]
@@ -314,7 +264,7 @@ fn who_is_refused_hears_why() {
         ("another port", Some(token()), other_port, status(403, "Forbidden")),
     ];
     for (name, token, config, expected) in cases.drain(..) {
-        let mut pair = Pair::new(token, config);
+        let mut pair = Pair::joined(token, config);
         pair.settle();
         assert_eq!(pair.said(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
         let heard = pair.heard();
@@ -327,7 +277,7 @@ fn who_is_refused_hears_why() {
 #[test]
 fn an_editor_that_does_not_choose_mcp_is_left() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
     server.feed(at(0), &written(&mut client));
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
@@ -358,7 +308,7 @@ fn an_editor_that_answers_nonsense_is_left() {
         ("an error", error, "Failed(Refused(ErrorObject"),
     ] {
         let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-        let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+        let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
         let mut server = ws::Server::new(ws::Limits::default(), at(0));
         server.feed(at(0), &written(&mut client));
         drain(&mut server);
@@ -384,7 +334,7 @@ fn an_editor_that_answers_nonsense_is_left() {
 #[test]
 fn an_editor_that_says_nothing_is_left_after_30_s() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
     written(&mut client);
     client.tick(at(29_999));
     assert!(drain(&mut client).is_empty());
@@ -470,6 +420,6 @@ fn a_request_waits_from_the_latest_time_seen() {
     let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
     assert_eq!(pair.client.deadline(), Some(at(1_001_000)));
     pair.client.tick(at(1_001_000));
-    pair.said = drain(&mut pair.client);
+    pair.client_events = drain(&mut pair.client);
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
 }
