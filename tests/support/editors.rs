@@ -233,7 +233,7 @@ impl Subject for IdeServer {
 
     fn react(&self, app: &mut Editor, machine: &mut Server, event: &ServerEvent) {
         match app.choose(12) {
-            7 => machine.select(selection(300)),
+            7 => drop(machine.select(selection(300))),
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
             9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
             10 => drop(machine.set_tools(ToolSet::new().handle(Tool::OpenDiff).own("echo", "", "{}"))),
