@@ -23,9 +23,10 @@ use ide_mcp::{
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
 };
+use support::random::Random;
 use support::{
-    ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, Random, answer, at, call, close_tab, config,
-    drain, frame, open_diff, read, request, selection, show, text, texts, written,
+    ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
+    frame, open_diff, read, request, selection, show, text, texts, written,
 };
 
 const NOTHING: [&str; 0] = [];

@@ -29,7 +29,8 @@ use ide_mcp::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use support::{PORT, Random, TEXT, at, frame, read, selection, token};
+use support::random::Random;
+use support::{PORT, TEXT, at, frame, read, selection, token};
 
 const OLD: &str = include_str!("fixtures/claude-code-1.0.51.jsonl");
 const NEW: &str = include_str!("fixtures/claude-code-2.1.330.jsonl");

@@ -13,7 +13,11 @@
     reason = "shared by several tests, none of which uses all of it"
 )]
 
-use std::{convert::Infallible, fmt::Display};
+mod frames;
+pub mod pair;
+pub mod random;
+
+use std::fmt::Display;
 
 use ide_mcp::{
     Machine, Time, Wire,
@@ -21,7 +25,6 @@ use ide_mcp::{
     mcp::Implementation,
     rpc::{CallId, SessionId},
 };
-use rand_core::{TryCryptoRng, TryRng};
 
 pub const PORT: u16 = 41111;
 pub const TOKEN: &str = "tok-0123456789abcdef0123456789abcdef";
@@ -100,52 +103,25 @@ pub fn answer(id: impl Display, texts: &[&str]) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{}]}}}}"#, blocks.join(","))
 }
 
-/// A client's frame: masked, its length in the shortest form.
+/// A client's frame.
 pub fn frame(first: u8, key: [u8; 4], payload: &[u8]) -> Vec<u8> {
-    let mut out = vec![first];
-    match payload.len() {
-        len @ 0..126 => out.push(0x80 | u8::try_from(len).unwrap()),
-        len @ 126..0x1_0000 => {
-            out.push(0x80 | 126);
-            out.extend(u16::try_from(len).unwrap().to_be_bytes());
-        }
-        len => {
-            out.push(0x80 | 127);
-            out.extend(u64::try_from(len).unwrap().to_be_bytes());
-        }
-    }
-    out.extend(key);
-    out.extend(payload.iter().zip(key.iter().cycle()).map(|(byte, key)| byte ^ key));
-    out
+    frames::frame(first, Some(key), payload)
 }
 
 /// A client's text message.
 pub fn text(text: &str) -> Vec<u8> {
-    frame(TEXT, [0x37, 0xfa, 0x21, 0x3d], text.as_bytes())
+    frames::masked(TEXT, text.as_bytes())
 }
 
 /// Splits what a server wrote into the head, if it begins with one, and frames: first byte and payload.
 pub fn read(bytes: &[u8]) -> (String, Vec<(u8, Vec<u8>)>) {
-    let head = if bytes.starts_with(b"HTTP/") {
-        bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4
-    } else {
-        0
-    };
-    let (head, mut bytes) = bytes.split_at(head);
-    let mut frames = Vec::new();
-    while let [first, second, rest @ ..] = bytes {
-        let (len, rest) = match second {
-            126 => (u64::from(u16::from_be_bytes(*rest.first_chunk().unwrap())), &rest[2..]),
-            127 => (u64::from_be_bytes(*rest.first_chunk().unwrap()), &rest[8..]),
-            short @ 0..126 => (u64::from(*short), rest),
-            _ => panic!("a server's frame is masked"),
-        };
-        let (payload, rest) = rest.split_at(usize::try_from(len).unwrap());
-        frames.push((*first, payload.to_vec()));
-        bytes = rest;
-    }
-    assert!(bytes.is_empty(), "a frame is cut off: {bytes:x?}");
-    (String::from_utf8(head.to_vec()).unwrap(), frames)
+    let head = if bytes.starts_with(b"HTTP/") { frames::head_len(bytes) } else { 0 };
+    let (head, rest) = bytes.split_at(head);
+    let frames = frames::read(rest).into_iter().map(|frame| {
+        assert_eq!(frame.key, None, "a server's frame is masked");
+        (frame.first, frame.payload)
+    });
+    (String::from_utf8(head.to_vec()).unwrap(), frames.collect())
 }
 
 /// The texts among what a server wrote.
@@ -249,50 +225,3 @@ impl Editor {
         texts(&self.written())
     }
 }
-
-/// SplitMix64 (Steele, Lea and Flood 2014): numbers that look random and are the same in every run.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `bound`; 0 if that is 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
-    }
-
-    pub fn one_in(&mut self, many: usize) -> bool {
-        self.below(many) == 0
-    }
-}
-
-/// A source of masking keys for clients under test; nothing about it is secret.
-impl TryRng for Random {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(u32::from_le_bytes(*self.next().to_le_bytes().first_chunk().unwrap()))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.next())
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        out.fill_with(|| self.next().to_le_bytes()[0]);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Random {}

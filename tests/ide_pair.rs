@@ -1,0 +1,425 @@
+//! An agent and an editor joined by two pipes and a clock: attaching, calling, diffs, cancelling, and all the ways in
+//! which one of them is refused or goes away.
+#![cfg(feature = "ide")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+
+#[path = "support/ide.rs"]
+mod support;
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        AuthToken, Client, ClientConfig, ClientEvent, CloseTab, DiffOutcome, GetDiagnostics, Mention,
+        OpenDiff, Server, ServerConfig, ServerEvent, ToolRequest, ToolSet,
+    },
+    mcp::{Implementation, Outcome, Timeout, ToolResult},
+    rpc::{Gone, RequestId, SendError, SessionId},
+    ws::{self, Closed, ResponseError},
+};
+use support::random::Random;
+use support::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
+
+type Pair = support::pair::Pair<Server, Client<Random>>;
+
+impl Pair {
+    fn joined(token: Option<AuthToken>, config: ServerConfig) -> Self {
+        let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, token);
+        client.pid = Some(4711);
+        Self::new(
+            Server::new(config, SessionId::new(1), Time::ZERO),
+            Client::new(client::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+            Time::ZERO,
+        )
+    }
+
+    fn attached() -> Self {
+        let mut pair = Self::joined(Some(token()), config());
+        pair.settle();
+        assert!(pair.client.is_ready() && pair.server.is_hearing());
+        pair.client_events.clear();
+        pair.server_events.clear();
+        pair
+    }
+
+    /// Lets it become this time.
+    fn at(&mut self, millis: u64) {
+        self.settle();
+        self.advance(at(millis).since(self.now));
+    }
+
+    fn said(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.client_events).iter().map(|event| format!("{event:?}")).collect()
+    }
+
+    fn heard(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.server_events).iter().map(show).collect()
+    }
+
+    /// The outcome of this request, if it was the only thing that was said.
+    fn outcome(&mut self, asked: RequestId) -> Outcome {
+        match &std::mem::take(&mut self.client_events)[..] {
+            [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The texts of the result of this call.
+    fn result(&mut self, asked: RequestId) -> Vec<String> {
+        let Outcome::Result(result) = self.outcome(asked) else { panic!("no result") };
+        ToolResult::read(&result).unwrap().texts().map(str::to_owned).collect()
+    }
+
+    /// Opens a diff at the client, and gives both handles.
+    fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
+        let asked = self.client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", tab))).unwrap();
+        self.settle();
+        (asked, support::called(&std::mem::take(&mut self.server_events)))
+    }
+}
+
+#[test]
+fn they_attach_however_the_bytes_come() {
+    let mut seen = Vec::new();
+    for piece in [usize::MAX, 100, 7, 1] {
+        let mut pair = Pair::joined(Some(token()), config());
+        pair.pace = piece;
+        pair.server.select(selection("sel"));
+        pair.settle();
+        let (said, heard) = (pair.said(), pair.heard());
+        assert!(said[0].starts_with("Ready(") && said[0].contains(r#"name: "editor""#), "{said:?}");
+        assert!(said[1].starts_with("SelectionChanged(") && said[1].contains(r#"text: "sel""#), "{said:?}");
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(heard[0].contains(r#"name: "agent""#), "{heard:?}");
+        assert_eq!(heard[1..], ["IdeConnected { pid: Some(4711) }"], "{heard:?}");
+        assert!(pair.client.is_ready() && pair.server.is_open());
+        seen.push((said, heard));
+    }
+    assert!(seen.windows(2).all(|two| two[0] == two[1]));
+}
+
+#[test]
+fn tools_are_listed_and_called() {
+    let mut pair = Pair::attached();
+    let asked = pair.client.list_tools().unwrap();
+    pair.settle();
+    let Outcome::Result(tools) = pair.outcome(asked) else { panic!("no result") };
+    for name in ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile", "countLines"] {
+        assert!(tools.get().contains(&format!(r#""name":"{name}""#)), "{name}");
+    }
+
+    let asked = pair.client.call(&ToolRequest::CloseAllDiffTabs).unwrap();
+    pair.settle();
+    assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
+    assert!(pair.server_events.is_empty());
+
+    let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
+    pair.settle();
+    let call = support::called(&std::mem::take(&mut pair.server_events));
+    pair.server.respond(call, &ToolResult::diagnostics(&[])).unwrap();
+    pair.settle();
+    assert_eq!(pair.result(asked), ["[]"]);
+
+    let asked = pair.client.request("fly", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Error(error) if error.code == -32601));
+}
+
+#[test]
+fn a_diff_is_accepted_edited_or_rejected() {
+    let mut pair = Pair::attached();
+    let saved = |contents: &str| DiffOutcome::Saved { contents: contents.into() };
+    let rejected = DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() };
+    for (outcome, expected) in [
+        (saved("new"), ["FILE_SAVED", "new"]),
+        (saved("edited\n\u{1f600}"), ["FILE_SAVED", "edited\n\u{1f600}"]),
+        (rejected, ["DIFF_REJECTED", "✻ t ⧉"]),
+    ] {
+        let (asked, call) = pair.diff("✻ t ⧉");
+        // A person takes a day.
+        let day = u64::try_from(pair.now.since_start().as_millis()).unwrap() + 86_400_000;
+        pair.at(day);
+        assert_eq!((pair.said(), pair.heard()), (vec![], vec![]));
+        pair.server.decide(call, &outcome).unwrap();
+        pair.settle();
+        assert_eq!(pair.result(asked), expected);
+        let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("✻ t ⧉"))).unwrap();
+        pair.settle();
+        assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
+        assert!(pair.server_events.is_empty());
+    }
+}
+
+#[test]
+fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
+    let mut pair = Pair::attached();
+    let (asked, call) = pair.diff("t");
+    let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("t"))).unwrap();
+    pair.settle();
+    assert_eq!(pair.heard(), ["diff t TabClosed"]);
+    let said = std::mem::take(&mut pair.client_events);
+    let ended: Vec<RequestId> = said
+        .iter()
+        .filter_map(|event| {
+            if let ClientEvent::Outcome { request, outcome: Outcome::Result(_) } = event {
+                Some(*request)
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(ended, [asked, closed]);
+    assert_eq!(pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }), Err(Gone::Answered));
+}
+
+#[test]
+fn a_cancelled_call_ends_once_on_both_sides() {
+    let mut pair = Pair::attached();
+    let (asked, call) = pair.diff("t");
+    assert!(pair.client.cancel(asked, Some("escape")));
+    assert!(!pair.client.cancel(asked, None));
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
+    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+    assert_eq!(pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }), Err(Gone::Cancelled));
+
+    // The answer crosses the cancellation.
+    let (asked, call) = pair.diff("u");
+    pair.client.cancel(asked, None);
+    pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }).unwrap();
+    pair.settle();
+    let said = pair.said();
+    assert!(said[0].contains("Cancelled") && said[1] == "Violation(LateResponse)", "{said:?}");
+    assert_eq!((said.len(), pair.heard()), (2, vec![]));
+}
+
+#[test]
+fn a_call_that_nobody_answers_is_answered_in_time() {
+    let mut pair = Pair::attached();
+    let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
+    pair.at(399);
+    assert!(pair.client_events.is_empty());
+    pair.at(400);
+    assert_eq!(pair.result(asked), ["[]"]);
+    assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
+}
+
+#[test]
+fn pushes_arrive_typed() {
+    let mut pair = Pair::attached();
+    pair.server.select(selection("sel"));
+    pair.server.mention(&Mention::new("/w/a", Some((3, 4)))).unwrap();
+    pair.server.notify("diagnostics_changed", None::<&()>).unwrap();
+    pair.server.set_tools(ToolSet::new()).unwrap();
+    pair.settle();
+    let said = std::mem::take(&mut pair.client_events);
+    let [
+        ClientEvent::SelectionChanged(changed),
+        ClientEvent::AtMentioned(mention),
+        ClientEvent::Notification { method, params: None },
+        ClientEvent::Notification { method: listed, .. },
+    ] = &said[..]
+    else {
+        panic!("{said:?}")
+    };
+    assert_eq!((changed.text.as_str(), changed.file_path.as_str()), ("sel", "/w/a.txt"));
+    assert_eq!(changed.file_url.as_deref(), Some("file:///w/a.txt"));
+    assert_eq!(*mention, Mention::new("/w/a", Some((3, 4))));
+    assert_eq!((&**method, &**listed), ("diagnostics_changed", "notifications/tools/list_changed"));
+    // The agent lists again, and is told the selection again.
+    pair.client.list_tools().unwrap();
+    pair.settle();
+    let said = pair.said();
+    assert!(said.len() == 2 && said[1].starts_with("SelectionChanged("), "{said:?}");
+}
+
+#[test]
+fn what_an_editor_asks_is_answered() {
+    let mut pair = Pair::attached();
+    let ping = pair.server.request("ping", None::<&()>, Timeout::Default).unwrap();
+    let roots = pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    let heard = std::mem::take(&mut pair.server_events);
+    let [
+        ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty) },
+        ServerEvent::Outcome { request: second, outcome: Outcome::Error(error) },
+    ] = &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((*first, *second, empty.get(), error.code), (ping, roots, "{}", -32601));
+    assert!(pair.client_events.is_empty());
+}
+
+#[test]
+fn who_is_refused_hears_why() {
+    let wrong = AuthToken::from_text("tok-wrong").unwrap();
+    let status = |code, phrase: &str| Closed::NotAccepted(ResponseError::Status(code, phrase.into()));
+    let mut other_port = config();
+    other_port.policy.port = 1;
+    let mut cases = vec![
+        ("a wrong token", Some(wrong), config(), status(401, "Unauthorized")),
+        ("no token", None, config(), status(401, "Unauthorized")),
+        ("another port", Some(token()), other_port, status(403, "Forbidden")),
+    ];
+    for (name, token, config, expected) in cases.drain(..) {
+        let mut pair = Pair::joined(token, config);
+        pair.settle();
+        assert_eq!(pair.said(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
+        let heard = pair.heard();
+        assert!(heard.len() == 1 && heard[0].starts_with("Closed(Refused("), "{name}: {heard:?}");
+        assert!(pair.client.is_done() && pair.server.is_done(), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(SendError::Closed), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_does_not_choose_mcp_is_left() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), at(0));
+    server.feed(at(0), &written(&mut client));
+    assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
+    server.accept(None).unwrap();
+    client.feed(at(0), &written(&mut server));
+    assert!(drain(&mut client).is_empty());
+    assert_eq!(client.list_tools(), Err(SendError::NotReady));
+    server.feed(at(0), &written(&mut client));
+    let events = drain(&mut server);
+    let [ws::OwnedEvent::Closed(Closed::ByPeer { code: Some(ws::CloseCode::PROTOCOL), reason })] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(&**reason, "the sub-protocol mcp was not chosen");
+    client.feed(at(0), &written(&mut server));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]), "{events:?}");
+    assert!(client.is_done());
+}
+
+#[test]
+fn an_editor_that_answers_nonsense_is_left() {
+    let version = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
+    for (name, answer, expected) in [
+        ("an unknown version", version, r#"Failed(UnknownVersion("1999-01-01"))"#),
+        ("an error", error, "Failed(Refused(ErrorObject"),
+    ] {
+        let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+        let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+        let mut server = ws::Server::new(ws::Limits::default(), at(0));
+        server.feed(at(0), &written(&mut client));
+        drain(&mut server);
+        server.accept(Some("mcp")).unwrap();
+        server.sender().text(answer).unwrap();
+        let bytes = written(&mut server);
+        assert!(bytes.starts_with(&ACCEPTED.as_bytes()[..30]));
+        client.feed(at(0), &bytes);
+        let events = drain(&mut client);
+        assert!(events.len() == 1 && format!("{:?}", events[0]).starts_with(expected), "{name}: {events:?}");
+        server.feed(at(0), &written(&mut client));
+        client.feed(at(0), &{
+            drain(&mut server);
+            written(&mut server)
+        });
+        assert!(
+            matches!(&drain(&mut client)[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn an_editor_that_says_nothing_is_left_after_30_s() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+    written(&mut client);
+    client.tick(at(29_999));
+    assert!(drain(&mut client).is_empty());
+    assert_eq!(client.deadline(), Some(at(30_000)));
+    client.tick(at(30_000));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut))]));
+}
+
+#[test]
+fn each_request_of_a_client_ends_once_when_the_editor_goes() {
+    type Going = fn(&mut Pair);
+    let cases: &[(&str, Going, &str)] = &[
+        (
+            "the transport is gone",
+            |pair| {
+                pair.client.feed_eof(pair.now);
+                pair.server.feed_eof(pair.now);
+            },
+            "Closed(Vanished)",
+        ),
+        (
+            "what comes is no WebSocket",
+            |pair| pair.client.feed(pair.now, &[0xff, 0xff]),
+            "Closed(Violation(ReservedBit))",
+        ),
+    ];
+    for (name, go, closed) in cases {
+        let mut pair = Pair::attached();
+        let (diff, _) = pair.diff("t");
+        let file = pair.client.request("countLines", None::<&()>, Timeout::Never).unwrap();
+        go(&mut pair);
+        let events = drain(&mut pair.client);
+        let mut outcomes = Vec::new();
+        for event in &events {
+            if let ClientEvent::Outcome { request, outcome } = event {
+                assert!(matches!(outcome, Outcome::Closed), "{name}: {outcome:?}");
+                outcomes.push(*request);
+            }
+        }
+        assert_eq!(outcomes, [diff, file], "{name}");
+        assert_eq!((events.len(), format!("{:?}", events[2])), (3, (*closed).to_owned()), "{name}");
+        assert!(drain(&mut pair.client).is_empty() && !pair.client.is_ready(), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(SendError::Closed), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_shuts_down_answers_first() {
+    let mut pair = Pair::attached();
+    let (asked, _) = pair.diff("t");
+    pair.server.shutdown();
+    pair.settle();
+    let said = pair.said();
+    assert!(said[0].contains("DIFF_REJECTED") && said[0].contains(&format!("{asked:?}")), "{said:?}");
+    assert_eq!(said[1..], [r#"Closed(ByPeer { code: Some(CloseCode(1001)), reason: "" })"#]);
+    assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(ByUs { answered: true })"]);
+    assert!(pair.client.is_done() && pair.server.is_done());
+}
+
+#[test]
+fn an_agent_that_leaves_takes_its_diffs_along() {
+    let mut pair = Pair::attached();
+    let (asked, _) = pair.diff("t");
+    pair.client.close();
+    // What is said after the farewell would never arrive.
+    assert_eq!(pair.client.call(&ToolRequest::CloseAllDiffTabs), Err(SendError::Closed));
+    assert_eq!(pair.client.notify("x", None::<&()>), Err(SendError::Closed));
+    pair.settle();
+    assert_eq!(
+        pair.heard(),
+        ["diff t Disconnected", r#"Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#]
+    );
+    let said = pair.said();
+    assert!(said[0].contains("outcome: Closed") && said[0].contains(&format!("{asked:?}")), "{said:?}");
+    assert_eq!(said[1..], ["Closed(ByUs { answered: true })"]);
+}
+
+#[test]
+fn a_request_waits_from_the_latest_time_seen() {
+    let mut pair = Pair::attached();
+    pair.client.tick(at(1_000_000));
+    let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
+    assert_eq!(pair.client.deadline(), Some(at(1_001_000)));
+    pair.client.tick(at(1_001_000));
+    pair.client_events = drain(&mut pair.client);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+}
