@@ -29,7 +29,7 @@ impl Pair {
         client.pid = Some(4711);
         Self::new(
             Server::new(config, SessionId::new(1), Time::ZERO),
-            Client::new(client::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+            Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
             Time::ZERO,
         )
     }
@@ -277,7 +277,7 @@ fn who_is_refused_hears_why() {
 #[test]
 fn an_editor_that_does_not_choose_mcp_is_left() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
     server.feed(at(0), &written(&mut client));
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
@@ -308,7 +308,7 @@ fn an_editor_that_answers_nonsense_is_left() {
         ("an error", error, "Failed(Refused(ErrorObject"),
     ] {
         let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-        let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+        let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
         let mut server = ws::Server::new(ws::Limits::default(), at(0));
         server.feed(at(0), &written(&mut client));
         drain(&mut server);
@@ -334,7 +334,7 @@ fn an_editor_that_answers_nonsense_is_left() {
 #[test]
 fn an_editor_that_says_nothing_is_left_after_30_s() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
     written(&mut client);
     client.tick(at(29_999));
     assert!(drain(&mut client).is_empty());
