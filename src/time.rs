@@ -90,7 +90,6 @@ impl<const N: usize> Timers<N> {
 }
 
 /// The earlier of two deadlines, where `None` is never.
-#[cfg(feature = "mcp")]
 pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -156,7 +155,6 @@ mod tests {
         assert_eq!(timers.next(), None);
     }
 
-    #[cfg(feature = "mcp")]
     #[test]
     fn earlier_treats_none_as_never() {
         let (a, b) = (Some(Time::from_millis(1)), Some(Time::from_millis(2)));

@@ -14,7 +14,7 @@ mod support;
 
 use ide_mcp::{
     Machine, Wire,
-    ide::{DiffOutcome, Mention, ServerEvent, Tool, ToolRequest, ToolSet},
+    ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
     ws::{CloseCode, Closed, Violation},
@@ -365,9 +365,16 @@ fn the_selection_waits_until_it_is_heard() {
     }
 }
 
+/// Where other times are looked at.
+fn without_keepalive() -> ServerConfig {
+    let mut config = config();
+    config.limits.keepalive = None;
+    config
+}
+
 #[test]
 fn the_time_of_the_grace_is_a_deadline() {
-    let mut editor = Editor::open(config());
+    let mut editor = Editor::open(without_keepalive());
     editor.at(10);
     editor.say(INITIALIZE);
     editor.say(INITIALIZED);
@@ -582,7 +589,7 @@ fn what_lies_unpolled_is_dealt_with_before_time_is() {
 
 #[test]
 fn a_request_of_ours_waits_from_the_latest_time_seen() {
-    let mut editor = Editor::attached(config());
+    let mut editor = Editor::attached(without_keepalive());
     editor.server.tick(at(100_000));
     editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
     assert_eq!(editor.server.deadline(), Some(at(160_000)));

@@ -9,7 +9,7 @@
 mod support;
 
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
-use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
+use ide_mcp::{Machine, Outbox as _, Time, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 use support::frames::{self, HEAD, masked, plain};
@@ -305,9 +305,10 @@ fn the_thirty_seconds_begin_anew_below_the_mark() {
     server.sender().binary(&[0; 2000]).unwrap();
     server.tick(Time::from_millis(20_000));
     server.sent(1500);
-    assert_eq!(server.deadline(), None);
+    assert_eq!(server.deadline(), Some(Time::from_millis(50_000)), "the ping");
+    server.tick(Time::from_millis(21_000));
     server.sender().binary(&[0; 2000]).unwrap();
-    assert_eq!(server.deadline(), Some(Time::from_millis(50_000)));
+    assert_eq!(server.deadline(), Some(Time::from_millis(51_000)));
 }
 
 #[test]
@@ -421,11 +422,54 @@ fn a_conversation_at_any_pace() {
 }
 
 #[test]
-fn two_quiet_peers_need_no_clock_and_do_not_end() {
-    let mut pair = pair(&ws::Limits::default());
+fn two_quiet_peers_without_keepalive_need_no_clock_and_do_not_end() {
+    let mut limits = ws::Limits::default();
+    limits.keepalive = None;
+    let mut pair = pair(&limits);
+    assert_eq!((pair.server.deadline(), pair.client.deadline()), (None, None));
     pair.advance(Duration::from_secs(3600));
     assert!(pair.server_events.is_empty() && pair.client_events.is_empty());
     assert!(pair.server.is_open() && pair.client.is_open());
+}
+
+#[test]
+fn two_quiet_peers_keep_each_other_alive() {
+    let mut pair = pair(&ws::Limits::default());
+    pair.advance(Duration::from_secs(3600));
+    // Both ping at the same times, so that each hears a ping and a pong every 30 s.
+    for events in [&pair.server_events, &pair.client_events] {
+        assert_eq!(events.iter().filter(|event| **event == OwnedEvent::Ping(Box::default())).count(), 120);
+        assert_eq!(events.len(), 240);
+    }
+    assert!(pair.server.is_open() && pair.client.is_open());
+}
+
+/// K1 and K7, both roles: a silent peer is pinged after 30 s and given up after 60 s; whoever has slept pings first.
+#[test]
+fn a_silent_peer_is_pinged_and_given_up() {
+    fn check(mut peer: impl Wire + Machine<Event = OwnedEvent>, ping_len: usize) {
+        let seconds = |seconds| Time::new(Duration::from_secs(seconds));
+        peer.sent(usize::MAX);
+        let mut at = |now: u64| {
+            peer.tick(seconds(now));
+            let event = peer.poll_event();
+            let written = peer.outgoing().len();
+            peer.sent(written);
+            (event, written)
+        };
+        assert_eq!(at(29), (None, 0));
+        assert_eq!(at(30), (None, ping_len));
+        assert_eq!(at(59), (None, 0));
+        // The laptop sleeps.
+        assert_eq!(at(8 * 3600), (None, ping_len));
+        assert_eq!(at(8 * 3600 + 30), (None, ping_len));
+        assert_eq!(at(8 * 3600 + 59), (None, 0));
+        assert_eq!(at(8 * 3600 + 60), (Some(OwnedEvent::Closed(Closed::TimedOut)), 0));
+        assert!(peer.is_done());
+    }
+    let both = pair(&ws::Limits::default());
+    check(both.server, 2);
+    check(both.client, 6);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
 
 use super::head::EndSearch;
+use super::output::{Phase, Timer};
 use super::response::{self, Ask, InvalidAsk, ResponseError};
-use super::sender::{Phase, Timer};
 use super::stream::Stream;
 use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
 use crate::{Machine, Time, Wire};

@@ -113,6 +113,8 @@ pub enum Closed {
     Refused(Refusal),
     /// A client got an answer that opens no WebSocket.
     NotAccepted(ResponseError),
+    /// The peer was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
+    TimedOut,
     /// The peer read nothing for too long while much waited to be written.
     Stalled,
     /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false.
@@ -135,6 +137,7 @@ impl fmt::Display for Closed {
             Self::Violation(violation) => write!(f, "the peer broke a rule: {violation}"),
             Self::Refused(refusal) => write!(f, "refused with {refusal}"),
             Self::NotAccepted(error) => write!(f, "not accepted: {error}"),
+            Self::TimedOut => f.write_str("the peer has been silent for too long"),
             Self::Stalled => f.write_str("the peer stopped reading"),
             Self::Overfed => f.write_str("more bytes were fed than the connection wanted"),
             Self::Entropy => f.write_str("the source of randomness failed"),

@@ -22,6 +22,9 @@ pub struct Limits {
     /// How long more than [`outgoing`](Limits::outgoing) may wait on end. Default 30 s: a suspended peer. At it the
     /// connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
     pub stalled: Duration,
+    /// Whether a silent peer is pinged, and how long it may stay silent. Default every 30 s and 60 s, as the reference
+    /// editors have it; `None` for never.
+    pub keepalive: Option<Keepalive>,
     /// How long the peer may take to answer our close frame. Default 2 s.
     pub close: Duration,
     /// How long the last bytes may take to be written once the connection has ended. Default 2 s.
@@ -37,8 +40,33 @@ impl Default for Limits {
             empty_fragments: 1024,
             outgoing: 8 * 1024 * 1024,
             stalled: Duration::from_secs(30),
+            keepalive: Some(Keepalive::default()),
             close: Duration::from_secs(2),
             drain: Duration::from_secs(2),
         }
+    }
+}
+
+/// How a connection finds out that its peer is gone without a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keepalive {
+    /// After this much silence a ping goes out, and again after as much more.
+    pub interval: Duration,
+    /// After this much silence the connection ends ([`Closed::TimedOut`](super::Closed::TimedOut)).
+    pub patience: Duration,
+}
+
+impl Keepalive {
+    /// Pings every `interval`, and gives up after `patience` without a byte.
+    #[must_use]
+    pub const fn new(interval: Duration, patience: Duration) -> Self {
+        Self { interval, patience }
+    }
+}
+
+impl Default for Keepalive {
+    fn default() -> Self {
+        Self::new(Duration::from_secs(30), Duration::from_secs(60))
     }
 }

@@ -16,7 +16,7 @@
 //!
 //!  Both
 //!  Open ──our close frame──▶ Closing ──peer's close frame, 2 s, eof──▶ Ended
-//!  Open ──peer's close frame (answered), violation (1002 1003 1007 1008 1009), eof, stalled, overfed──▶ Ended
+//!  Open ──peer's close frame (answered), violation (1002 1003 1007 1008 1009), eof, silence, stalled, overfed──▶ Ended
 //!
 //!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
 //! ```
@@ -30,6 +30,8 @@ mod frame;
 mod head;
 mod limits;
 mod mask;
+mod output;
+mod pulse;
 mod receiver;
 mod request;
 mod response;
@@ -44,7 +46,7 @@ pub use client::Client;
 pub use close::CloseCode;
 pub use event::{Closed, Event, OwnedEvent, Upgrade};
 pub use head::Single;
-pub use limits::Limits;
+pub use limits::{Keepalive, Limits};
 pub use mask::{Masked, Masking, NoEntropy, Unmasked};
 pub use request::{Refusal, Request};
 pub use response::{Ask, InvalidAsk, ResponseError};

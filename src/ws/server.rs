@@ -1,8 +1,8 @@
 //! The server: reads a request to open, has it decided, and carries the connection.
 
 use super::head::EndSearch;
+use super::output::{Phase, Timer};
 use super::request::{self, Refusal, Request};
-use super::sender::{Phase, Timer};
 use super::stream::Stream;
 use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
 use crate::{Machine, Time, Wire};

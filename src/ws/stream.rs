@@ -3,8 +3,9 @@
 use super::close;
 use super::frame::Opcode;
 use super::mask::Masking;
+use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Kind, Receiver};
-use super::sender::{Output, Phase, Sender, Timer};
+use super::sender::Sender;
 use super::{Closed, Event, Limits, Violation};
 use crate::{Time, Wire, buf::Rx};
 
@@ -109,7 +110,7 @@ impl<M: Masking> Stream<M> {
             self.output.end(Closed::ByUs { answered: false });
         } else if due(Timer::Stalled) {
             self.output.end_abruptly(Closed::Stalled);
-        } else {
+        } else if !self.output.beat() {
             return None;
         }
         Some(())
@@ -130,7 +131,7 @@ impl<M: Masking> Stream<M> {
             Phase::Ended { told: false } => Some(output.now),
             Phase::Ended { told: true } if self.is_done() => None,
             _ if !output.has_ended() && (self.input.eof || self.has_unparsed()) => Some(output.now),
-            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Ended { .. } => output.timers.next(),
+            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Ended { .. } => output.deadline(),
         }
     }
 
@@ -160,6 +161,9 @@ impl<M: Masking> Wire for Stream<M> {
         self.output.sees(now);
         if !self.output.has_ended() {
             self.input.rx.filled(n);
+            if n > 0 {
+                self.output.hears();
+            }
         }
     }
 
@@ -168,7 +172,9 @@ impl<M: Masking> Wire for Stream<M> {
         if bytes.is_empty() || self.output.has_ended() || self.input.eof {
             return;
         }
-        if !(self.wants_input() && self.input.rx.append(bytes)) {
+        if self.wants_input() && self.input.rx.append(bytes) {
+            self.output.hears();
+        } else {
             self.overfeed(now);
         }
     }

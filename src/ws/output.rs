@@ -1,0 +1,326 @@
+//! The send half of a connection: frames out, the one pong that may wait, the close frame, the timers, and the end.
+
+use super::close::{self, CloseCode};
+use super::frame::{self, Header, Opcode};
+use super::mask::{Masked, Masking};
+use super::pulse::{Beat, Pulse};
+use super::{Closed, Limits, SendError, Violation};
+use crate::Time;
+use crate::buf::Tx;
+use crate::time::{Timers, earlier};
+use alloc::vec::Vec;
+use rand_core::TryCryptoRng;
+
+/// Where a connection stands. The diagram is in the documentation of [`ws`](super).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The opening handshake is not over.
+    Handshake,
+    Open,
+    /// Our close frame is out, the peer's is not in.
+    Closing,
+    /// It is over; `told` once that was reported.
+    Ended {
+        told: bool,
+    },
+}
+
+/// The timers of a connection, beside its pulse.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Timer {
+    /// The opening handshake is to be over.
+    Handshake,
+    /// The peer is to have answered our close frame.
+    Close,
+    /// What waits to be written is to be below the limit.
+    Stalled,
+    /// The last bytes are to be written.
+    Drain,
+}
+
+const TIMERS: usize = 4;
+
+/// The send half, with the phase, the clock and the timers that sending and ending need.
+#[derive(Debug)]
+pub(crate) struct Output<M> {
+    pub(crate) tx: Tx,
+    mask: M,
+    pub(crate) phase: Phase,
+    pub(crate) now: Time,
+    pub(crate) timers: Timers<TIMERS>,
+    pulse: Pulse,
+    pub(crate) limits: Limits,
+    /// The end that is still to be reported.
+    closed: Option<Closed>,
+    pong: PongSlot,
+}
+
+/// At most one pong lies in the send buffer unwritten, and one behind it waits: the latest (RFC 6455 section 5.5.3
+/// lets the others be left out). So a flood of pings cannot fill the buffer of a peer that does not read.
+#[derive(Debug)]
+struct PongSlot {
+    waiting: Option<([u8; 125], usize)>,
+    /// Where in the stream the last pong ends.
+    last_ends: u64,
+}
+
+impl<R: TryCryptoRng> Output<Masked<R>> {
+    /// The source of randomness.
+    pub(crate) const fn random(&mut self) -> &mut R {
+        self.mask.source()
+    }
+}
+
+impl<M: Masking> Output<M> {
+    pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
+        let mut timers = Timers::new();
+        timers.set(Timer::Handshake as usize, now.after(limits.handshake));
+        Self {
+            tx: Tx::new(limits.outgoing),
+            mask,
+            phase: Phase::Handshake,
+            now,
+            timers,
+            pulse: Pulse::new(limits.keepalive),
+            limits,
+            closed: None,
+            pong: PongSlot { waiting: None, last_ends: 0 },
+        }
+    }
+
+    pub(crate) fn sees(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// The opening handshake has succeeded.
+    pub(crate) fn open(&mut self) {
+        self.phase = Phase::Open;
+        self.timers.clear(Timer::Handshake as usize);
+        self.pulse.heard(self.now);
+    }
+
+    /// Something came from the peer.
+    pub(crate) fn hears(&mut self) {
+        if self.phase == Phase::Open {
+            self.pulse.heard(self.now);
+        }
+    }
+
+    /// Pings a peer that is silent, and ends the connection to one that is for too long. Whether anything was done.
+    pub(crate) fn beat(&mut self) -> bool {
+        match self.pulse.beat(self.now) {
+            None => return false,
+            Some(Beat::Ping) => {
+                // It is open and has room, or there would be no pulse.
+                let _ = self.ping(&[]);
+            }
+            Some(Beat::Dead) => self.end_abruptly(Closed::TimedOut),
+        }
+        true
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        earlier(self.timers.next(), self.pulse.deadline())
+    }
+
+    pub(crate) fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+        self.may_send()?;
+        if self.tx.is_full() {
+            return Err(SendError::Full);
+        }
+        self.frame(opcode, payload)
+    }
+
+    pub(crate) fn ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
+        if payload.len() > 125 {
+            return Err(SendError::TooLong);
+        }
+        self.send(Opcode::Ping, payload)
+    }
+
+    /// A text message whose length is known once it is written. Goes out even above the limit: it is an answer.
+    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.may_send().is_err() {
+            return;
+        }
+        let Ok(key) = self.key() else { return };
+        // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
+        let reserved = if key.is_some() { 8 } else { 4 };
+        let buf = self.tx.buffer();
+        let at = buf.len();
+        let body = at.saturating_add(reserved);
+        buf.resize(body, 0);
+        write(buf);
+        let len = buf.len().saturating_sub(body);
+        if len == 0 {
+            return buf.truncate(at);
+        }
+        if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
+            frame::mask(key, 0, payload);
+        }
+        let header = Header::new(Opcode::Text, len, key);
+        buf.splice(at..body.min(buf.len()), header.bytes().iter().copied());
+        self.watch_fill();
+    }
+
+    /// Answers a ping.
+    pub(crate) fn pong(&mut self, payload: &[u8]) {
+        if self.tx.written() >= self.pong.last_ends && self.pong.waiting.is_none() {
+            self.write_pong(payload);
+        } else {
+            let mut kept = [0; 125];
+            let len = payload.len().min(kept.len());
+            for (kept, byte) in kept.iter_mut().zip(payload) {
+                *kept = *byte;
+            }
+            self.pong.waiting = Some((kept, len));
+        }
+    }
+
+    /// Begins the close handshake.
+    pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
+        self.may_send()?;
+        self.close_frame(Some(code), reason)?;
+        self.phase = Phase::Closing;
+        self.pulse.stop();
+        self.timers.set(Timer::Close as usize, self.now.after(self.limits.close));
+        Ok(())
+    }
+
+    /// The peer's close frame has come: answers it with the same code, unless it is the answer to ours.
+    pub(crate) fn closed_by_peer(&mut self, code: Option<CloseCode>, reason: &str) {
+        if self.phase == Phase::Closing {
+            return self.end(Closed::ByUs { answered: true });
+        }
+        let _ = self.close_frame(code, "");
+        self.end(Closed::ByPeer { code, reason: reason.into() });
+    }
+
+    /// The peer broke a rule: says which, and ends.
+    pub(crate) fn fail(&mut self, violation: Violation) {
+        if self.phase == Phase::Open {
+            let _ = self.close_frame(Some(violation.close_code()), violation.rule());
+        }
+        self.end(Closed::Violation(violation));
+    }
+
+    /// The caller fed what was not wanted.
+    pub(crate) fn overfed(&mut self) {
+        if self.phase == Phase::Open {
+            let _ = self.close_frame(Some(CloseCode::INTERNAL), "");
+        }
+        self.end(Closed::Overfed);
+    }
+
+    /// It is over. What waits to be written has the drain time to go.
+    pub(crate) fn end(&mut self, closed: Closed) {
+        if matches!(self.phase, Phase::Ended { .. }) {
+            return;
+        }
+        self.phase = Phase::Ended { told: false };
+        self.closed = Some(closed);
+        self.pong.waiting = None;
+        self.pulse.stop();
+        self.timers.clear_all();
+        self.timers.set(Timer::Drain as usize, self.now.after(self.limits.drain));
+    }
+
+    /// It is over, and nothing more can be written.
+    pub(crate) fn end_abruptly(&mut self, closed: Closed) {
+        self.tx.discard();
+        self.end(closed);
+    }
+
+    /// The end, once.
+    pub(crate) fn take_closed(&mut self) -> Option<Closed> {
+        let closed = self.closed.take()?;
+        self.phase = Phase::Ended { told: true };
+        Some(closed)
+    }
+
+    pub(crate) const fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended { .. })
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        let drained = || self.tx.pending().is_empty() || self.drain_is_over();
+        matches!(self.phase, Phase::Ended { told: true }) && drained()
+    }
+
+    pub(crate) fn outgoing(&self) -> &[u8] {
+        if self.has_ended() && self.drain_is_over() { &[] } else { self.tx.pending() }
+    }
+
+    pub(crate) fn sent(&mut self, n: usize) {
+        self.tx.sent(n);
+        if self.tx.written() >= self.pong.last_ends {
+            if let Some((payload, len)) = self.pong.waiting.take() {
+                self.write_pong(payload.get(..len).unwrap_or_default());
+            }
+        }
+        self.watch_fill();
+    }
+
+    /// Starts or stops the clock of a peer that does not read.
+    pub(crate) fn watch_fill(&mut self) {
+        let was_full = self.timers.get(Timer::Stalled as usize).is_some();
+        if was_full && !self.tx.is_full() {
+            self.timers.clear(Timer::Stalled as usize);
+            self.hears();
+        } else if !was_full && self.tx.is_full() && !self.has_ended() {
+            // Nothing is read now, so silence says nothing about the peer.
+            self.pulse.stop();
+            self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+        }
+    }
+
+    fn drain_is_over(&self) -> bool {
+        self.timers.get(Timer::Drain as usize).is_some_and(|at| at <= self.now)
+    }
+
+    fn may_send(&self) -> Result<(), SendError> {
+        match self.phase {
+            Phase::Open => Ok(()),
+            Phase::Handshake => Err(SendError::NotOpen),
+            Phase::Closing | Phase::Ended { .. } => Err(SendError::Closed),
+        }
+    }
+
+    fn close_frame(&mut self, code: Option<CloseCode>, reason: &str) -> Result<(), SendError> {
+        let Some(code) = code else { return self.frame(Opcode::Close, &[]) };
+        let mut body = Vec::with_capacity(2 + close::MAX_REASON);
+        body.extend_from_slice(&code.get().to_be_bytes());
+        body.extend_from_slice(close::truncate(reason, close::MAX_REASON).as_bytes());
+        self.frame(Opcode::Close, &body)
+    }
+
+    fn write_pong(&mut self, payload: &[u8]) {
+        if self.frame(Opcode::Pong, payload).is_ok() {
+            self.pong.last_ends = self.tx.position();
+        }
+    }
+
+    fn frame(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+        let key = self.key()?;
+        let header = Header::new(opcode, payload.len(), key);
+        let buf = self.tx.buffer();
+        buf.reserve(header.bytes().len().saturating_add(payload.len()));
+        buf.extend_from_slice(header.bytes());
+        let at = buf.len();
+        buf.extend_from_slice(payload);
+        if let (Some(key), Some(payload)) = (key, buf.get_mut(at..)) {
+            frame::mask(key, 0, payload);
+        }
+        self.watch_fill();
+        Ok(())
+    }
+
+    /// The key for the next frame. Without one nothing can be sent, not even a farewell.
+    fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
+        self.mask.key().map_err(|_| {
+            self.end(Closed::Entropy);
+            SendError::Entropy
+        })
+    }
+}

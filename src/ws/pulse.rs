@@ -1,0 +1,149 @@
+//! Keepalive: finds out that a peer is gone without a word, such as a process that was suspended or a line that was cut.
+//!
+//! ```text
+//!  Quiet ──interval without a byte: ping──▶ Quiet ──patience without a byte──▶ Dead
+//!    ▲  any byte                             │
+//!    └───────────────────────────────────────┘
+//! ```
+//!
+//! Any byte is life, be it a pong or not (reliability.md K2). Whoever drives the machine may have slept, as a laptop
+//! does, and then has heard nothing for hours though the peer is there: a beat that comes much later than it was due
+//! pings again before anything is concluded (K1).
+
+use super::Keepalive;
+use crate::Time;
+use core::time::Duration;
+
+/// An interval of zero would ping without end at one and the same time.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    settings: Option<Keepalive>,
+    /// `None` while silence says nothing: before the connection is open, once it closes, and while nothing is read.
+    state: Option<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    ping_at: Time,
+    dead_at: Time,
+    /// When it was last looked at.
+    seen_at: Time,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beat {
+    Ping,
+    Dead,
+}
+
+impl Pulse {
+    pub(crate) const fn new(settings: Option<Keepalive>) -> Self {
+        Self { settings, state: None }
+    }
+
+    /// A byte has come.
+    pub(crate) fn heard(&mut self, now: Time) {
+        self.state = self.settings.map(|settings| State {
+            ping_at: now.after(settings.interval.max(SHORTEST)),
+            dead_at: now.after(settings.patience),
+            seen_at: now,
+        });
+    }
+
+    /// Silence says nothing from here on.
+    pub(crate) fn stop(&mut self) {
+        self.state = None;
+    }
+
+    /// What is due now, if anything. To be asked after everything that came has been looked at.
+    pub(crate) fn beat(&mut self, now: Time) -> Option<Beat> {
+        let settings = self.settings?;
+        let state = self.state.as_mut()?;
+        let slept = now.since(state.seen_at) > settings.interval.saturating_mul(3) / 2;
+        state.seen_at = now;
+        if slept {
+            state.dead_at = now.after(settings.patience);
+        } else if state.dead_at <= now {
+            return Some(Beat::Dead);
+        } else if state.ping_at > now {
+            return None;
+        }
+        state.ping_at = now.after(settings.interval.max(SHORTEST));
+        Some(Beat::Ping)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.state.as_ref().map(|state| state.ping_at.min(state.dead_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(seconds * 1000)
+    }
+
+    fn pulse() -> Pulse {
+        let mut pulse = Pulse::new(Some(Keepalive::default()));
+        pulse.heard(at(0));
+        pulse
+    }
+
+    #[test]
+    fn silence_is_pinged_and_then_ends() {
+        let mut pulse = pulse();
+        assert_eq!((pulse.beat(at(29)), pulse.deadline()), (None, Some(at(30))));
+        assert_eq!((pulse.beat(at(30)), pulse.deadline()), (Some(Beat::Ping), Some(at(60))));
+        assert_eq!(pulse.beat(at(59)), None);
+        assert_eq!(pulse.beat(at(60)), Some(Beat::Dead));
+    }
+
+    #[test]
+    fn any_byte_is_life() {
+        let mut pulse = pulse();
+        for second in 1..1000 {
+            pulse.heard(at(second));
+            assert_eq!(pulse.beat(at(second)), None);
+        }
+        assert_eq!(pulse.deadline(), Some(at(999 + 30)));
+    }
+
+    #[test]
+    fn whoever_has_slept_pings_again_first() {
+        for asleep in [46, 8 * 3600] {
+            let mut pulse = pulse();
+            assert_eq!(pulse.beat(at(asleep)), Some(Beat::Ping), "{asleep}");
+            assert_eq!(pulse.beat(at(asleep)), None, "once");
+            assert_eq!(pulse.beat(at(asleep + 30)), Some(Beat::Ping));
+            assert_eq!(pulse.beat(at(asleep + 59)), None);
+            assert_eq!(pulse.beat(at(asleep + 60)), Some(Beat::Dead));
+        }
+        let mut late = pulse();
+        assert_eq!(late.beat(at(45)), Some(Beat::Ping), "late, not asleep");
+        assert_eq!(late.deadline(), Some(at(60)));
+    }
+
+    #[test]
+    fn it_can_be_off_or_pause() {
+        let mut off = Pulse::new(None);
+        off.heard(at(0));
+        assert_eq!((off.beat(at(9999)), off.deadline()), (None, None));
+        let mut paused = pulse();
+        paused.stop();
+        assert_eq!((paused.beat(at(9999)), paused.deadline()), (None, None));
+        paused.heard(at(10_000));
+        assert_eq!(paused.deadline(), Some(at(10_030)));
+    }
+
+    #[test]
+    fn a_patience_shorter_than_the_interval_ends_without_a_ping() {
+        let mut pulse = Pulse::new(Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10))));
+        pulse.heard(at(0));
+        assert_eq!((pulse.deadline(), pulse.beat(at(10))), (Some(at(10)), Some(Beat::Dead)));
+    }
+}
