@@ -448,7 +448,8 @@ fn two_quiet_peers_keep_each_other_alive() {
 #[test]
 fn a_silent_peer_is_pinged_and_given_up() {
     fn check(mut peer: impl Wire + Machine<Event = OwnedEvent>, ping_len: usize) {
-        let seconds = |seconds| Time::new(Duration::from_secs(seconds));
+        // They opened at one second.
+        let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
         peer.sent(usize::MAX);
         let mut at = |now: u64| {
             peer.tick(seconds(now));
