@@ -68,7 +68,7 @@ pub enum SendError {
     NotOpen,
     /// A close frame was sent, or the connection has ended.
     Closed,
-    /// More waits to be written than [`Limits::outgoing`]: the peer does not read.
+    /// More waits to be written than [`Limits::outgoing`](super::Limits::outgoing): the peer does not read.
     Full,
     /// The payload of a control frame has more than 125 bytes.
     TooLong,
