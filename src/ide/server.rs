@@ -184,6 +184,11 @@ impl Server {
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
+    /// Gives up a request and tells the client; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
+    }
+
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
     /// it has listed them.
     ///
@@ -265,12 +270,12 @@ impl Server {
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
     fn may_answer(&self) -> Result<(), Gone> {
-        if self.ws.has_ended() { Err(Gone::Closed) } else { Ok(()) }
+        if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
     }
 
     /// What is sent after the end would be dropped in silence.
     fn may_send(&self) -> Result<(), SendError> {
-        if self.has_ended() { Err(SendError::Closed) } else { Ok(()) }
+        if self.has_ended() || self.ws.is_cut_off() { Err(SendError::Closed) } else { Ok(()) }
     }
 
     /// Where there is no room the change is told later: a client that misses it goes on with the old tools.

@@ -6,9 +6,9 @@
 //!    └───────────────────────────────────────┘
 //! ```
 //!
-//! Any byte is life, be it a pong or not (reliability.md K2). Whoever drives the machine may have slept, as a laptop
+//! Any byte is life, be it a pong or not. Whoever drives the machine may have slept, as a laptop
 //! does, and then has heard nothing for hours though the peer is there: a beat that comes much later than it was due
-//! pings again before anything is concluded (K1).
+//! pings again before anything is concluded (K1), once in a silence.
 
 use super::Keepalive;
 use crate::Time;
@@ -30,6 +30,8 @@ struct State {
     dead_at: Time,
     /// When it was last looked at.
     seen_at: Time,
+    /// This silence has been forgiven once: a loop that is late every time must find a dead peer as well.
+    forgiven: bool,
 }
 
 /// What is due.
@@ -50,6 +52,7 @@ impl Pulse {
             ping_at: now.after(settings.interval.max(SHORTEST)),
             dead_at: now.after(settings.patience),
             seen_at: now,
+            forgiven: false,
         });
     }
 
@@ -64,7 +67,8 @@ impl Pulse {
         let state = self.state.as_mut()?;
         let slept = now.since(state.seen_at) > settings.interval.saturating_mul(3) / 2;
         state.seen_at = now;
-        if slept {
+        if slept && !state.forgiven {
+            state.forgiven = true;
             state.dead_at = now.after(settings.patience);
         } else if state.dead_at <= now {
             return Some(Beat::Dead);
@@ -126,6 +130,13 @@ mod tests {
         let mut late = pulse();
         assert_eq!(late.beat(at(45)), Some(Beat::Ping), "late, not asleep");
         assert_eq!(late.deadline(), Some(at(60)));
+    }
+
+    #[test]
+    fn a_loop_that_is_always_late_finds_a_dead_peer_too() {
+        let mut pulse = pulse();
+        let beats: alloc::vec::Vec<_> = (1..4).map(|n| pulse.beat(at(n * 46))).collect();
+        assert_eq!(beats, [Some(Beat::Ping), Some(Beat::Ping), Some(Beat::Dead)]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl HostConfig {
 }
 
 /// What happened at a [`Host`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
     /// Something on one connection.
@@ -79,51 +79,14 @@ pub enum HostEvent {
 /// 1. read the readable sockets into [`wire`](Host::wire), and [`connect`](Host::connect) new ones;
 /// 2. [`tick`](Machine::tick);
 /// 3. [`poll_event`](Machine::poll_event) to `None`, answering;
-/// 4. while [`poll_transmit`](Host::poll_transmit) names a connection, write its
-///    [`outgoing`](Wire::outgoing); where it [`is_done`](Wire::is_done), drop the socket and
-///    [`remove`](Host::remove) it;
+/// 4. write the [`outgoing`](Wire::outgoing) bytes of every connection that
+///    [`poll_transmit`](Host::poll_transmit) names, and of every one whose socket had no room the last time; where one
+///    [`is_done`](Wire::is_done), drop the socket and [`remove`](Host::remove) it;
 /// 5. wait until [`deadline`](Machine::deadline), or not at all while a socket is unread and wants input.
 ///
-/// A loop that writes only the sockets that were ready never sends a selection that a timer released.
-///
-/// ```
-/// # use ide_mcp::{Machine, Time, Wire, ide::{self, HostEvent, ServerEvent, ToolRequest}, mcp::{Implementation, ToolResult}};
-/// # use std::io::{Read, Write};
-/// # fn turn<S: Read + Write>(host: &mut ide::Host, sockets: &mut std::collections::BTreeMap<ide::ConnId, S>, now: Time) {
-/// for (id, socket) in sockets.iter_mut() {
-///     let Some(mut wire) = host.wire(*id) else { continue };
-///     while wire.wants_input() {
-///         match socket.read(wire.space()) {
-///             Ok(0) => wire.feed_eof(now),
-///             Ok(n) => wire.filled(now, n),
-///             Err(_would_block) => break,
-///         }
-///     }
-/// }
-/// host.tick(now);
-/// while let Some(event) = host.poll_event() {
-///     if let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event {
-///         match request {
-///             ToolRequest::GetDiagnostics(_) => drop(host.respond(call, &ToolResult::diagnostics(&[]))),
-///             _ => {} // an `openDiff` is answered when the person has decided
-///         }
-///     }
-/// }
-/// while let Some(id) = host.poll_transmit() {
-///     let (Some(mut wire), Some(socket)) = (host.wire(id), sockets.get_mut(&id)) else { continue };
-///     while !wire.outgoing().is_empty() {
-///         match socket.write(wire.outgoing()) {
-///             Ok(n) => wire.sent(n),
-///             Err(_would_block) => break,
-///         }
-///     }
-///     if wire.is_done() {
-///         sockets.remove(&id);
-///         host.remove(now, id);
-///     }
-/// }
-/// # }
-/// ```
+/// A loop that writes only the sockets that were ready never sends a selection that a timer released, and one that
+/// writes only what is named never sends the rest of a short write. One whole turn, over any sockets that do not block:
+#[doc = concat!("\n```\n", include_str!("turn.rs"), "# fn main() {}\n```")]
 #[derive(Debug)]
 pub struct Host {
     config: HostConfig,
@@ -343,6 +306,12 @@ impl Host {
         self.of_conn(conn, |server| server.request(method, params, timeout))
     }
 
+    /// Gives up a request of ours and tells the client; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        let index = self.index(ConnId::of_request(request));
+        index.and_then(|index| self.with(index, |server| server.cancel(request, reason))).unwrap_or(false)
+    }
+
     /// Offers other tools from now on, and tells every client that is ready.
     pub fn set_tools(&mut self, tools: ToolSet) {
         let tools = Arc::new(tools);
@@ -443,6 +412,8 @@ impl Host {
             let id = slot.id(index);
             let Some(server) = &mut slot.server else { continue };
             server.set_full(full);
+            // It is to see the time by which its turn was found to have come, or it would be found again for ever.
+            server.tick(self.now);
             let event = server.poll_event();
             if event.is_some() {
                 slot.is_eventful = true;
