@@ -38,14 +38,19 @@ pub fn all() -> Vec<Case> {
     }
     for (size, bytes) in &SIZES[..4] {
         let workload = Workload::new(*bytes, Script::Ascii);
+        let times = workload.frames.len().next_multiple_of(64);
         let mut push = |name: &str, run: Box<dyn FnMut(usize)>| {
-            cases.push(Case { name: format!("{name} {size}"), run, times: 256 });
+            cases.push(Case { name: format!("{name} {size}"), run, times });
         };
         push("floor: encode", Box::new(floor::encode(workload)));
         push("server encode", Box::new(ours::encode_server(workload, |_| {})));
         push("server encode, 64 a write,", Box::new(ours::encode_server_batched(workload, 64)));
         push("client encode", Box::new(ours::encode_client(workload, |_| {})));
-        push("echo", Box::new(ours::echo(workload)));
+        cases.push(Case {
+            name: format!("echo {size}"),
+            run: Box::new(ours::echo(workload)),
+            times: workload.frames.len(),
+        });
     }
     let mut push = |name: &str, run: Box<dyn FnMut(usize)>| {
         cases.push(Case { name: name.into(), run, times: 64 });
