@@ -20,7 +20,7 @@ pub enum Passes {
 
 /// Receives the workload in reads of at most `limit` bytes.
 pub fn decode(workload: &'static Workload, limit: usize, passes: Passes) -> impl FnMut(&mut Tally, usize) {
-    let mut source = Source::new(workload, limit);
+    let mut source = Source::new(&workload.wire, limit);
     let mut buf = vec![0; workload.wire.len()];
     let (mut filled, mut next) = (0, 0);
     move |tally, until| {

@@ -1,14 +1,24 @@
 //! Measures the WebSocket layer beside other implementations and beside what the bytes cost anyway.
+//!
+//! ```text
+//! cargo run --release [-- decode | encode | handshake ...] [--rounds N]
+//! cargo run --release --no-default-features                         ours and the floors alone
+//! cargo run --release --no-default-features --features check -- --check | --bless
+//! ```
 
+mod cases;
 #[cfg(feature = "check")]
 mod check;
-mod cases;
 mod floor;
 mod handshake;
 #[cfg(feature = "check")]
 mod heap;
 mod measure;
 mod ours;
+#[cfg(feature = "peers")]
+mod peers;
+mod report;
+mod tables;
 mod tally;
 mod workload;
 
@@ -18,10 +28,27 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     #[cfg(feature = "check")]
     match args.first().map(String::as_str) {
-        Some("--run-counted") => { check::run_counted(); return ExitCode::SUCCESS; }
+        Some("--run-counted") => {
+            check::run_counted();
+            return ExitCode::SUCCESS;
+        }
         Some("--check") => return check::check(false),
         Some("--bless") => return check::check(true),
         _ => {}
     }
-    ExitCode::FAILURE
+    let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
+    let rounds = rounds.unwrap_or(21);
+    let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
+    let all: [(&str, fn(usize) -> Vec<report::Table>); 3] =
+        [("decode", tables::decode), ("encode", tables::encode), ("handshake", tables::handshake)];
+    let mut tables = Vec::new();
+    for (name, measure) in all {
+        if names.is_empty() || names.iter().any(|wanted| *wanted == name) {
+            let measured = measure(rounds);
+            measured.iter().for_each(report::Table::print);
+            tables.extend(measured);
+        }
+    }
+    report::print_goals(&tables);
+    ExitCode::SUCCESS
 }

@@ -39,7 +39,7 @@ pub fn open_client() -> Client<ChaCha12Rng> {
 
 /// Receives the workload in reads of at most `limit` bytes.
 pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tally, usize) {
-    let mut source = Source::new(workload, limit);
+    let mut source = Source::new(&workload.wire, limit);
     let mut server = open_server();
     move |tally, until| {
         while tally.messages() < until {
@@ -100,7 +100,7 @@ pub fn encode_client(workload: &'static Workload, mut write: impl FnMut(&[u8])) 
 
 /// Receives the texts and answers each with itself, the answers of a read in one write.
 pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
-    let mut source = Source::new(workload, usize::MAX);
+    let mut source = Source::new(&workload.wire, usize::MAX);
     let mut server = open_server();
     let mut left_over = 0;
     move |times| {

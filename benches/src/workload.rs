@@ -72,7 +72,7 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// Hands out the frames of a workload over and over; no read crosses the end of the cycle, and none is longer than
+/// Hands out bytes over and over; no read crosses the end of the cycle, and none is longer than
 /// the limit.
 pub struct Source {
     wire: &'static [u8],
@@ -81,8 +81,8 @@ pub struct Source {
 }
 
 impl Source {
-    pub fn new(workload: &'static Workload, limit: usize) -> Self {
-        Self { wire: &workload.wire, at: 0, limit }
+    pub fn new(wire: &'static [u8], limit: usize) -> Self {
+        Self { wire, at: 0, limit }
     }
 
     /// Copies the next bytes into `buf`; how many.
@@ -103,6 +103,19 @@ impl Source {
             self.at = 0;
         }
         next
+    }
+}
+
+/// Where what was sent goes: it is copied into a buffer that is used again, as a socket copies into the kernel's.
+#[derive(Default)]
+pub struct Drain(Vec<u8>);
+
+impl Drain {
+    #[inline]
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.0.clear();
+        self.0.extend_from_slice(bytes);
+        std::hint::black_box(&self.0);
     }
 }
 
