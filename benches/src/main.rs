@@ -1,7 +1,7 @@
 //! Measures the WebSocket layer beside other implementations and beside what the bytes cost anyway.
 //!
 //! ```text
-//! cargo run --release [-- decode | encode | handshake ...] [--rounds N]
+//! cargo run --release [-- decode | encode | handshake | echo | memory ...] [--rounds N]
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
 //! ```
@@ -9,6 +9,7 @@
 mod cases;
 #[cfg(feature = "check")]
 mod check;
+mod echo;
 mod floor;
 mod handshake;
 #[cfg(feature = "check")]
@@ -18,6 +19,7 @@ mod ours;
 #[cfg(feature = "peers")]
 mod peers;
 mod report;
+mod serve;
 mod tables;
 mod tally;
 mod workload;
@@ -26,6 +28,12 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [mode, name] = args.as_slice()
+        && mode == "--serve"
+    {
+        serve::serve(name);
+        return ExitCode::SUCCESS;
+    }
     #[cfg(feature = "check")]
     match args.first().map(String::as_str) {
         Some("--run-counted") => {
@@ -41,14 +49,21 @@ fn main() -> ExitCode {
     let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
     let all: [(&str, fn(usize) -> Vec<report::Table>); 3] =
         [("decode", tables::decode), ("encode", tables::encode), ("handshake", tables::handshake)];
+    let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let mut tables = Vec::new();
     for (name, measure) in all {
-        if names.is_empty() || names.iter().any(|wanted| *wanted == name) {
+        if wants(name) {
             let measured = measure(rounds);
             measured.iter().for_each(report::Table::print);
             tables.extend(measured);
         }
     }
     report::print_goals(&tables);
+    let sockets: [(&str, fn(usize)); 2] = [("echo", echo::echo), ("memory", echo::memory)];
+    for (name, measure) in sockets {
+        if wants(name) {
+            measure(rounds);
+        }
+    }
     ExitCode::SUCCESS
 }

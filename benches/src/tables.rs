@@ -94,6 +94,8 @@ fn decoders(workload: &'static Workload, limit: usize) -> Vec<Contestant> {
         ("sockudo-ws (protocol)", Box::new(peers::sockudo_ws::decode_protocol(workload, limit))),
         #[cfg(feature = "peers")]
         ("websocket-codec", Box::new(peers::websocket_codec::decode(workload, limit))),
+        #[cfg(feature = "peers")]
+        ("websocket-codec (bare)", Box::new(peers::websocket_codec::decode_bare(workload, limit))),
     ];
     all.into_iter()
         .map(|(name, mut decode)| {

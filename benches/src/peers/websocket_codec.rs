@@ -1,19 +1,30 @@
-//! websocket-codec, as a codec on a buffer.
+//! websocket-codec, in the frame of tokio-util it is made for, and bare on a buffer.
 
+use super::{now, pipe::Pipe};
 use crate::tally::Tally;
 use crate::workload::{Drain, Source, Workload};
 use bytes::BytesMut;
-use tokio_util::codec::{Decoder as _, Encoder as _};
+use futures_util::StreamExt as _;
+use tokio_util::codec::{Decoder as _, Encoder as _, FramedRead};
 use websocket_codec::{ClientRequest, Message, MessageCodec};
 
 pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tally, usize) {
+    let mut framed = FramedRead::new(Pipe::new(&workload.wire, limit), MessageCodec::server());
+    move |tally, until| {
+        while tally.messages() < until {
+            let message = now(framed.next()).expect("it does not end").expect("the workload is valid");
+            tally.take(message.as_text().expect("it is text"));
+        }
+    }
+}
+
+pub fn decode_bare(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tally, usize) {
     let mut source = Source::new(&workload.wire, limit);
     let (mut codec, mut buf) = (MessageCodec::server(), BytesMut::with_capacity(64 * 1024));
     move |tally, until| {
         while tally.messages() < until {
             match codec.decode(&mut buf).expect("the workload is valid") {
-                // As text it was validated before, but it can only be lent after validating again.
-                Some(message) => tally.take_bytes(message.data()),
+                Some(message) => tally.take(message.as_text().expect("it is text")),
                 None => buf.extend_from_slice(source.next(64 * 1024)),
             }
         }
