@@ -60,13 +60,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-fn push_decoders(
-    cases: &mut Vec<Case>,
-    name: &str,
-    workload: &'static Workload,
-    limit: usize,
-    times: usize,
-) {
+fn push_decoders(cases: &mut Vec<Case>, name: &str, workload: &'static Workload, limit: usize, times: usize) {
     let floor = decoder(floor::decode(workload, limit, Passes::CopyXorUtf8));
     cases.push(Case { name: format!("floor: {name}"), run: floor, times });
     cases.push(Case { name: name.into(), run: decoder(ours::decode(workload, limit)), times });

@@ -26,6 +26,7 @@ pub fn check(bless: bool) -> ExitCode {
         }
     };
     report(&counts);
+    crate::goals::print(&counts);
     if bless {
         fs::write(BASELINE, render(&counts)).expect("the baseline can be written");
         return ExitCode::SUCCESS;
@@ -65,7 +66,7 @@ fn case_is_over(case: &Case) {
 }
 
 /// What was counted, by name; in the order of the cases.
-type Counts = Vec<(String, f64)>;
+pub type Counts = Vec<(String, f64)>;
 
 fn count() -> Result<Counts, String> {
     let mut counts = Vec::new();
@@ -93,7 +94,11 @@ fn instructions() -> Result<Vec<f64>, String> {
     fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let run = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*check::counted*", "--dump-before=*check::case_is_over*"])
+        .args([
+            "--tool=callgrind",
+            "--toggle-collect=*check::counted*",
+            "--dump-before=*check::case_is_over*",
+        ])
         .arg(format!("--callgrind-out-file={}", dir.join("out").display()))
         .arg(program)
         .arg("--run-counted")
@@ -124,7 +129,9 @@ fn dumps(dir: &Path) -> Result<Vec<f64>, String> {
 }
 
 fn render(counts: &Counts) -> String {
-    let mut text = String::from("# Written by --bless; see benches/src/check.rs. Per message, per handshake, or in bytes.\n");
+    let mut text = String::from(
+        "# Written by --bless; see benches/src/check.rs. Per message, per handshake, or in bytes.\n",
+    );
     for (name, count) in counts {
         writeln!(text, "{name} = {count:.2}").expect("a string takes everything");
     }
@@ -156,10 +163,8 @@ fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
 
 /// Prints each count, beside its floor where there is one.
 fn report(counts: &Counts) {
-    let floors: BTreeMap<&str, f64> = counts
-        .iter()
-        .filter_map(|(name, count)| Some((name.strip_prefix("floor: ")?, *count)))
-        .collect();
+    let floors: BTreeMap<&str, f64> =
+        counts.iter().filter_map(|(name, count)| Some((name.strip_prefix("floor: ")?, *count))).collect();
     println!("{:<56} {:>14} {:>14} {:>12}", "", "ours", "floor", "above it");
     for (name, count) in counts.iter().filter(|(name, _)| !name.starts_with("floor")) {
         match floors.get(name.as_str()) {

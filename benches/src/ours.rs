@@ -23,7 +23,8 @@ pub fn open_server() -> Server {
 /// A client that was accepted.
 pub fn open_client() -> Client<ChaCha12Rng> {
     let random = ChaCha12Rng::from_seed([7; 32]);
-    let mut client = Client::new(Ask::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
+    let mut client =
+        Client::new(Ask::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
     let request = String::from_utf8(client.outgoing().to_vec()).expect("a request is text");
     let key = request.split("Sec-WebSocket-Key: ").nth(1).and_then(|rest| rest.get(..24)).expect("a key");
     let mut answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

@@ -38,7 +38,10 @@ impl Table {
 
     /// Prints nanoseconds, and behind each how many times ours that is.
     pub fn print(&self) {
-        println!("\n{}: ns, and how many times ours (largest median over minimum: {:.2})\n", self.name, self.noise);
+        println!(
+            "\n{}: ns, and how many times ours (largest median over minimum: {:.2})\n",
+            self.name, self.noise
+        );
         print!("{:<32}", "");
         self.columns.iter().for_each(|column| print!("{column:>22}"));
         println!();
@@ -76,8 +79,14 @@ const fn goal(
 }
 
 /// Against several, the fastest counts.
-const EVERYONE: &[&str] =
-    &["tungstenite", "fastwebsockets", "tokio-websockets", "sockudo-ws", "sockudo-ws (protocol)", "websocket-codec"];
+const EVERYONE: &[&str] = &[
+    "tungstenite",
+    "fastwebsockets",
+    "tokio-websockets",
+    "sockudo-ws",
+    "sockudo-ws (protocol)",
+    "websocket-codec",
+];
 
 const GOALS: &[Goal] = &[
     goal("decode, whole", "16 B", &["websocket-codec"], 3.5, false),

@@ -5,7 +5,6 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn as Blocking;
 use ide_mcp_mio::Conn;
 use mio::{Events, Interest, Poll, Token};
-use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -84,30 +83,35 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
     let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let mut conns: BTreeMap<usize, Conn<Server>> = BTreeMap::new();
-    let (mut events, mut next) = (Events::with_capacity(1024), 0);
+    // Boxed, so that a connection takes what it takes, however the table grows.
+    let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
+    let mut events = Events::with_capacity(1024);
     loop {
         let now = clock.now();
-        let deadline = conns.values().filter_map(|conn| conn.deadline(now)).min();
+        let deadline = conns.iter().flatten().filter_map(|conn| conn.deadline(now)).min();
         poll.poll(&mut events, clock.until(deadline))?;
         let now = clock.now();
         for event in &events {
             if event.token() == LISTENER {
                 while let Ok((stream, _)) = listener.accept() {
                     let machine = Server::new(Limits::default(), now);
-                    conns.insert(next, Conn::new(stream, machine, poll.registry(), Token(next))?);
-                    next += 1;
+                    let conn = Conn::new(stream, machine, poll.registry(), Token(conns.len()))?;
+                    conns.push(Some(Box::new(conn)));
                 }
-            } else if let Some(conn) = conns.get_mut(&event.token().0) {
+            } else if let Some(Some(conn)) = conns.get_mut(event.token().0) {
                 conn.handle(event);
             }
         }
-        conns.retain(|_, conn| {
-            if conn.deadline(now).is_some_and(|deadline| deadline <= now) {
-                conn.turn(now, on);
+        for slot in &mut conns {
+            if let Some(conn) = slot {
+                if conn.deadline(now).is_some_and(|deadline| deadline <= now) {
+                    conn.turn(now, on);
+                }
+                if conn.is_over() {
+                    *slot = None;
+                }
             }
-            !conn.is_over()
-        });
+        }
     }
 }
 

@@ -125,7 +125,7 @@ fn text(size: usize, script: Script, random: &mut Random) -> String {
     const WIDE: [&str; 6] = ["größe", "naïve", "Ωmega", "漢字", "日本語", "🦀"];
     let mut text = String::with_capacity(size);
     while text.len() < size {
-        let wide = script == Script::Mixed && random.next() % 7 == 0;
+        let wide = script == Script::Mixed && random.next().is_multiple_of(7);
         let pick = random.next() as usize;
         let word = if wide { WIDE[pick % WIDE.len()] } else { WORDS[pick % WORDS.len()] };
         if text.len() + word.len() < size {
