@@ -154,6 +154,7 @@ fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
 
     assert!(Path::new(&lock).exists());
     editor.terminate();
+    assert_eq!(editor.event("stopping")["why"], "signal");
     for _ in 0..7 {
         assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
         assert_eq!(editor.event("diff_closed")["why"], "shutdown");
@@ -199,7 +200,7 @@ fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
         (r#"{"cmd":"open"}"#, "no command"),
         (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
         (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
-        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no open diff"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),
         (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
         (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
     ] {
