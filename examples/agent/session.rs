@@ -4,7 +4,7 @@ use crate::find::Editor;
 use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolRequest};
-use ide_mcp::mcp::{Implementation, Outcome};
+use ide_mcp::mcp::{self, Implementation, Outcome};
 use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_blocking::Conn;
@@ -50,6 +50,8 @@ impl Session {
         loop {
             match session.event() {
                 Some(ClientEvent::Ready(_)) => return Ok(session),
+                // How the connection ended comes next.
+                Some(ClientEvent::Failed(mcp::Failure::Closed)) => {}
                 Some(ClientEvent::Failed(failure)) => return Err(safe(&failure).into()),
                 Some(ClientEvent::Closed(closed)) => return Err(refused(editor, &closed).into()),
                 Some(_) => {}

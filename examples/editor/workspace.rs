@@ -112,7 +112,7 @@ mod tests {
         fs::create_dir_all(root.join("sub")).unwrap();
         fs::write(root.join("a.json"), "{").unwrap();
         fs::write(root.join("b.txt"), "b").unwrap();
-        let mut workspace = Workspace::new(Folders::open(&[root.clone()]).unwrap());
+        let mut workspace = Workspace::new(Folders::open(std::slice::from_ref(&root)).unwrap());
         for path in ["a.json", "./a.json", "sub/../a.json", "b.txt"] {
             workspace.open(path).unwrap();
         }

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
+    dead_code,
     missing_docs,
     unreachable_pub,
     reason = "a test says what it expects, and waits for real processes"
