@@ -44,19 +44,21 @@ fn main() -> ExitCode {
         Ok(editor) => editor,
         Err(nothing) => return end(NOT_BEGUN, &nothing.to_string()),
     };
-    let session = match Session::attach(&editor) {
+    let mut session = match Session::attach(&editor) {
         Ok(session) => session,
         Err(NotAttached::Nobody(why)) => return end(NOT_BEGUN, &why),
         Err(NotAttached::Failed(why)) => return end(FAILED, &why),
     };
-    done(match (options.command, proposal) {
-        (Command::Tools, _) => commands::tools::tools(session),
-        (Command::Call(request), _) => commands::call::call(session, &request),
-        (Command::Calls, _) => commands::calls::calls(session),
-        (Command::Watch, _) => commands::watch::watch(session),
-        (Command::Diff { .. }, Some(proposal)) => commands::diff::diff(session, &proposal),
+    let verdict = match (options.command, proposal) {
+        (Command::Tools, _) => commands::tools::tools(&mut session),
+        (Command::Call(request), _) => commands::call::call(&mut session, &request),
+        (Command::Calls, _) => commands::calls::calls(&mut session),
+        (Command::Watch, _) => commands::watch::watch(&mut session),
+        (Command::Diff { .. }, Some(proposal)) => commands::diff::diff(&mut session, &proposal),
         (Command::Diff { .. }, None) => Ok(Verdict::Good),
-    })
+    };
+    session.detach();
+    done(verdict)
 }
 
 fn done(verdict: Result<Verdict, String>) -> ExitCode {

@@ -126,7 +126,7 @@ impl Session {
         self.conn.machine_mut()
     }
 
-    /// Leaves with a close frame and waits until it is answered.
+    /// Leaves with a close frame and waits until it is answered; at once where the connection has ended already.
     pub(crate) fn detach(mut self) {
         self.client().close();
         while self.event().is_some() {}

@@ -26,12 +26,12 @@ The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at t
 
 commands:
   {\"cmd\":\"open\",\"path\":\"a.txt\"}
-  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}      lines and UTF-16 columns, from 0
-  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}         lines and conn may be left out
-  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject, where one diff is open
-  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to;
-                                                              conn may be added where two agents have the tab
+  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
+  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn may be left out
+  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; where one diff is open
+  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to
   {\"cmd\":\"quit\"}
+Where two agents have the same tab, \"conn\" says which is answered.
 
 exit status: 0; 1 if it cannot go on, for example where nobody reads its events any more; 2 if it cannot begin";
 

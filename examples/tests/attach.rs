@@ -268,4 +268,12 @@ fn a_call_prints_the_texts_of_its_result() {
     let mut agent = place.agent(&["call", "executeCode", r#"{"code":"1"}"#]);
     let (status, said) = agent.end();
     assert!(status == Some(1) && said.contains("executeCode not found"), "{said}");
+    let mut agent =
+        place.agent(&["call", "openDiff", &json!({"path": path, "new_file_contents": "y"}).to_string()]);
+    let (status, said) = agent.end();
+    assert!(status == Some(2) && said.contains("old_file_path"), "{said}");
+    for _ in 0..4 {
+        let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
+        assert!(closed.ends_with("1000"), "an agent left without a word: {closed}");
+    }
 }

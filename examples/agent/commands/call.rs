@@ -7,7 +7,7 @@ use ide_mcp::mcp::ToolResult;
 use ide_mcp_examples::display_safe_lines;
 use std::io::{self, IsTerminal as _};
 
-pub(crate) fn call(mut session: Session, request: &ToolRequest) -> Result<Verdict, Failure> {
+pub(crate) fn call(session: &mut Session, request: &ToolRequest) -> Result<Verdict, Failure> {
     let asked = session.call(request).map_err(|error| error.to_string())?;
     let raw = session.result_of(asked)?;
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;
@@ -20,6 +20,5 @@ pub(crate) fn call(mut session: Session, request: &ToolRequest) -> Result<Verdic
         }
     }
     let verdict = if result.is_error { Verdict::Bad } else { Verdict::Good };
-    session.detach();
     Ok(verdict)
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// How long the connection is listened to before the next look at standard input.
 const SLICE: Duration = Duration::from_millis(20);
 
-pub(crate) fn calls(mut session: Session) -> Result<Verdict, Failure> {
+pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
     let (sender, lines) = mpsc::channel();
     // Standard input cannot be waited for together with a socket, so a thread of its own does.
     thread::spawn(move || {
@@ -27,7 +27,7 @@ pub(crate) fn calls(mut session: Session) -> Result<Verdict, Failure> {
     let (mut more, mut verdict) = (true, Verdict::Good);
     while more || !open.is_empty() {
         let said = match lines.try_recv() {
-            Ok((line, text)) => match begin(&mut session, line, text)? {
+            Ok((line, text)) => match begin(session, line, text)? {
                 Begun::Nothing => continue,
                 Begun::Call(request, call) => {
                     open.insert(request, call);
@@ -55,7 +55,6 @@ pub(crate) fn calls(mut session: Session) -> Result<Verdict, Failure> {
             break;
         }
     }
-    session.detach();
     Ok(verdict)
 }
 

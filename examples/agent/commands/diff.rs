@@ -50,7 +50,7 @@ impl Proposal {
     }
 }
 
-pub(crate) fn diff(mut session: Session, proposal: &Proposal) -> Result<Verdict, Failure> {
+pub(crate) fn diff(session: &mut Session, proposal: &Proposal) -> Result<Verdict, Failure> {
     let Proposal { path, absolute, contents, tab_name } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
     let asked = session.call(&ToolRequest::OpenDiff(open)).map_err(|error| error.to_string())?;
@@ -78,8 +78,7 @@ pub(crate) fn diff(mut session: Session, proposal: &Proposal) -> Result<Verdict,
         }
     };
     // The verdict stands, even if the editor has gone meanwhile: one that ends rejects what is open.
-    let _ = tidy(&mut session, tab_name, (verdict == Verdict::Good).then_some(absolute));
-    session.detach();
+    let _ = tidy(session, tab_name, (verdict == Verdict::Good).then_some(absolute));
     Ok(verdict)
 }
 

@@ -5,7 +5,7 @@ use crate::session::{Failure, Session};
 use ide_mcp_examples::display_safe;
 use serde::Deserialize;
 
-pub(crate) fn tools(mut session: Session) -> Result<Verdict, Failure> {
+pub(crate) fn tools(session: &mut Session) -> Result<Verdict, Failure> {
     let asked = session.client().list_tools().map_err(|error| error.to_string())?;
     let result = session.result_of(asked)?;
     let list: List =
@@ -16,7 +16,6 @@ pub(crate) fn tools(mut session: Session) -> Result<Verdict, Failure> {
             break;
         }
     }
-    session.detach();
     Ok(Verdict::Good)
 }
 

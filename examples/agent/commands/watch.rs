@@ -5,7 +5,7 @@ use crate::session::{Failure, Session};
 use ide_mcp::ide::ClientEvent;
 use serde::Serialize;
 
-pub(crate) fn watch(mut session: Session) -> Result<Verdict, Failure> {
+pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
     loop {
         let is_heard = match session.next()? {
             ClientEvent::SelectionChanged(selection) => heard("selection_changed", &selection)?,
@@ -14,7 +14,6 @@ pub(crate) fn watch(mut session: Session) -> Result<Verdict, Failure> {
             _ => true,
         };
         if !is_heard {
-            session.detach();
             return Ok(Verdict::Good);
         }
     }
