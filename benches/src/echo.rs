@@ -27,7 +27,7 @@ struct Outcome {
 }
 
 /// With this many messages under way, this many a round.
-const DEPTHS: [(usize, usize); 2] = [(1, 5_000), (64, 200_000)];
+const DEPTHS: [(usize, usize); 2] = [(1, 3_000), (64, 50_000)];
 
 /// Prints messages per second and CPU time, and the goals.
 pub fn echo(rounds: usize) {
