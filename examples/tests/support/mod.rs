@@ -57,7 +57,7 @@ impl Place {
         self.start("agent", arguments)
     }
 
-    fn start(&self, program: &str, arguments: &[&str]) -> Process {
+    pub fn start(&self, program: &str, arguments: &[&str]) -> Process {
         // Tests lie in target/*/deps, the programs beside it in examples.
         let test = std::env::current_exe().unwrap();
         let path = test.parent().and_then(Path::parent).unwrap().join("examples").join(program);
