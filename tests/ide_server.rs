@@ -17,7 +17,7 @@ use ide_mcp::{
     ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
-    ws::{CloseCode, Closed, Violation},
+    ws::{CloseCode, Violation},
 };
 use support::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
@@ -600,6 +600,7 @@ fn a_request_of_ours_waits_from_the_latest_time_seen() {
 #[test]
 fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
     let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
     // More than may lie unpolled: the end is there, and nobody has heard of it.
     for _ in 0..5 {
         editor.server.feed(at(1), &frame(TEXT, KEY, &[b'x'; 60_000]));
@@ -609,7 +610,9 @@ fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
     assert_eq!(editor.server.notify("log", None::<&()>), Err(SendError::Closed));
     assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(SendError::Closed));
     assert_eq!(editor.server.set_tools(ToolSet::new()), Err(SendError::Closed));
+    assert_eq!(editor.server.respond(diff, &ToolResult::text("x")), Err(Gone::Closed));
+    assert_eq!(editor.server.fail(diff, -32000, "x"), Err(Gone::Closed));
     editor.server.select(selection("x"));
     assert_eq!(editor.server.outgoing().len(), waiting);
-    assert!(matches!(&drain(&mut editor.server)[..], [ServerEvent::Closed(Closed::Overfed)]));
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(Overfed)"]);
 }

@@ -9,7 +9,7 @@
 
 mod support;
 
-use ide_mcp::ws::{self, Closed, OwnedEvent, Violation};
+use ide_mcp::ws::{self, Closed, OwnedEvent, SendError, Violation};
 use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
 use support::cost;
 use support::frames::{self, HEAD, head_len, masked, plain};
@@ -532,4 +532,41 @@ fn the_head_of_the_answer_is_whole() {
     let (head, frames) = server.outgoing().split_at(head_len(server.outgoing()));
     assert!(head.starts_with(b"HTTP/1.1 101 "));
     assert_eq!(frames, plain(0x81, b"first"));
+}
+
+#[test]
+fn a_message_can_be_sent_in_parts() {
+    let mut server = server(ws::Limits::default());
+    let mut sender = server.sender();
+    sender.text_part("a", false).unwrap();
+    sender.ping(b"between").unwrap();
+    sender.text_part("", false).unwrap();
+    assert_eq!(sender.text("whole"), Err(SendError::Unfinished));
+    assert_eq!(sender.binary(b"whole"), Err(SendError::Unfinished));
+    assert_eq!(sender.binary_part(b"other", true), Err(SendError::Unfinished));
+    sender.message(|out| out.extend(b"dropped"));
+    sender.text_part("b", true).unwrap();
+    sender.binary_part(b"c", true).unwrap();
+    sender.text("d").unwrap();
+    let expected = [
+        plain(0x01, b"a"),
+        plain(0x89, b"between"),
+        plain(0x00, b""),
+        plain(0x80, b"b"),
+        plain(0x82, b"c"),
+        plain(0x81, b"d"),
+    ];
+    assert_eq!(server.outgoing(), expected.concat());
+}
+
+#[test]
+fn parts_of_a_client_are_masked_and_meet_in_one_message() {
+    let mut client = client(3);
+    for (index, part) in ["h\u{e9}", "", "llo"].into_iter().enumerate() {
+        client.sender().text_part(part, index == 2).unwrap();
+    }
+    let mut server = server(ws::Limits::default());
+    server.feed(Time::ZERO, client.outgoing());
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("h\u{e9}llo".into())));
+    assert_eq!(server.poll_event(), None);
 }

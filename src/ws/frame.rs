@@ -1,23 +1,96 @@
-//! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3).
+//! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3). What is left for those who
+//! write their own thing on top: fragments (5.4), UTF-8, and the close handshake.
 //!
 //! A header is judged from as few bytes as show the fault; nothing is allocated from a claimed length.
+//!
+//! ```
+//! use ide_mcp::ws::frame::{self, Header, Opcode};
+//!
+//! let mut bytes = *b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58";
+//! let (header, size) = Header::parse(&bytes, true)?.expect("it is complete");
+//! assert_eq!((header.opcode, header.len, size), (Opcode::Text, 5, 6));
+//! frame::mask(header.key.unwrap_or_default(), 0, &mut bytes[size..]);
+//! assert_eq!(&bytes[size..], b"Hello");
+//! assert_eq!(header.encode().bytes(), &bytes[..size]);
+//! # Ok::<(), ide_mcp::ws::Violation>(())
+//! ```
 
 use super::Violation;
 
 /// What a frame is (RFC 6455 section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opcode {
+#[allow(clippy::exhaustive_enums, reason = "the other ten values are reserved and refused")]
+pub enum Opcode {
+    /// The message goes on.
     Continuation = 0x0,
+    /// A message of text begins.
     Text = 0x1,
+    /// A message of bytes begins.
     Binary = 0x2,
+    /// The close handshake.
     Close = 0x8,
+    /// A ping.
     Ping = 0x9,
+    /// A pong.
     Pong = 0xa,
 }
 
 impl Opcode {
-    pub(crate) const fn is_control(self) -> bool {
+    /// Whether it is a close, ping or pong frame: at most 125 bytes, never in fragments.
+    #[must_use]
+    pub const fn is_control(self) -> bool {
         matches!(self, Self::Close | Self::Ping | Self::Pong)
+    }
+}
+
+/// A frame header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "the fields of RFC 6455 without extensions")]
+pub struct Header {
+    /// Whether it ends its message.
+    pub fin: bool,
+    /// What it is.
+    pub opcode: Opcode,
+    /// Length of the payload in bytes; below 2^63 in one that was read.
+    pub len: u64,
+    /// The masking key; a client's frames have one, a server's have none.
+    pub key: Option<[u8; 4]>,
+}
+
+impl Header {
+    /// Reads a header and says how many bytes it has; `None` if more are needed. `masked` says whether the peer owes a
+    /// mask: clients do.
+    ///
+    /// # Errors
+    /// [`Violation`], as soon as the bytes show it.
+    pub fn parse(bytes: &[u8], masked: bool) -> Result<Option<(Self, usize)>, Violation> {
+        let Some(Prefix { fin, opcode, len, size }) = prefix(bytes, masked)? else { return Ok(None) };
+        if !masked {
+            return Ok(Some((Self { fin, opcode, len, key: None }, size)));
+        }
+        let key = bytes.get(size..).and_then(<[u8]>::first_chunk::<4>).copied();
+        Ok(key.map(|key| (Self { fin, opcode, len, key: Some(key) }, size.saturating_add(4))))
+    }
+
+    /// The header as bytes, its length in the shortest form.
+    #[must_use]
+    pub fn encode(&self) -> Encoded {
+        let mut out = Encoded { bytes: [0; MAX_HEADER], size: 0 };
+        let mask_bit = if self.key.is_some() { 0x80 } else { 0 };
+        out.push(&[if self.fin { 0x80 } else { 0 } | self.opcode as u8]);
+        if let Some(short) = u8::try_from(self.len).ok().filter(|short| *short < 126) {
+            out.push(&[mask_bit | short]);
+        } else if let Ok(medium) = u16::try_from(self.len) {
+            out.push(&[mask_bit | 126]);
+            out.push(&medium.to_be_bytes());
+        } else {
+            out.push(&[mask_bit | 127]);
+            out.push(&self.len.to_be_bytes());
+        }
+        if let Some(key) = self.key {
+            out.push(&key);
+        }
+        out
     }
 }
 
@@ -90,34 +163,17 @@ pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, Viola
 /// The longest header: 2 bytes, 8 of length, 4 of masking key.
 const MAX_HEADER: usize = 14;
 
-/// A header ready to be sent.
-pub(crate) struct Header {
+/// The bytes of a header, ready to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoded {
     bytes: [u8; MAX_HEADER],
     size: usize,
 }
 
-impl Header {
-    /// A frame of `len` bytes that is a whole message or a control frame.
-    pub(crate) fn new(opcode: Opcode, len: usize, key: Option<[u8; 4]>) -> Self {
-        let mask_bit = if key.is_some() { 0x80 } else { 0 };
-        let mut header = Self { bytes: [0; MAX_HEADER], size: 0 };
-        header.push(&[0x80 | opcode as u8]);
-        if let Some(short) = u8::try_from(len).ok().filter(|short| *short < 126) {
-            header.push(&[mask_bit | short]);
-        } else if let Ok(medium) = u16::try_from(len) {
-            header.push(&[mask_bit | 126]);
-            header.push(&medium.to_be_bytes());
-        } else {
-            header.push(&[mask_bit | 127]);
-            header.push(&(len as u64).to_be_bytes());
-        }
-        if let Some(key) = key {
-            header.push(&key);
-        }
-        header
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
+impl Encoded {
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.size).unwrap_or_default()
     }
 
@@ -131,7 +187,7 @@ impl Header {
 }
 
 /// Masks or unmasks `data`, the part of a payload that begins `offset` bytes into it (RFC 6455 section 5.3).
-pub(crate) fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
+pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
     // Rotating the key once lets the rest run in words, whatever the offset; the compiler vectorises the loop.
     let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
     let key = u32::from_le_bytes(key).rotate_right(turn);
@@ -198,10 +254,13 @@ mod tests {
     fn headers_are_minimal_and_read_back() {
         for len in [0, 1, 125, 126, 127, 65_535, 65_536, 1 << 24] {
             for key in [None, Some([1, 2, 3, 4])] {
-                let header = Header::new(Opcode::Binary, len, key);
-                let found = prefix(header.bytes(), key.is_some()).unwrap().unwrap();
-                assert_eq!((found.len, found.fin), (len as u64, true));
-                assert_eq!(header.bytes().len(), found.size + if key.is_some() { 4 } else { 0 });
+                for fin in [true, false] {
+                    let header = Header { fin, opcode: Opcode::Binary, len, key };
+                    let encoded = header.encode();
+                    let bytes = encoded.bytes();
+                    assert_eq!(Header::parse(bytes, key.is_some()), Ok(Some((header, bytes.len()))));
+                    assert_eq!(Header::parse(&bytes[..bytes.len() - 1], key.is_some()), Ok(None));
+                }
             }
         }
     }

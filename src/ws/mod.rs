@@ -26,7 +26,6 @@
 mod client;
 mod close;
 mod event;
-mod frame;
 mod head;
 mod limits;
 mod mask;
@@ -41,6 +40,8 @@ mod status;
 mod stream;
 mod utf8;
 mod violation;
+
+pub mod frame;
 
 pub use client::Client;
 pub use close::CloseCode;

@@ -4,6 +4,7 @@ use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
 use super::mask::{Masked, Masking};
 use super::pulse::{Beat, Pulse};
+use super::receiver::Kind;
 use super::{Closed, Limits, SendError, Violation};
 use crate::Time;
 use crate::buf::Tx;
@@ -53,6 +54,8 @@ pub(crate) struct Output<M> {
     /// The end that is still to be reported.
     closed: Option<Closed>,
     pong: PongSlot,
+    /// The message that is being sent in parts.
+    unfinished: Option<Kind>,
 }
 
 /// At most one pong lies in the send buffer unwritten, and one behind it waits: the latest (RFC 6455 section 5.5.3
@@ -85,6 +88,7 @@ impl<M: Masking> Output<M> {
             limits,
             closed: None,
             pong: PongSlot { waiting: None, last_ends: 0 },
+            unfinished: None,
         }
     }
 
@@ -124,24 +128,46 @@ impl<M: Masking> Output<M> {
         earlier(self.timers.next(), self.pulse.deadline())
     }
 
-    pub(crate) fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+    /// A message, or a part of one: `last` says whether it ends there.
+    pub(crate) fn send(&mut self, kind: Kind, payload: &[u8], last: bool) -> Result<(), SendError> {
         self.may_send()?;
         if self.tx.is_full() {
             return Err(SendError::Full);
         }
-        self.frame(opcode, payload)
+        let opcode = match (self.unfinished, kind) {
+            (None, Kind::Text) => Opcode::Text,
+            (None, Kind::Binary) => Opcode::Binary,
+            (Some(begun), kind) if begun == kind => Opcode::Continuation,
+            (Some(_), _) => return Err(SendError::Unfinished),
+        };
+        self.frame(last, opcode, payload)?;
+        self.unfinished = (!last).then_some(kind);
+        Ok(())
+    }
+
+    /// A message of its own, which cannot stand inside another (RFC 6455 section 5.4).
+    pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
+        self.may_send()?;
+        if self.unfinished.is_some() {
+            return Err(SendError::Unfinished);
+        }
+        self.send(kind, payload, true)
     }
 
     pub(crate) fn ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
         if payload.len() > 125 {
             return Err(SendError::TooLong);
         }
-        self.send(Opcode::Ping, payload)
+        self.may_send()?;
+        if self.tx.is_full() {
+            return Err(SendError::Full);
+        }
+        self.frame(true, Opcode::Ping, payload)
     }
 
     /// A text message whose length is known once it is written. Goes out even above the limit: it is an answer.
     pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.may_send().is_err() {
+        if self.may_send().is_err() || self.unfinished.is_some() {
             return;
         }
         let Ok(key) = self.key() else { return };
@@ -159,7 +185,7 @@ impl<M: Masking> Output<M> {
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);
         }
-        let header = Header::new(Opcode::Text, len, key);
+        let header = Header { fin: true, opcode: Opcode::Text, len: len as u64, key }.encode();
         buf.splice(at..body.min(buf.len()), header.bytes().iter().copied());
         self.watch_fill();
     }
@@ -288,22 +314,22 @@ impl<M: Masking> Output<M> {
     }
 
     fn close_frame(&mut self, code: Option<CloseCode>, reason: &str) -> Result<(), SendError> {
-        let Some(code) = code else { return self.frame(Opcode::Close, &[]) };
+        let Some(code) = code else { return self.frame(true, Opcode::Close, &[]) };
         let mut body = Vec::with_capacity(2 + close::MAX_REASON);
         body.extend_from_slice(&code.get().to_be_bytes());
         body.extend_from_slice(close::truncate(reason, close::MAX_REASON).as_bytes());
-        self.frame(Opcode::Close, &body)
+        self.frame(true, Opcode::Close, &body)
     }
 
     fn write_pong(&mut self, payload: &[u8]) {
-        if self.frame(Opcode::Pong, payload).is_ok() {
+        if self.frame(true, Opcode::Pong, payload).is_ok() {
             self.pong.last_ends = self.tx.position();
         }
     }
 
-    fn frame(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+    fn frame(&mut self, fin: bool, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         let key = self.key()?;
-        let header = Header::new(opcode, payload.len(), key);
+        let header = Header { fin, opcode, len: payload.len() as u64, key }.encode();
         let buf = self.tx.buffer();
         buf.reserve(header.bytes().len().saturating_add(payload.len()));
         buf.extend_from_slice(header.bytes());

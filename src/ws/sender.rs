@@ -2,9 +2,9 @@
 
 use super::Unmasked;
 use super::close::CloseCode;
-use super::frame::Opcode;
 use super::mask::Masking;
 use super::output::Output;
+use super::receiver::Kind;
 use crate::buf::Outbox;
 use alloc::vec::Vec;
 use core::fmt;
@@ -19,10 +19,10 @@ impl<M: Masking> Sender<'_, M> {
     /// Sends a text message.
     ///
     /// # Errors
-    /// [`SendError`] if the connection is not open, or more waits to be written than the limit; then nothing has
-    /// changed.
+    /// [`SendError`] if the connection is not open, more waits to be written than the limit, or a message in parts has
+    /// not ended; then nothing has changed.
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {
-        self.0.send(Opcode::Text, text.as_bytes())
+        self.0.send_whole(Kind::Text, text.as_bytes())
     }
 
     /// Sends a binary message.
@@ -30,7 +30,24 @@ impl<M: Masking> Sender<'_, M> {
     /// # Errors
     /// As [`text`](Sender::text).
     pub fn binary(&mut self, bytes: &[u8]) -> Result<(), SendError> {
-        self.0.send(Opcode::Binary, bytes)
+        self.0.send_whole(Kind::Binary, bytes)
+    }
+
+    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message. Until then no
+    /// other message can be sent, not even through the [`Outbox`]; pings can.
+    ///
+    /// # Errors
+    /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a binary message has begun.
+    pub fn text_part(&mut self, text: &str, last: bool) -> Result<(), SendError> {
+        self.0.send(Kind::Text, text.as_bytes(), last)
+    }
+
+    /// Sends a part of a binary message, as [`text_part`](Sender::text_part) does of a text message.
+    ///
+    /// # Errors
+    /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a text message has begun.
+    pub fn binary_part(&mut self, bytes: &[u8], last: bool) -> Result<(), SendError> {
+        self.0.send(Kind::Binary, bytes, last)
     }
 
     /// Sends a ping with a payload of at most 125 bytes.
@@ -68,8 +85,10 @@ pub enum SendError {
     NotOpen,
     /// A close frame was sent, or the connection has ended.
     Closed,
-    /// More waits to be written than [`Limits::outgoing`]: the peer does not read.
+    /// More waits to be written than [`Limits::outgoing`](super::Limits::outgoing): the peer does not read.
     Full,
+    /// A message that is sent in parts has not ended.
+    Unfinished,
     /// The payload of a control frame has more than 125 bytes.
     TooLong,
     /// The source of randomness failed; the connection ends.
@@ -82,6 +101,7 @@ impl fmt::Display for SendError {
             Self::NotOpen => "the connection is not open yet",
             Self::Closed => "the connection is closed",
             Self::Full => "too much waits to be written: the peer does not read",
+            Self::Unfinished => "a message that is sent in parts has not ended",
             Self::TooLong => "a control frame holds at most 125 bytes",
             Self::Entropy => "the source of randomness failed",
         })
