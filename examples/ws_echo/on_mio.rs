@@ -19,7 +19,7 @@ pub(crate) fn serve(address: SocketAddr, subprotocol: Option<&str>) -> io::Resul
     let mut poll = Poll::new()?;
     let mut listener = TcpListener::bind(address)?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let stopping = stop_on_signal(&poll)?;
+    let stop = Stop::on_signal(&poll)?;
     super::say_listening(listener.local_addr()?);
 
     let (clock, mut events) = (Clock::new(), Events::with_capacity(256));
@@ -38,7 +38,7 @@ pub(crate) fn serve(address: SocketAddr, subprotocol: Option<&str>) -> io::Resul
             }
         }
         let now = clock.now();
-        if stopping.load(Ordering::Acquire) && listener.take().is_some() {
+        if stop.is_asked() && listener.take().is_some() {
             // Those who are in are told; the loop goes on until they have answered or had their time.
             conns.retain(|_, conn| super::say_goodbye(conn.machine_mut()));
         }
@@ -60,13 +60,27 @@ pub(crate) fn serve(address: SocketAddr, subprotocol: Option<&str>) -> io::Resul
 }
 
 /// What a signal sets, and then interrupts the wait of the `Poll`.
-fn stop_on_signal(poll: &Poll) -> io::Result<Arc<AtomicBool>> {
-    let stopping = Arc::new(AtomicBool::new(false));
-    let (set, waker) = (Arc::clone(&stopping), Waker::new(poll.registry(), SIGNAL)?);
-    super::on_signal(move || {
-        set.store(true, Ordering::Release);
-        // It fails if the `Poll` has gone, and then all is over.
-        let _ = waker.wake();
-    })?;
-    Ok(stopping)
+struct Stop {
+    asked: Arc<AtomicBool>,
+    /// The thread that waits for the signal ends once it has woken us. Were its waker the last, the wake would go with
+    /// it, unseen.
+    _waker: Waker,
+}
+
+impl Stop {
+    fn on_signal(poll: &Poll) -> io::Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let waker = Waker::new(poll.registry(), SIGNAL)?;
+        let (set, wake) = (Arc::clone(&asked), waker.clone());
+        super::on_signal(move || {
+            set.store(true, Ordering::Release);
+            // It fails if the `Poll` has gone, and then all is over.
+            let _ = wake.wake();
+        })?;
+        Ok(Self { asked, _waker: waker })
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
 }
