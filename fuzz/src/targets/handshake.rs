@@ -1,0 +1,65 @@
+//! Any bytes as the head of a request or of an answer.
+
+use super::outcome_of_any_cut;
+use crate::support::frames::head_len;
+use crate::support::laws::Subject as _;
+use crate::support::sockets::{WsClient, WsServer};
+use ide_mcp::ws::{Closed, OwnedEvent};
+
+/// What we let through has a valid key and is let through by tungstenite as well, with the same answer; what we do not
+/// is refused in a whole HTTP answer.
+pub fn handshake_server(data: &[u8]) {
+    let found = outcome_of_any_cut(&WsServer, &[data], 0);
+    match found.events.first() {
+        Some(OwnedEvent::Upgrade(upgrade)) => {
+            let request = upgrade.request();
+            assert!(request.target().starts_with('/'));
+            assert_eq!(
+                request.fields().filter(|field| field.0.eq_ignore_ascii_case(b"sec-websocket-key")).count(),
+                1
+            );
+            let head = &data[..head_len(data)];
+            // Some header values hold bytes above ASCII, which their request type cannot.
+            if head.is_ascii() {
+                assert!(found.output.starts_with(b"HTTP/1.1 101 "), "accepted and not answered so");
+                assert!(contains(&found.output, &their_proof(head)), "another proof than theirs");
+            }
+        }
+        Some(OwnedEvent::Closed(Closed::Refused(refusal))) => {
+            let line = format!("HTTP/1.1 {}\r\nConnection: close\r\n", refusal.status.line());
+            assert!(found.output.starts_with(line.as_bytes()));
+            assert_eq!(found.events.len(), 1, "a refusal is the end");
+        }
+        Some(OwnedEvent::Closed(Closed::Vanished)) | None => assert_eq!(found.output, b""),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The answer opens only if it is a 101 with the proof that belongs to the request.
+pub fn handshake_client(data: &[u8]) {
+    let found = outcome_of_any_cut(&WsClient, &[data], 0);
+    if matches!(found.events.first(), Some(OwnedEvent::Open { .. })) {
+        assert!(data.starts_with(b"HTTP/1.1 101"), "opened by another status");
+        let good = WsClient.opening();
+        let proof = good.windows(29).find(|bytes| bytes.ends_with(b"=")).unwrap();
+        assert!(contains(&data[..head_len(data)], proof.trim_ascii()), "opened without the proof");
+    } else {
+        let ended = matches!(
+            found.events.as_slice(),
+            [OwnedEvent::Closed(Closed::NotAccepted(_) | Closed::Vanished)]
+        );
+        assert!(ended, "{:?}", found.shown);
+    }
+}
+
+/// What tungstenite answers to this head with; it must take it.
+fn their_proof(head: &[u8]) -> Vec<u8> {
+    use tungstenite::handshake::machine::TryParse as _;
+    let (_, request) = tungstenite::handshake::server::Request::try_parse(head).unwrap().unwrap();
+    let answer = tungstenite::handshake::server::create_response(&request).expect("they take it as well");
+    answer.headers()["sec-websocket-accept"].as_bytes().to_vec()
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
