@@ -7,7 +7,7 @@ use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::{Closed, OwnedEvent, Violation};
 use ide_mcp::{Machine, Time, Wire};
 use std::io::{self, Read, Write};
-use tungstenite::protocol::Role;
+use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
 /// The first byte chooses the role; the rest is what the peer sends.
@@ -44,8 +44,14 @@ pub fn against_tungstenite(data: &[u8]) {
 
 /// The rules that we keep and they do not.
 const fn is_stricter(rule: Violation) -> bool {
-    // They read lengths in any form, and answer a close code that may not be sent as if it were a good one.
-    matches!(rule, Violation::LengthNotMinimal | Violation::InvalidCloseCode(_))
+    match rule {
+        // They read lengths in any form, also where a control frame says its few bytes in a long one, which we take for
+        // a long control frame as soon as the form is known.
+        Violation::LengthNotMinimal | Violation::LongControlFrame => true,
+        // They answer a close code that may not be sent as if it were a good one.
+        Violation::InvalidCloseCode(_) => true,
+        _ => false,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +82,9 @@ fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -
 }
 
 fn theirs(role: Role, bytes: &[u8]) -> (Vec<Message>, End) {
-    let mut peer = WebSocket::from_raw_socket(Input(bytes), role, None);
+    // Our limit of a message; they have one of a frame as well.
+    let config = WebSocketConfig::default().max_frame_size(Some(64 << 20)).max_message_size(Some(64 << 20));
+    let mut peer = WebSocket::from_raw_socket(Input(bytes), role, Some(config));
     let mut messages = Vec::new();
     let end = loop {
         match peer.read() {
