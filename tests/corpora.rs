@@ -44,11 +44,4 @@ macro_rules! corpora {
     )*};
 }
 
-corpora!(
-    frames,
-    handshake_server,
-    handshake_client,
-    ws_server_script,
-    ws_client_script,
-    against_tungstenite,
-);
+corpora!(frames, handshake_server, handshake_client, ws_server_script, ws_client_script, against_tungstenite,);
