@@ -38,6 +38,7 @@ extern crate std;
 
 mod buf;
 mod machine;
+mod text;
 mod time;
 
 #[cfg(feature = "ide")]

@@ -21,8 +21,10 @@ use crate::Time;
 ///    application that reacts only to events, events and output are identical.
 /// 3. **One ending**: the `Closed` event comes exactly once and last; afterwards only `outgoing`, `sent` and `tick`
 ///    act, until [`is_done`](Wire::is_done).
-/// 4. **The clock moves on**: after `tick(now)` and polling to `None`, `deadline()` is later than `now` or absent.
-/// 5. **Nothing waits unseen**: while an event could be polled, `deadline()` is not in the future.
+/// 4. **The clock moves on**: after `tick(now)` and polling to `None` (a host: and `poll_transmit` to `None`),
+///    `deadline()` is later than `now` or absent.
+/// 5. **Nothing waits unseen**: while an event could be polled, or a host has output that `poll_transmit` has not
+///    named, `deadline()` is not in the future.
 /// 6. **Bounded**: memory is bounded by the limits, whatever the peer does and however lazily the caller writes.
 /// 7. **Every call is answered once**: outgoing, one outcome per call; incoming, one response on the wire or one
 ///    event that says how it ended.

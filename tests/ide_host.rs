@@ -675,11 +675,13 @@ fn a_request_to_an_idle_client_is_given_its_time() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.at(1_000_000);
-    let asked = editors.host.request(conn, "roots/list", None::<&()>, Timeout::Default).unwrap();
+    // Less than a silent client is given.
+    let patience = Timeout::After(Duration::from_secs(10));
+    let asked = editors.host.request(conn, "roots/list", None::<&()>, patience).unwrap();
     assert_eq!(ConnId::of_request(asked), conn);
     editors.named();
-    assert_eq!(editors.at(1_059_999), NOTHING);
-    editors.now = at(1_060_000);
+    assert_eq!(editors.at(1_009_999), NOTHING);
+    editors.now = at(1_010_000);
     editors.host.tick(editors.now);
     let events = editors.events();
     let [HostEvent::Connection { event: ServerEvent::Outcome { request, outcome: Outcome::TimedOut }, .. }] =
@@ -838,4 +840,51 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
         assert_eq!((told.closed, told.open), (conns, vec![]), "seed {seed}");
         assert_eq!(editors.host.connections().count(), 0, "seed {seed}");
     }
+}
+
+/// A handler is slow, and says by its own clock when something was selected.
+#[test]
+fn a_later_time_in_a_handler_does_not_make_polling_endless() {
+    let mut editors = Editors::new();
+    let conn = editors.host.connect(at(0));
+    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+        editors.host.wire(conn).unwrap().feed(at(0), &bytes);
+    }
+    let mut polled = 0;
+    while editors.host.poll_event().is_some() && polled < 100 {
+        editors.host.select(at(700), selection("x"));
+        polled += 1;
+    }
+    assert_eq!(polled, 1);
+}
+
+#[test]
+fn a_later_time_on_one_wire_does_not_make_polling_endless() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let (one, other) = (host.connect(at(0)), host.connect(at(0)));
+    host.wire(one).unwrap().feed(at(0), b"GET");
+    host.wire(other).unwrap().feed(at(100_000), b"GET");
+    // Both have had their 5 s by the latest time seen.
+    let mut closed: Vec<_> =
+        std::iter::from_fn(|| host.poll_event()).take(100).map(|event| shown(&event)).collect();
+    closed.sort();
+    assert_eq!(closed.len(), 2, "{closed:?}");
+}
+
+#[test]
+fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let conn = host.connect(at(0));
+    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(&open_diff("5", "t"))] {
+        host.wire(conn).unwrap().feed(at(0), &bytes);
+    }
+    let calls = std::iter::from_fn(|| host.poll_event()).filter_map(|event| match event {
+        HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+        _ => None,
+    });
+    let call = calls.last().unwrap();
+    host.remove(at(1), conn);
+    assert_eq!(host.decide(call, &saved("x")), Err(Gone::Closed));
+    let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
+    assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }

@@ -1,5 +1,5 @@
 //! Who is not let in, and with which bytes: the refusal table of the IDE layer row by row, its order, and the vectors
-//! N1–N3, H4, H6, H8, H9 and H11 of the threat catalogue.
+//! The marks N1–N3, H4, H6, H8, H9 and H11 name rows of the threats.
 #![cfg(feature = "ide")]
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -249,9 +249,14 @@ fn n2_hosts() {
         assert_eq!(answer(&head(&[(OURS, field)])), expected, "{field:?}");
     }
     let mut config = config();
-    config.policy.extra_hosts = vec!["host.docker.internal:41111".into()];
+    config.policy.extra_hosts =
+        vec!["host.docker.internal:8080".into(), "gateway".into(), "[fe80::1]".into()];
     for (field, expected) in [
-        ("Host: Host.Docker.Internal:41111\r\n", ACCEPTED),
+        ("Host: Host.Docker.Internal:8080\r\n", ACCEPTED),
+        ("Host: gateway:41111\r\n", ACCEPTED),
+        ("Host: gateway:8080\r\n", HOST),
+        ("Host: gateway\r\n", HOST),
+        ("Host: [FE80::1]:41111\r\n", ACCEPTED),
         ("Host: host.docker.internal\r\n", HOST),
         ("Host: host.docker.internal:80\r\n", HOST),
         (OURS, ACCEPTED),

@@ -268,7 +268,7 @@ fn arguments_may_be_absent_or_null() {
     }
 }
 
-/// The races of mcp.md 2.6.
+/// The races of an answer with a cancellation.
 mod cancellation {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Ready-made answers with the exact shapes that the real client understands (protocol.md 4.2 and 4.3).
+//! Ready-made answers with the exact shapes that the real client understands.
 
 use super::Range;
 use crate::mcp::{Content, ToolResult};
@@ -80,7 +80,7 @@ impl FileDiagnostics {
     }
 }
 
-/// More problems than a model can use; the rest would only cost (reliability.md section 3).
+/// More problems than a model can use; the rest would only cost.
 pub(crate) const MAX_DIAGNOSTICS: usize = 1000;
 
 impl<'a> ToolResult<'a> {

@@ -1,7 +1,7 @@
 //! The agent's side of a connection: for tests, bridges, and agents other than the real client.
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{AuthToken, Mention, Selection, ToolRequest};
+use super::{AuthToken, Mention, OpenDiff, Selection, ToolRequest};
 use crate::mcp::{self, Implementation, Outcome, ServerInfo, Timeout};
 use crate::rpc::{RequestId, SendError, SessionId, Violation as RpcViolation};
 use crate::time::earlier;
@@ -46,10 +46,10 @@ impl ClientConfig {
 }
 
 /// What an agent hears of the editor it attaches to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// Attached: the session is initialized and `ide_connected` was said.
+    /// Attached: the session is initialized, and `ide_connected` was said if the configuration has a pid.
     Ready(ServerInfo),
     /// The session could not be opened; the connection closes.
     Failed(mcp::Failure),
@@ -136,7 +136,7 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
-        let waits = matches!(request, ToolRequest::OpenDiff(_));
+        let waits = request.name() == OpenDiff::NAME;
         let timeout = if waits { Timeout::Never } else { Timeout::Default };
         self.may_send()?;
         self.mcp.call_tool(request.name(), request, timeout, &mut self.ws.sender())

@@ -1,6 +1,7 @@
-//! What an editor tells an agent unasked: the selection, and files it mentions (protocol.md section 5).
+//! What an editor tells an agent unasked: the selection, and files it mentions.
 
 use super::{Position, Range};
+use crate::text::truncate;
 use alloc::string::String;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,8 +34,8 @@ impl Selection {
     pub(crate) fn cut(&mut self, max: usize) -> bool {
         let cut = self.text.len() > max;
         if cut {
-            let end = (0..=max).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
-            self.text.truncate(end);
+            let len = truncate(&self.text, max).len();
+            self.text.truncate(len);
         }
         cut
     }
@@ -47,7 +48,7 @@ impl Serialize for Selection {
         params.serialize_field("filePath", &self.file_path)?;
         match &self.file_url {
             Some(url) => params.serialize_field("fileUrl", url)?,
-            // As VS Code has it: nothing is percent-encoded (protocol.md 4.2).
+            // As VS Code has it: nothing is percent-encoded.
             None => params.serialize_field("fileUrl", &format_args!("file://{}", self.file_path))?,
         }
         params.serialize_field("selection", &RangeOut { range: self.range })?;

@@ -1,6 +1,6 @@
 //! The proposed changes that wait for a person: which call opened which tab.
 //!
-//! One registry per connection, so that a client can end only its own (reliability.md J8). The client never cancels
+//! One registry per connection, so that a client can end only its own. The client never cancels
 //! an `openDiff` that was decided in its terminal (measured): `close_tab` is the only sign.
 
 use crate::rpc::CallId;

@@ -8,7 +8,7 @@ use alloc::{boxed::Box, string::String};
 use serde_json::value::RawValue;
 
 /// What happened on a connection of an editor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
     /// The client is attached: its session is initialized. Its name is `None` where it did not say it readably.

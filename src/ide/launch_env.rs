@@ -1,4 +1,4 @@
-//! What a terminal or a client that the editor starts finds in its environment (protocol.md 1.5, reliability.md L12).
+//! What a terminal or a client that the editor starts finds in its environment.
 //! Pure: the inherited variables go in, what to set and what to remove comes out.
 
 use alloc::string::{String, ToString};

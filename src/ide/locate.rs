@@ -1,5 +1,5 @@
-//! Where lock files are: the candidate directories, from variables that are handed in (protocol.md 1.1, measured.md
-//! "Connecting", reliability.md L7). Nothing is read from the environment or the disk, and nothing is guessed: a
+//! Where lock files are: the candidate directories, from variables that are handed in (measured, see
+//! docs/evidence.md). Nothing is read from the environment or the disk, and nothing is guessed: a
 //! variable that cannot be right is an error that says what to do.
 
 use alloc::format;

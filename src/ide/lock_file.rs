@@ -1,4 +1,4 @@
-//! The lock file `<port>.lock`, by which an editor says where it listens and with which token (protocol.md 1.2).
+//! The lock file `<port>.lock`, by which an editor says where it listens and with which token.
 //! Text in, text out: the disk belongs to `ide-mcp-lockfile`.
 //!
 //! Every variant of the sources is read: fields missing, `null` or unknown, and the legacy list of folders. The fullest
@@ -75,7 +75,7 @@ impl LockFile {
     /// Reads the text of a `<port>.lock`.
     ///
     /// Text that is no JSON but lists absolute folders, one a line, is the legacy form with transport
-    /// [`Sse`](Transport::Sse) (measured.md, "Connecting").
+    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
     ///
     /// # Errors
     /// [`LockFileError`] if it is too long or neither form, or if a field that is there has the wrong type.

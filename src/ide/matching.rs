@@ -1,5 +1,5 @@
-//! The choice of a client among lock files, with a reason for each one it refuses (protocol.md 1.6, measured.md
-//! "Connecting"). Pure: what the disk and the process table say is handed in.
+//! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
+//! Pure: what the disk and the process table say is handed in.
 //!
 //! Paths are compared as text, component by component. Symbolic links are the caller's business, hence the two forms
 //! of the working directory in [`Place`].
@@ -244,7 +244,7 @@ struct Parts<'a> {
 #[derive(PartialEq)]
 enum Root {
     Slash,
-    /// A drive, as a lower-case letter: its case depends on who asked (protocol.md 1.6). That of a name is left alone.
+    /// A drive, as a lower-case letter: its case depends on who asked. That of a name is left alone.
     Drive(u8),
     Share,
 }

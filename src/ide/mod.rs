@@ -10,7 +10,7 @@
 //!   clock is read here; `ide-mcp-lockfile` does that.
 //!
 //! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there. What the real
-//! client does was measured; where this module does something odd, the measurement is cited.
+//! client does was measured (docs/evidence.md in the repository); where this module does something odd, that is why.
 
 mod answers;
 mod client;
@@ -46,5 +46,5 @@ pub use tool::{CloseTab, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ToolRequ
 pub use toolset::{Tool, ToolSet};
 
 /// How many bytes of selected text are sent; the rest is cut off at a character. The text goes into a prompt, where
-/// more of it does harm (protocol.md Q29).
+/// more of it does harm.
 pub const MAX_SELECTION: usize = 256 * 1024;

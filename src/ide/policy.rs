@@ -1,7 +1,7 @@
 //! Who may attach: the decision about a request to open, before any 101.
 //!
 //! A browser sends `Origin` and cannot set the token's header, so neither a web page nor DNS rebinding gets in
-//! (CVE-2025-52882 and its kin, reliability.md N1–N3); another user of the machine cannot read the lock file. The
+//! (CVE-2025-52882 and its kin); another user of the machine cannot read the lock file. The
 //! first rule of this table that is broken answers:
 //!
 //! | finding | answer |
@@ -42,8 +42,8 @@ pub struct Policy {
     pub auth: Auth,
     /// The port that is listened on: `Host` has to name it.
     pub port: u16,
-    /// Hosts beside 127.0.0.1, localhost and `[::1]`, with their port, as a client on another side of a container or of
-    /// WSL writes them (`host.docker.internal:41111`). Default none.
+    /// Hosts beside 127.0.0.1, localhost and `[::1]`, as a client on another side of a container or of WSL writes them:
+    /// `host.docker.internal` with our port, or `host.docker.internal:8080` with another. Default none.
     pub extra_hosts: Vec<String>,
     /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
     /// every browser does.
@@ -112,11 +112,17 @@ impl Policy {
     }
 
     fn is_ours(&self, host: &[u8]) -> bool {
-        let loopback = ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+        let with_our_port = |name: &str| {
             let (found, port) = host.split_at(host.len().min(name.len()));
             found.eq_ignore_ascii_case(name.as_bytes()) && self.is_our_port(port)
-        });
-        loopback || self.extra_hosts.iter().any(|extra| host.eq_ignore_ascii_case(extra.as_bytes()))
+        };
+        let extra = |extra: &String| {
+            // The colons of an IPv6 address stand in brackets.
+            let has_port = extra.rsplit(']').next().is_some_and(|behind| behind.contains(':'));
+            if has_port { host.eq_ignore_ascii_case(extra.as_bytes()) } else { with_our_port(extra) }
+        };
+        ["127.0.0.1", "localhost", "[::1]"].into_iter().any(with_our_port)
+            || self.extra_hosts.iter().any(extra)
     }
 
     /// Whether this is a colon and our port in its only decimal form.

@@ -1,6 +1,7 @@
-//! Places in a text as the protocol counts them: lines and columns from 0, columns in UTF-16 code units
-//! (protocol.md 5.1), and the way between them and byte offsets.
+//! Places in a text as the protocol counts them: lines and columns from 0, columns in UTF-16 code units,
+//! and the way between them and byte offsets.
 
+use crate::text::truncate;
 use serde::{Deserialize, Serialize};
 
 /// A place between two characters of a text.
@@ -29,8 +30,7 @@ impl Position {
     /// ```
     #[must_use]
     pub fn of_byte(text: &str, offset: usize) -> Self {
-        let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let before = text.get(..offset).unwrap_or_default();
+        let before = truncate(text, offset);
         let line = before.bytes().filter(|byte| *byte == b'\n').count();
         let column: usize = before.rsplit('\n').next().unwrap_or_default().chars().map(char::len_utf16).sum();
         Self { line: saturate(line), character: saturate(column) }

@@ -1,5 +1,5 @@
 //! The token by which a client shows that it could read the lock file. To this crate it is opaque text: the sources
-//! know UUIDs, hexadecimal and base64url forms (protocol.md 1.2). It never leaves through `Debug`, there is no
+//! know UUIDs, hexadecimal and base64url forms. It never leaves through `Debug`, there is no
 //! `Display`, and two tokens are compared without the time telling where they differ.
 
 use alloc::string::String;

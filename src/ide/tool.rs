@@ -1,4 +1,4 @@
-//! The tools of the protocol as types: what an agent asks of an editor (protocol.md 4.2).
+//! The tools of the protocol as types: what an agent asks of an editor.
 //!
 //! Arguments are read tolerantly: the spellings of all known clients are understood, unknown members are ignored, an
 //! empty string counts as absent where a text is optional. What cannot be used is refused with -32602 and the reason.
@@ -224,7 +224,7 @@ impl OtherTool {
     }
 }
 
-/// The real client sends `""` where it has nothing to say (protocol.md 4.1).
+/// The real client sends `""` where it has nothing to say.
 fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }

@@ -138,7 +138,7 @@ impl Tools for SharedTools {
     }
 }
 
-/// The client waits 500 ms for the problems of a file before it edits it (protocol.md 3.6).
+/// The client waits 500 ms for the problems of a file before it edits it.
 const DIAGNOSTICS: Duration = Duration::from_millis(400);
 const NO_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
 

@@ -48,7 +48,7 @@ impl Serialize for Content<'_> {
 /// The result of a tool: `{"content":[…]}`, and `"isError":true` only if it failed.
 ///
 /// A tool that failed has a result too, since the model is to read what went wrong; a JSON-RPC error is for calls that
-/// never reached a tool (mcp.md 2.11).
+/// never reached a tool.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Implementation, ProtocolVersion, ToolSpec};
+use crate::text::truncate;
 
 /// An object without members, as arguments that a peer left out are read.
 pub(super) const NO_ARGUMENTS: &str = "{}";
@@ -127,7 +128,7 @@ impl Cancelled<'_> {
     /// The reason, if there is a readable one: at most `limit` bytes of it, cut at a character.
     pub(super) fn reason(&self, limit: usize) -> Option<Box<str>> {
         let text: Cow<'_, str> = serde_json::from_str(self.reason?.get()).ok()?;
-        Some(clip(&text, limit).into())
+        Some(truncate(&text, limit).into())
     }
 }
 
@@ -163,30 +164,4 @@ pub(super) struct NoResourceTemplates {
 #[derive(Serialize)]
 pub(super) struct NoPrompts {
     pub(super) prompts: [(); 0],
-}
-
-/// At most `limit` bytes of `text`, cut at a character.
-pub(super) fn clip(text: &str, limit: usize) -> &str {
-    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_cut_at_a_character() {
-        const CASES: &[(&str, usize, &str)] = &[
-            ("abc", 4, "abc"),
-            ("abc", 3, "abc"),
-            ("abc", 2, "ab"),
-            ("aé", 2, "a"),
-            ("é", 1, ""),
-            ("", 0, ""),
-        ];
-        for (text, limit, want) in CASES {
-            assert_eq!(clip(text, *limit), *want, "{text} at {limit}");
-        }
-    }
 }

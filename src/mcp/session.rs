@@ -11,16 +11,14 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{
-    Timeout,
-    params::{self, CancelledOut},
-};
+use super::{Timeout, params::CancelledOut};
 use crate::{
     Outbox, Time,
     rpc::{
         Answer, ErrorObject, Id, Limits, Message, RequestId, Requests, SendError, SessionId, Violation,
         classify, requests::Match, write,
     },
+    text::truncate,
 };
 
 /// What is a request by its name. Without an id it is neither executed nor passed on.
@@ -73,7 +71,7 @@ pub(super) enum Inbound<'t> {
 pub(super) enum Purpose {
     /// The application's: its end is reported as an outcome.
     Application,
-    /// The handshake of a client. It is never cancelled (mcp.md I7).
+    /// The handshake of a client. It is never cancelled.
     Initialize,
 }
 
@@ -107,6 +105,7 @@ impl<E: From<Common>> Session<E> {
         self.events.push_back(event);
     }
 
+    #[cfg(feature = "ide")]
     pub(super) fn has_event(&self) -> bool {
         !self.events.is_empty()
     }
@@ -247,7 +246,7 @@ impl<E: From<Common>> Session<E> {
     }
 
     fn send_cancelled(&self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) {
-        let reason = reason.map(|reason| params::clip(reason, self.limits.reason));
+        let reason = reason.map(|reason| truncate(reason, self.limits.reason));
         let params = CancelledOut { request_id: request.serial(), reason };
         let sent = send(out, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
         debug_assert!(sent.is_ok(), "a number and a string are always JSON");

@@ -45,7 +45,7 @@ pub trait Tools {
 
 /// How long a call may wait before it is answered for the application.
 ///
-/// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user (mcp.md I12).
+/// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Patience {

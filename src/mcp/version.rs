@@ -40,7 +40,7 @@ impl ProtocolVersion {
         }
     }
 
-    /// What a server answers to an offer: the same if it is known, else the newest. Never an error (mcp.md I20).
+    /// What a server answers to an offer: the same if it is known, else the newest. Never an error.
     pub(super) fn negotiate(offer: Option<&str>) -> Self {
         offer.and_then(Self::from_name).unwrap_or(Self::NEWEST)
     }

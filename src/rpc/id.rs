@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Limits, write::write_json};
 
-/// The id of a request, as MCP allows it: a string or an integer (mcp.md 2.4).
+/// The id of a request, as MCP allows it: a string or an integer.
 ///
 /// Equality, order and hash are those of the meaning; [`write`](Id::write) gives back the spelling.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! What a text is: a request, a notification, a response, or which rule it breaks. A total function.
 //!
-//! The marks C1–C20 in the tests are the rows of its specification (mcp.md 2.3). Where JSON-RPC leaves room, the rule
+//! The marks C1–C20 in the tests are the rows of its specification. Where JSON-RPC leaves room, the rule
 //! is: never answer what has no readable id, always answer what has one, and never deliver half-understood content.
 //!
 //! Every member of the envelope is first taken as it is written, so that a member of the wrong type does not hide the

@@ -72,12 +72,6 @@ pub(crate) fn parse(body: &[u8]) -> Result<(Option<CloseCode>, &str), Violation>
     Ok((Some(code), reason))
 }
 
-/// The longest beginning of `text` that has at most `max` bytes and ends between two characters.
-pub(crate) fn truncate(text: &str, max: usize) -> &str {
-    let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,13 +100,5 @@ mod tests {
         for (name, body, expected) in cases {
             assert_eq!(parse(body), *expected, "{name}");
         }
-    }
-
-    #[test]
-    fn truncation_never_splits_a_character() {
-        assert_eq!(truncate("né", 2), "n");
-        assert_eq!(truncate("né", 3), "né");
-        assert_eq!(truncate("né", 99), "né");
-        assert_eq!(truncate("", 0), "");
     }
 }

@@ -8,6 +8,7 @@ use super::receiver::Kind;
 use super::{Closed, Limits, SendError, Violation};
 use crate::Time;
 use crate::buf::Tx;
+use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::vec::Vec;
 use rand_core::TryCryptoRng;
@@ -218,6 +219,7 @@ impl<M: Masking> Output<M> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
         self.phase = Phase::Closing;
+        self.pong.waiting = None;
         self.pulse.stop();
         self.timers.set(Timer::Close as usize, self.now.after(self.limits.close));
         Ok(())
@@ -327,7 +329,7 @@ impl<M: Masking> Output<M> {
         let Some(code) = code else { return self.frame(true, Opcode::Close, &[]) };
         let mut body = Vec::with_capacity(2 + close::MAX_REASON);
         body.extend_from_slice(&code.get().to_be_bytes());
-        body.extend_from_slice(close::truncate(reason, close::MAX_REASON).as_bytes());
+        body.extend_from_slice(truncate(reason, close::MAX_REASON).as_bytes());
         self.frame(true, Opcode::Close, &body)
     }
 

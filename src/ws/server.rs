@@ -124,6 +124,12 @@ impl Server {
         self.stream.output.has_ended()
     }
 
+    /// Whether the transport has ended, though it was not polled yet: what is sent now goes nowhere.
+    #[cfg(feature = "ide")]
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.stream.input.eof
+    }
+
     /// Whether the opening handshake is over and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {

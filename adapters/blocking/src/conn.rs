@@ -133,6 +133,8 @@ impl<M: Wire + Machine> Conn<M> {
             // What has arrived comes before what is due: the caller may have been away for long.
             let now = self.now();
             let (machine, link) = self.inner.parts_mut();
+            // A peer that always has something to say is to hear our answers all the same.
+            link.write(machine, now, BUDGET);
             link.ready();
             link.read(machine, now, BUDGET);
             machine.tick(now);

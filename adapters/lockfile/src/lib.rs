@@ -1,6 +1,6 @@
 //! The lock files of [`ide_mcp`] on disk: what an editor publishes so that a client finds it, and what a client scans.
 //!
-//! The rules are L1 to L9 of the threat catalogue: a lock file is created with mode 0600 in a directory of mode 0700
+//! The rules: a lock file is created with mode 0600 in a directory of mode 0700
 //! that is ours, appears whole by renaming, is removed by the guard that published it and by nobody else, and comes
 //! back if it vanishes. A scan follows no symbolic link, waits for no pipe, and deletes nothing.
 //!

@@ -15,21 +15,21 @@ pub struct HostWire<'a> {
 
 impl HostWire<'_> {
     fn server(&self) -> Option<&Server> {
-        self.host.slots.get(self.index)?.server.as_ref()
+        self.host.connections.get(self.index)
     }
 
     /// Does something with the connection and notes what came of it.
     fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Server)) {
         if let Some(now) = now {
-            self.host.sees(now);
+            self.host.connections.sees(now);
         }
-        self.host.with(self.index, act);
+        self.host.connections.with(self.index, act);
     }
 }
 
 impl Wire for HostWire<'_> {
     fn space(&mut self) -> &mut [u8] {
-        self.host.server_mut(self.index).map(Wire::space).unwrap_or_default()
+        self.host.connections.get_mut(self.index).map(Wire::space).unwrap_or_default()
     }
 
     fn filled(&mut self, now: Time, n: usize) {

@@ -11,12 +11,13 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
     Outcome, ProtocolVersion, Timeout,
-    params::{CallOut, ClientCapabilities, Empty, InitializeOut, InitializeResult, clip},
+    params::{CallOut, ClientCapabilities, Empty, InitializeOut, InitializeResult},
     session::{Inbound, Purpose, Session},
 };
 use crate::{
     Outbox, Time,
     rpc::{RequestId, SendError, SessionId, code, write},
+    text::truncate,
 };
 
 mod config;
@@ -128,10 +129,12 @@ impl Client {
 
     /// What happened and was not polled yet, without letting time end anything. For a layer that has more input to
     /// look at first.
+    #[cfg(feature = "ide")]
     pub(crate) fn queued_event(&mut self) -> Option<ClientEvent> {
         self.session.pop()
     }
 
+    #[cfg(feature = "ide")]
     pub(crate) fn has_queued_event(&self) -> bool {
         self.session.has_event()
     }
@@ -265,7 +268,7 @@ impl Client {
             serde_json::from_str(result.get()).map_err(|_| Failure::Malformed)?;
         let Some(protocol_version) = ProtocolVersion::from_name(&read.protocol_version) else {
             return Err(Failure::UnknownVersion(
-                clip(&read.protocol_version, self.config.limits.method).into(),
+                truncate(&read.protocol_version, self.config.limits.method).into(),
             ));
         };
         Ok(ServerInfo {

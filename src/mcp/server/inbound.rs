@@ -12,7 +12,7 @@
 //! | other notifications | dropped, reported | handed on | handed on | dropped |
 //!
 //! A request with the id of an open call is refused whatever it asks. Between the answer to `initialize` and
-//! `notifications/initialized` everything is served, since clients do not wait (mcp.md I21).
+//! `notifications/initialized` everything is served, since clients do not wait.
 
 use alloc::{borrow::ToOwned, format};
 use core::time::Duration;
@@ -28,6 +28,7 @@ use crate::{
         server::CallEnd,
     },
     rpc::{ErrorObject, Id, Violation, calls::Refused, code, write},
+    text::truncate,
 };
 
 impl<T: Tools> Server<T> {
@@ -95,7 +96,7 @@ impl<T: Tools> Server<T> {
             Ok(tool) => tool,
             Err(error) => {
                 // It may repeat what the peer sent, at any length.
-                let message = params::clip(&error.message, self.session.limits.reason);
+                let message = truncate(&error.message, self.session.limits.reason);
                 return out.message(|buf| write::error(buf, &id, error.code, message, error.data.as_deref()));
             }
         };
@@ -154,7 +155,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Ends the call that is named exactly; anything else changes nothing and is not answered (mcp.md I6).
+    /// Ends the call that is named exactly; anything else changes nothing and is not answered.
     fn on_cancelled(&mut self, params: Option<&RawValue>) {
         let Some(cancelled) = params.and_then(|p| serde_json::from_str::<Cancelled<'_>>(p.get()).ok()) else {
             return;

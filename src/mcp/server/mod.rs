@@ -141,10 +141,12 @@ impl<T: Tools> Server<T> {
 
     /// What happened and was not polled yet, without letting time end anything. For a layer that has more input to
     /// look at first.
+    #[cfg(feature = "ide")]
     pub(crate) fn queued_event(&mut self) -> Option<ServerEvent<T::Call>> {
         self.session.pop()
     }
 
+    #[cfg(feature = "ide")]
     pub(crate) fn has_queued_event(&self) -> bool {
         self.session.has_event()
     }
@@ -206,7 +208,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Tells the client that the list of tools has changed. Only on a real change: the real client forgets the
-    /// selection of the editor whenever it hears this (measured.md).
+    /// selection of the editor whenever it hears this (measured, see docs/evidence.md).
     ///
     /// # Errors
     ///

@@ -1,45 +1,21 @@
 //! One accepted connection, the editor's side: WebSocket, session, diffs and selection of one client, joined.
 
+mod config;
+mod inbound;
+
+pub use config::ServerConfig;
+
 use super::diffs::{DiffEnd, Diffs};
-use super::policy::Policy;
 use super::slot::Slot;
 use super::toolset::SharedTools;
-use super::{DiffOutcome, Mention, Selection, ServerEvent, ToolRequest, ToolSet};
-use crate::mcp::{self, CallEnd, Implementation, Timeout, ToolResult};
+use super::{DiffOutcome, Mention, Selection, ServerEvent, ToolSet};
+use crate::mcp::{self, Implementation, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
 use crate::time::earlier;
-use crate::ws::{self, CloseCode, Closed, Violation};
+use crate::ws::{self, CloseCode, Closed};
 use crate::{Machine, Time, Wire};
-use alloc::{boxed::Box, collections::VecDeque, sync::Arc};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-
-/// What the connections of one editor share.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ServerConfig {
-    /// Who may attach.
-    pub policy: Policy,
-    /// The tools that are offered.
-    pub tools: Arc<ToolSet>,
-    /// Who the editor is, how long calls may wait, and the limits of a session.
-    pub session: mcp::ServerConfig,
-    /// The limits of a connection.
-    pub limits: ws::Limits,
-}
-
-impl ServerConfig {
-    /// The editor `info`, with these tools, for whom the policy lets in.
-    #[must_use]
-    pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
-        Self {
-            policy,
-            tools: Arc::new(tools),
-            session: mcp::ServerConfig::new(info),
-            limits: ws::Limits::default(),
-        }
-    }
-}
+use alloc::{collections::VecDeque, sync::Arc};
+use serde::Serialize;
 
 /// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
 const SELECTION_ROOM: usize = 64 * 1024;
@@ -134,7 +110,7 @@ impl Server {
     /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
     /// again when it forgets it. True if the text was above 256 KiB and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(super::MAX_SELECTION);
+        let cut = selection.cut(crate::ide::MAX_SELECTION);
         self.set_selection(Arc::new(selection));
         cut
     }
@@ -182,6 +158,11 @@ impl Server {
         // An idle connection is not polled, so the session may not have heard how late it is.
         self.mcp.tick(self.now);
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
+    }
+
+    /// Gives up a request and tells the client; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
@@ -265,12 +246,12 @@ impl Server {
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
     fn may_answer(&self) -> Result<(), Gone> {
-        if self.ws.has_ended() { Err(Gone::Closed) } else { Ok(()) }
+        if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
     }
 
     /// What is sent after the end would be dropped in silence.
     fn may_send(&self) -> Result<(), SendError> {
-        if self.has_ended() { Err(SendError::Closed) } else { Ok(()) }
+        if self.has_ended() || self.ws.is_cut_off() { Err(SendError::Closed) } else { Ok(()) }
     }
 
     /// Where there is no room the change is told later: a client that misses it goes on with the old tools.
@@ -283,115 +264,6 @@ impl Server {
         if self.tools_untold { Ok(()) } else { told }
     }
 
-    /// Takes one event of the WebSocket; whether there was one.
-    fn take_bytes(&mut self) -> bool {
-        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
-        match event {
-            ws::Event::Upgrade(request) => {
-                let verdict = self.config.policy.judge(&request, self.full);
-                // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
-                self.let_in = verdict.is_ok();
-                let decided = match verdict {
-                    Ok(subprotocol) => self.ws.accept(subprotocol),
-                    Err(refusal) => self.ws.reject(refusal),
-                };
-                debug_assert_eq!(decided, Ok(()));
-            }
-            ws::Event::Text(text) => self.mcp.receive(self.now, text, &mut sender),
-            ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
-            ws::Event::Closed(closed) => {
-                self.mcp.close();
-                self.closed = Some(closed);
-            }
-            ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
-        }
-        true
-    }
-
-    /// What an event of the session means for an editor; `None` where it is dealt with here.
-    fn translate(&mut self, event: mcp::ServerEvent<ToolRequest>) -> Option<ServerEvent> {
-        Some(match event {
-            mcp::ServerEvent::Ready => {
-                self.slot.initialized(self.now);
-                self.push_selection();
-                ServerEvent::Ready { client: self.mcp.client().cloned() }
-            }
-            mcp::ServerEvent::ToolsListed => {
-                self.slot.tools_listed();
-                self.push_selection();
-                return None;
-            }
-            mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
-            mcp::ServerEvent::CallEnded { call, how } => match self.diffs.remove(call) {
-                Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
-                None => ServerEvent::CallEnded { call, how },
-            },
-            mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
-            mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
-            mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
-            mcp::ServerEvent::Violation(violation) => ServerEvent::Violation(violation),
-            mcp::ServerEvent::TooManyViolations => {
-                self.ws.fail(Violation::TooManyMalformedMessages);
-                return None;
-            }
-        })
-    }
-
-    fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
-        match request {
-            ToolRequest::CloseTab(close) => {
-                while let Some(diff) = self.diffs.with_tab(&close.tab_name) {
-                    self.end_diff(diff, DiffEnd::TabClosed);
-                }
-                self.answer(call, &ToolResult::tab_closed());
-                None
-            }
-            ToolRequest::CloseAllDiffTabs => {
-                let mut count = 0_usize;
-                while let Some(diff) = self.diffs.first() {
-                    self.end_diff(diff, DiffEnd::AllClosed);
-                    count = count.saturating_add(1);
-                }
-                self.answer(call, &ToolResult::closed_diff_tabs(count));
-                None
-            }
-            ToolRequest::OpenDiff(diff) => {
-                self.diffs.open(call, diff.tab_name.clone());
-                Some(ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) })
-            }
-            request @ (ToolRequest::GetDiagnostics(_) | ToolRequest::OpenFile(_) | ToolRequest::Other(_)) => {
-                Some(ServerEvent::Call { call, request })
-            }
-        }
-    }
-
-    fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
-        #[derive(Deserialize)]
-        struct Connected {
-            pid: Option<u32>,
-        }
-        if !matches!(&*method, "ide_connected" | "notifications/ide_connected") {
-            return ServerEvent::Notification { method, params };
-        }
-        self.slot.ide_connected();
-        self.push_selection();
-        let said = params.and_then(|params| serde_json::from_str::<Connected>(params.get()).ok());
-        ServerEvent::IdeConnected { pid: said.and_then(|said| said.pid) }
-    }
-
-    /// Answers an open diff as rejected, which is harmless where it was decided elsewhere, and says that it ended.
-    fn end_diff(&mut self, call: CallId, why: DiffEnd) {
-        let Some(tab_name) = self.diffs.remove(call) else { return };
-        self.answer(call, &ToolResult::diff(&DiffOutcome::Rejected { tab_name: tab_name.clone() }));
-        self.events.push_back(ServerEvent::DiffClosed { call, tab_name, why });
-    }
-
-    /// Answers a call that is known to be open.
-    fn answer(&mut self, call: CallId, result: &ToolResult<'_>) {
-        let answered = self.mcp.respond(call, result, &mut self.ws.sender());
-        debug_assert_eq!(answered, Ok(()));
-    }
-
     fn push_selection(&mut self) {
         if self.ws.outgoing().len() > SELECTION_ROOM {
             return;
@@ -401,15 +273,6 @@ impl Server {
                 self.slot.sent();
             }
         }
-    }
-}
-
-fn diff_end(how: &CallEnd) -> DiffEnd {
-    match how {
-        CallEnd::Cancelled { .. } => DiffEnd::Cancelled,
-        CallEnd::ShutDown => DiffEnd::ShutDown,
-        // An `openDiff` has no deadline, so it cannot expire.
-        CallEnd::Expired | CallEnd::Closed => DiffEnd::Disconnected,
     }
 }
 

@@ -1,0 +1,231 @@
+//! The connections of a host: places for them, whose turn it is to be polled, and who has to be written.
+//!
+//! Two queues hold places, each at most once. A connection is put into them by whatever is done with it, so that
+//! nothing has to be searched.
+
+use super::ConnId;
+use crate::ide::{Server, ServerEvent};
+use crate::{Machine, Time, Wire};
+use alloc::{collections::VecDeque, vec::Vec};
+
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    slots: Vec<Slot>,
+    /// How many connections there ever were.
+    accepted: u32,
+    /// The places whose server may have an event, in the order of their turns.
+    eventful: VecDeque<usize>,
+    /// The places that got output or became done since they were last named.
+    transmitting: VecDeque<usize>,
+    now: Time,
+}
+
+/// A place for a connection.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    server: Option<Server>,
+    /// Its transport is gone.
+    removed: bool,
+    is_eventful: bool,
+    is_transmitting: bool,
+    /// How far its output was when it was last named.
+    named_at: u64,
+    named_done: bool,
+}
+
+impl Connections {
+    pub(super) const fn now(&self) -> Time {
+        self.now
+    }
+
+    pub(super) fn sees(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// Ends the oldest of those that were not let in, if as many as the limit are there.
+    pub(super) fn make_room_for_a_stranger(&mut self, limit: usize) {
+        let strangers = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_stranger());
+        if strangers().count() >= limit.max(1) {
+            let oldest = strangers().min_by_key(|(_, slot)| slot.generation).map(|(index, _)| index);
+            if let Some(index) = oldest {
+                self.with(index, Server::drop_unanswered);
+            }
+        }
+    }
+
+    /// Takes a new connection into a free place.
+    pub(super) fn accept(&mut self, make: impl FnOnce(ConnId, Time) -> Server) -> ConnId {
+        let free = self.slots.iter().position(|slot| slot.server.is_none());
+        let index = free.unwrap_or(self.slots.len());
+        if free.is_none() {
+            self.slots.push(Slot::default());
+        }
+        self.accepted = self.accepted.saturating_add(1);
+        let id = ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.accepted);
+        if let Some(slot) = self.slots.get_mut(index) {
+            let (is_eventful, is_transmitting) = (slot.is_eventful, slot.is_transmitting);
+            *slot = Slot {
+                generation: self.accepted,
+                server: Some(make(id, self.now)),
+                is_eventful,
+                is_transmitting,
+                ..Slot::default()
+            };
+        }
+        id
+    }
+
+    /// The transport of a connection is gone.
+    pub(super) fn remove(&mut self, conn: ConnId) {
+        let Some(index) = self.index(conn) else { return };
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.removed = true;
+        }
+        let now = self.now;
+        self.with(index, |server| server.feed_eof(now));
+        // Where its end has not been told yet, the place is free after that.
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.server.take_if(|server| server.is_done());
+        }
+    }
+
+    /// The place of a connection, if it is there.
+    pub(super) fn index(&self, conn: ConnId) -> Option<usize> {
+        let slot = self.slots.get(conn.index())?;
+        (slot.server.is_some() && slot.id(conn.index()) == conn).then_some(conn.index())
+    }
+
+    /// The same, if its transport is there as well.
+    pub(super) fn wired(&self, conn: ConnId) -> Option<usize> {
+        self.index(conn).filter(|index| self.slots.get(*index).is_some_and(|slot| !slot.removed))
+    }
+
+    /// Whether there is such a connection and it has not ended.
+    pub(super) fn is_there(&self, conn: ConnId) -> bool {
+        self.index(conn).and_then(|index| self.get(index)).is_some_and(|server| !server.has_ended())
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Server> {
+        self.slots.get(index)?.server.as_ref()
+    }
+
+    /// A connection, for something that brings neither an event nor output.
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Server> {
+        self.slots.get_mut(index)?.server.as_mut()
+    }
+
+    /// Does something with a connection, at the latest time seen, and notes what came of it.
+    pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
+        let now = self.now;
+        let done = self.get_mut(index).map(|server| {
+            server.tick(now);
+            act(server)
+        });
+        self.touch(index);
+        done
+    }
+
+    /// Does something with each connection.
+    pub(super) fn with_each(&mut self, mut act: impl FnMut(&mut Server)) {
+        for index in 0..self.slots.len() {
+            self.with(index, &mut act);
+        }
+    }
+
+    /// Those that are not over, oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Server)> {
+        let there = |(index, slot): (usize, &'_ Slot)| slot.server.is_some().then(|| slot.id(index));
+        let mut ids: Vec<ConnId> = self.slots.iter().enumerate().filter_map(there).collect();
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| Some((id, self.get(id.index())?)))
+    }
+
+    /// The next connection that has got something to write, or is done, since it was last named.
+    pub(super) fn poll_transmit(&mut self) -> Option<ConnId> {
+        while let Some(index) = self.transmitting.pop_front() {
+            let Some(slot) = self.slots.get_mut(index) else { continue };
+            slot.is_transmitting = false;
+            // By now another connection may have the place, and nothing to write.
+            if slot.has_unnamed() {
+                slot.named_at = slot.server.as_ref().map_or(0, Server::position);
+                slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
+                return Some(slot.id(index));
+            }
+        }
+        None
+    }
+
+    /// One event of a connection whose turn it is. Then it is the turn of the next, so that nobody waits behind one
+    /// that always has something to say. Who asks to come in while `places` are taken is told that all are.
+    pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
+        while let Some(index) = self.eventful.pop_front() {
+            let attached = self.slots.iter().filter_map(|slot| slot.server.as_ref());
+            let full = attached.filter(|server| server.is_open()).count() >= places;
+            let Some(slot) = self.slots.get_mut(index) else { continue };
+            slot.is_eventful = false;
+            let id = slot.id(index);
+            let Some(server) = &mut slot.server else { continue };
+            server.set_full(full);
+            // It is to see the time by which its turn was found to have come, or it would be found again for ever.
+            server.tick(self.now);
+            let event = server.poll_event();
+            if event.is_some() {
+                slot.is_eventful = true;
+                self.eventful.push_back(index);
+            }
+            self.touch(index);
+            if let Some(event) = event {
+                // What may still wait to be written to a transport that is gone cannot be.
+                if let (ServerEvent::Closed(_), Some(slot)) = (&event, self.slots.get_mut(index)) {
+                    slot.server.take_if(|_| slot.removed);
+                }
+                return Some((id, event));
+            }
+        }
+        None
+    }
+
+    /// The latest time seen while there is an event or unnamed output, else the earliest of all deadlines.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        if !self.eventful.is_empty() || !self.transmitting.is_empty() {
+            return Some(self.now);
+        }
+        self.slots.iter().filter_map(|slot| slot.server.as_ref()?.deadline()).min()
+    }
+
+    /// Queues a connection where it has something: an event, new output, its end.
+    fn touch(&mut self, index: usize) {
+        let now = self.now;
+        let Some(slot) = self.slots.get_mut(index) else { return };
+        let Some(server) = &slot.server else { return };
+        if !slot.is_eventful && server.deadline().is_some_and(|at| at <= now) {
+            slot.is_eventful = true;
+            self.eventful.push_back(index);
+        }
+        if !slot.is_transmitting && slot.has_unnamed() {
+            slot.is_transmitting = true;
+            self.transmitting.push_back(index);
+        }
+    }
+}
+
+impl Slot {
+    fn id(&self, index: usize) -> ConnId {
+        ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.generation)
+    }
+
+    /// Neither let in nor turned away, and still there.
+    fn is_stranger(&self) -> bool {
+        let waits = |server: &Server| !server.was_let_in() && !server.has_ended();
+        !self.removed && self.server.as_ref().is_some_and(waits)
+    }
+
+    /// Whether it got output or became done since it was last named.
+    fn has_unnamed(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| {
+            let news = server.position() > self.named_at || (server.is_done() && !self.named_done);
+            news && !self.removed
+        })
+    }
+}

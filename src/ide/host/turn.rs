@@ -1,0 +1,58 @@
+use ide_mcp::ide::{ConnId, Host, HostEvent, OpenDiff, ServerEvent, ToolRequest};
+use ide_mcp::{Machine, Time, Wire, mcp::ToolResult, rpc::CallId};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+
+/// The diffs that the person has not decided; then `host.decide(call, …)`, and another turn.
+pub type Open = BTreeMap<CallId, OpenDiff>;
+
+pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>, open: &mut Open, now: Time) {
+    for (id, socket) in sockets.iter_mut() {
+        let Some(mut wire) = host.wire(*id) else { continue };
+        while wire.wants_input() {
+            match socket.read(wire.space()) {
+                Ok(0) => wire.feed_eof(now),
+                Ok(n) => wire.filled(now, n),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => wire.feed_eof(now),
+            }
+        }
+    }
+    host.tick(now);
+    while let Some(event) = host.poll_event() {
+        let HostEvent::Connection { event, .. } = event else { continue };
+        match event {
+            ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+                let _ = host.respond(call, &ToolResult::diagnostics(&[]));
+            }
+            // Never write the file when it is accepted: the agent does.
+            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => drop(open.insert(call, diff)),
+            ServerEvent::DiffClosed { call, .. } => drop(open.remove(&call)),
+            _ => {}
+        }
+    }
+    // Names what is new; a socket that had no room the last time has to be tried as well.
+    while host.poll_transmit().is_some() {}
+    let ids: Vec<ConnId> = sockets.keys().copied().collect();
+    for id in ids {
+        let (Some(mut wire), Some(socket)) = (host.wire(id), sockets.get_mut(&id)) else { continue };
+        while !wire.outgoing().is_empty() {
+            match socket.write(wire.outgoing()) {
+                Ok(n) if n > 0 => wire.sent(n),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Drops what waits, so that this ends.
+                Ok(_) | Err(_) => {
+                    let all = wire.outgoing().len();
+                    wire.feed_eof(now);
+                    wire.sent(all);
+                }
+            }
+        }
+        if wire.is_done() {
+            sockets.remove(&id);
+            host.remove(now, id);
+        }
+    }
+}

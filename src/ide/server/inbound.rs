@@ -1,0 +1,132 @@
+//! What comes in, and what it means for an editor: the request to open is judged, texts go to the session, and what that
+//! reports becomes an event or is dealt with here.
+
+use super::{Server, ServerEvent};
+use crate::ide::diffs::DiffEnd;
+use crate::ide::{DiffOutcome, ToolRequest};
+use crate::mcp::{self, CallEnd, ToolResult};
+use crate::rpc::CallId;
+use crate::ws::{self, Violation};
+use alloc::boxed::Box;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+impl Server {
+    /// Takes one event of the WebSocket; whether there was one.
+    pub(super) fn take_bytes(&mut self) -> bool {
+        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        match event {
+            ws::Event::Upgrade(request) => {
+                let verdict = self.config.policy.judge(&request, self.full);
+                // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
+                self.let_in = verdict.is_ok();
+                let decided = match verdict {
+                    Ok(subprotocol) => self.ws.accept(subprotocol),
+                    Err(refusal) => self.ws.reject(refusal),
+                };
+                debug_assert_eq!(decided, Ok(()));
+            }
+            ws::Event::Text(text) => self.mcp.receive(self.now, text, &mut sender),
+            ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
+            ws::Event::Closed(closed) => {
+                self.mcp.close();
+                self.closed = Some(closed);
+            }
+            ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
+        }
+        true
+    }
+
+    /// What an event of the session means for an editor; `None` where it is dealt with here.
+    pub(super) fn translate(&mut self, event: mcp::ServerEvent<ToolRequest>) -> Option<ServerEvent> {
+        Some(match event {
+            mcp::ServerEvent::Ready => {
+                self.slot.initialized(self.now);
+                self.push_selection();
+                ServerEvent::Ready { client: self.mcp.client().cloned() }
+            }
+            mcp::ServerEvent::ToolsListed => {
+                self.slot.tools_listed();
+                self.push_selection();
+                return None;
+            }
+            mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
+            mcp::ServerEvent::CallEnded { call, how } => match self.diffs.remove(call) {
+                Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
+                None => ServerEvent::CallEnded { call, how },
+            },
+            mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
+            mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
+            mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
+            mcp::ServerEvent::Violation(violation) => ServerEvent::Violation(violation),
+            mcp::ServerEvent::TooManyViolations => {
+                self.ws.fail(Violation::TooManyMalformedMessages);
+                return None;
+            }
+        })
+    }
+
+    fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
+        match request {
+            ToolRequest::CloseTab(close) => {
+                while let Some(diff) = self.diffs.with_tab(&close.tab_name) {
+                    self.end_diff(diff, DiffEnd::TabClosed);
+                }
+                self.answer(call, &ToolResult::tab_closed());
+                None
+            }
+            ToolRequest::CloseAllDiffTabs => {
+                let mut count = 0_usize;
+                while let Some(diff) = self.diffs.first() {
+                    self.end_diff(diff, DiffEnd::AllClosed);
+                    count = count.saturating_add(1);
+                }
+                self.answer(call, &ToolResult::closed_diff_tabs(count));
+                None
+            }
+            ToolRequest::OpenDiff(diff) => {
+                self.diffs.open(call, diff.tab_name.clone());
+                Some(ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) })
+            }
+            request @ (ToolRequest::GetDiagnostics(_) | ToolRequest::OpenFile(_) | ToolRequest::Other(_)) => {
+                Some(ServerEvent::Call { call, request })
+            }
+        }
+    }
+
+    fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
+        #[derive(Deserialize)]
+        struct Connected {
+            pid: Option<u32>,
+        }
+        if !matches!(&*method, "ide_connected" | "notifications/ide_connected") {
+            return ServerEvent::Notification { method, params };
+        }
+        self.slot.ide_connected();
+        self.push_selection();
+        let said = params.and_then(|params| serde_json::from_str::<Connected>(params.get()).ok());
+        ServerEvent::IdeConnected { pid: said.and_then(|said| said.pid) }
+    }
+
+    /// Answers an open diff as rejected, which is harmless where it was decided elsewhere, and says that it ended.
+    pub(super) fn end_diff(&mut self, call: CallId, why: DiffEnd) {
+        let Some(tab_name) = self.diffs.remove(call) else { return };
+        self.answer(call, &ToolResult::diff(&DiffOutcome::Rejected { tab_name: tab_name.clone() }));
+        self.events.push_back(ServerEvent::DiffClosed { call, tab_name, why });
+    }
+
+    /// Answers a call that is known to be open.
+    fn answer(&mut self, call: CallId, result: &ToolResult<'_>) {
+        let answered = self.mcp.respond(call, result, &mut self.ws.sender());
+        debug_assert_eq!(answered, Ok(()));
+    }
+}
+
+fn diff_end(how: &CallEnd) -> DiffEnd {
+    match how {
+        CallEnd::Cancelled { .. } => DiffEnd::Cancelled,
+        CallEnd::ShutDown => DiffEnd::ShutDown,
+        // An `openDiff` has no deadline, so it cannot expire.
+        CallEnd::Expired | CallEnd::Closed => DiffEnd::Disconnected,
+    }
+}

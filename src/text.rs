@@ -1,0 +1,20 @@
+//! Cutting text between two characters.
+
+/// The longest beginning of `text` that has at most `max` bytes and ends between two characters.
+pub(crate) fn truncate(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truncation_never_splits_a_character() {
+        assert_eq!(truncate("né", 2), "n");
+        assert_eq!(truncate("né", 3), "né");
+        assert_eq!(truncate("né", 99), "né");
+        assert_eq!(truncate("", 0), "");
+    }
+}
