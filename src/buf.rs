@@ -153,7 +153,7 @@ impl Tx {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.pending().len() >= self.mark
+        self.buf.len().saturating_sub(self.head) >= self.mark
     }
 
     /// The number that [`Tx::written`] will have reached when all that waits now has gone.

@@ -4,88 +4,107 @@ use core::time::Duration;
 
 /// A point in time: the [`Duration`] since a start that the caller picks, once for all machines of a loop.
 ///
-/// Tests write plain numbers (`Time::from_millis(400)`), programs use [`Clock`](crate::Clock).
+/// Counted in nanoseconds up to some 584 years, where time ends. Tests write plain numbers
+/// (`Time::from_millis(400)`), programs use [`Clock`](crate::Clock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Time(Duration);
+pub struct Time(u64);
 
 impl Time {
     /// The start itself.
-    pub const ZERO: Self = Self(Duration::ZERO);
+    pub const ZERO: Self = Self(0);
 
-    /// The point `since_start` after the start.
+    /// The point `since_start` after the start; the end of time where that is later.
     #[must_use]
     pub const fn new(since_start: Duration) -> Self {
-        Self(since_start)
+        Self(nanos(since_start))
     }
 
-    /// The point `millis` milliseconds after the start.
+    /// The point `millis` milliseconds after the start; the end of time where that is later.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
-        Self(Duration::from_millis(millis))
+        Self(millis.saturating_mul(1_000_000))
     }
 
     /// How far the start lies back.
     #[must_use]
     pub const fn since_start(self) -> Duration {
-        self.0
+        Duration::from_nanos(self.0)
     }
 
     /// The point `span` later; the end of time where the sum does not fit.
     #[must_use]
     pub const fn after(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(span))
+        Self(self.0.saturating_add(nanos(span)))
     }
 
     /// How long it is from `earlier` to here; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
-        self.0.saturating_sub(earlier.0)
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
+}
+
+const fn nanos(span: Duration) -> u64 {
+    span.as_secs().saturating_mul(1_000_000_000).saturating_add(span.subsec_nanos() as u64)
 }
 
 /// A table of timers: one slot per kind, where the kind is a small enum cast to its number.
 ///
-/// A timer fires once: [`take_due`](Timers::take_due) clears it.
+/// A timer fires once: [`take_due`](Timers::take_due) clears it. That none is due, which is nearly always so, is seen
+/// from one comparison.
 #[derive(Clone, Debug)]
-pub(crate) struct Timers<const N: usize>([Option<Time>; N]);
+pub(crate) struct Timers<const N: usize> {
+    at: [Option<Time>; N],
+    earliest: Option<Time>,
+}
 
 impl<const N: usize> Timers<N> {
     pub(crate) const fn new() -> Self {
-        Self([None; N])
+        Self { at: [None; N], earliest: None }
     }
 
     pub(crate) fn set(&mut self, timer: usize, at: Time) {
-        if let Some(slot) = self.0.get_mut(timer) {
-            *slot = Some(at);
-        }
+        self.put(timer, Some(at));
     }
 
     pub(crate) fn clear(&mut self, timer: usize) {
-        if let Some(slot) = self.0.get_mut(timer) {
-            *slot = None;
+        if self.get(timer).is_some() {
+            self.put(timer, None);
         }
     }
 
-    pub(crate) fn clear_all(&mut self) {
-        self.0 = [None; N];
+    pub(crate) const fn clear_all(&mut self) {
+        *self = Self::new();
     }
 
     pub(crate) fn get(&self, timer: usize) -> Option<Time> {
-        self.0.get(timer).copied().flatten()
+        self.at.get(timer).copied().flatten()
     }
 
     /// Whether this timer's time has come; clears it if so.
     pub(crate) fn take_due(&mut self, timer: usize, now: Time) -> bool {
-        let due = self.get(timer).is_some_and(|at| at <= now);
+        let due = self.any_due(now) && self.get(timer).is_some_and(|at| at <= now);
         if due {
             self.clear(timer);
         }
         due
     }
 
+    /// Whether the time of any of them has come.
+    pub(crate) fn any_due(&self, now: Time) -> bool {
+        self.earliest.is_some_and(|at| at <= now)
+    }
+
     /// The earliest of all.
-    pub(crate) fn next(&self) -> Option<Time> {
-        self.0.iter().flatten().min().copied()
+    pub(crate) const fn next(&self) -> Option<Time> {
+        self.earliest
+    }
+
+    fn put(&mut self, timer: usize, at: Option<Time>) {
+        if let Some(slot) = self.at.get_mut(timer) {
+            *slot = at;
+        }
+        self.earliest = self.at.iter().flatten().min().copied();
     }
 }
 
@@ -114,7 +133,7 @@ impl Clock {
     /// The time now.
     #[must_use]
     pub fn now(&self) -> Time {
-        Time(self.0.elapsed())
+        Time::new(self.0.elapsed())
     }
 
     /// How long a loop may sleep until `deadline`: zero if it has passed, `None` for ever.
@@ -138,6 +157,7 @@ mod tests {
     #[test]
     fn arithmetic_saturates_at_both_ends() {
         let end = Time::new(Duration::MAX);
+        assert_eq!(end.since_start(), Duration::from_nanos(u64::MAX));
         assert_eq!(end.after(Duration::from_secs(1)), end);
         assert_eq!(Time::ZERO.since(end), Duration::ZERO);
         assert_eq!(Time::from_millis(7).since(Time::from_millis(3)), Duration::from_millis(4));

@@ -29,25 +29,22 @@ impl EndSearch {
     /// The length of the head with its final empty line, once that is there. `bytes` are those of the last call and
     /// whatever has come since.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-        let mut before = self.seen.checked_sub(1).and_then(|last| bytes.get(last)).copied();
-        for byte in bytes.get(self.seen..).unwrap_or_default() {
-            let at = self.seen;
+        while let Some(behind) = bytes.get(self.seen..).and_then(|rest| find(b'\n', rest)) {
+            let at = self.seen.saturating_add(behind);
             self.seen = at.saturating_add(1);
-            if *byte == b'\n' {
-                if before != Some(b'\r') {
-                    return Err(Malformed::BareLineFeed);
-                }
-                let empty = at == self.line.saturating_add(1);
-                if empty && self.line == 0 {
-                    return Err(Malformed::NoFirstLine);
-                }
-                self.line = self.seen;
-                if empty {
-                    return Ok(Some(self.seen));
-                }
+            if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
+                return Err(Malformed::BareLineFeed);
             }
-            before = Some(*byte);
+            let empty = at == self.line.saturating_add(1);
+            if empty && self.line == 0 {
+                return Err(Malformed::NoFirstLine);
+            }
+            self.line = self.seen;
+            if empty {
+                return Ok(Some(self.seen));
+            }
         }
+        self.seen = self.seen.max(bytes.len());
         Ok(None)
     }
 }
@@ -121,8 +118,31 @@ pub enum Single<'a> {
     Repeated,
 }
 
-fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+fn lines(mut head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    core::iter::from_fn(move || {
+        let (line, rest) = head.split_at_checked(find(b'\n', head)?)?;
+        head = rest.get(1..)?;
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+/// Where this byte is first, looked for eight bytes at a time.
+fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let pattern = u64::from_ne_bytes([byte; 8]);
+    let (words, rest) = bytes.split_at(bytes.len().saturating_sub(bytes.len() % 8));
+    for (index, word) in words.chunks_exact(8).enumerate() {
+        let word = u64::from_le_bytes(word.try_into().unwrap_or_default()) ^ pattern;
+        // A byte of the word is zero where it is the one; the lowest bit that is set is that of the first.
+        let hits = word.wrapping_sub(LOW) & !word & HIGH;
+        if hits != 0 {
+            let within = usize::try_from(hits.trailing_zeros() / 8).unwrap_or(0);
+            return Some(index.saturating_mul(8).saturating_add(within));
+        }
+    }
+    let within = rest.iter().position(|found| *found == byte)?;
+    Some(words.len().saturating_add(within))
 }
 
 #[cfg(test)]
@@ -152,6 +172,18 @@ mod tests {
                 }
             }
             assert_eq!(found, *expected, "{name}, a byte at a time");
+        }
+    }
+
+    #[test]
+    fn a_byte_is_found_wherever_it_is() {
+        for len in 0..40 {
+            let mut bytes = alloc::vec![b'\r'; len];
+            assert_eq!(find(b'\n', &bytes), None);
+            for at in (0..len).rev() {
+                bytes[at] = b'\n';
+                assert_eq!(find(b'\n', &bytes), Some(at), "of {len}");
+            }
         }
     }
 

@@ -19,19 +19,25 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    settings: Option<Keepalive>,
-    /// `None` while silence says nothing: before the connection is open, once it closes, and while nothing is read.
-    state: Option<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    ping_at: Time,
-    dead_at: Time,
+    settings: Option<Settings>,
+    /// Silence says something: the connection is open and read.
+    counts: bool,
+    /// When the last byte came, or was as good as come: whoever has slept begins anew, once.
+    heard_at: Time,
+    /// When the last ping of this silence went out.
+    pinged_at: Option<Time>,
     /// When it was last looked at.
     seen_at: Time,
     /// This silence has been forgiven once: a loop that is late every time must find a dead peer as well.
     forgiven: bool,
+}
+
+#[derive(Debug)]
+struct Settings {
+    interval: Duration,
+    patience: Duration,
+    /// A beat that is later than this was slept through.
+    slept: Duration,
 }
 
 /// What is due.
@@ -42,45 +48,70 @@ pub(crate) enum Beat {
 }
 
 impl Pulse {
-    pub(crate) const fn new(settings: Option<Keepalive>) -> Self {
-        Self { settings, state: None }
+    pub(crate) fn new(keepalive: Option<Keepalive>) -> Self {
+        let settings = |Keepalive { interval, patience }| Settings {
+            interval: interval.max(SHORTEST),
+            patience,
+            slept: interval.saturating_mul(3) / 2,
+        };
+        Self {
+            settings: keepalive.map(settings),
+            counts: false,
+            heard_at: Time::ZERO,
+            pinged_at: None,
+            seen_at: Time::ZERO,
+            forgiven: false,
+        }
     }
 
-    /// A byte has come.
-    pub(crate) fn heard(&mut self, now: Time) {
-        self.state = self.settings.map(|settings| State {
-            ping_at: now.after(settings.interval.max(SHORTEST)),
-            dead_at: now.after(settings.patience),
-            seen_at: now,
-            forgiven: false,
-        });
+    /// A byte has come. This is done for every read, so it only takes note.
+    pub(crate) const fn heard(&mut self, now: Time) {
+        self.counts = true;
+        self.heard_at = now;
+        self.seen_at = now;
+        self.pinged_at = None;
+        self.forgiven = false;
     }
 
     /// Silence says nothing from here on.
-    pub(crate) fn stop(&mut self) {
-        self.state = None;
+    pub(crate) const fn stop(&mut self) {
+        self.counts = false;
     }
 
     /// What is due now, if anything. To be asked after everything that came has been looked at.
     pub(crate) fn beat(&mut self, now: Time) -> Option<Beat> {
-        let settings = self.settings?;
-        let state = self.state.as_mut()?;
-        let slept = now.since(state.seen_at) > settings.interval.saturating_mul(3) / 2;
-        state.seen_at = now;
-        if slept && !state.forgiven {
-            state.forgiven = true;
-            state.dead_at = now.after(settings.patience);
-        } else if state.dead_at <= now {
-            return Some(Beat::Dead);
-        } else if state.ping_at > now {
+        // Nearly always something was heard just now.
+        if !self.counts || self.seen_at == now {
             return None;
         }
-        state.ping_at = now.after(settings.interval.max(SHORTEST));
+        let settings = self.settings.as_ref()?;
+        let slept = now.since(self.seen_at) > settings.slept;
+        self.seen_at = now;
+        if slept && !self.forgiven {
+            self.forgiven = true;
+            self.heard_at = now;
+        } else if self.dead_at()? <= now {
+            return Some(Beat::Dead);
+        } else if self.ping_at()? > now {
+            return None;
+        }
+        self.pinged_at = Some(now);
         Some(Beat::Ping)
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.state.as_ref().map(|state| state.ping_at.min(state.dead_at))
+        if !self.counts {
+            return None;
+        }
+        Some(self.ping_at()?.min(self.dead_at()?))
+    }
+
+    fn ping_at(&self) -> Option<Time> {
+        Some(self.pinged_at.unwrap_or(self.heard_at).after(self.settings.as_ref()?.interval))
+    }
+
+    fn dead_at(&self) -> Option<Time> {
+        Some(self.heard_at.after(self.settings.as_ref()?.patience))
     }
 }
 

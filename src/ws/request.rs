@@ -105,9 +105,6 @@ impl fmt::Display for Refusal {
 
 /// Judges a complete head. The first rule that is broken, in the order of the refusal table of [`ide`](crate::ide).
 pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
-    const fn bad(reason: &'static str) -> Refusal {
-        Refusal::new(Status::BadRequest, reason)
-    }
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     match request.parse(head) {
@@ -128,30 +125,15 @@ pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
     if request.version != Some(1) {
         return Err(WRONG_HTTP_VERSION);
     }
-    let fields = Fields::new(head);
-    let one = |name, missing, repeated| match fields.single(name) {
-        Single::Once(value) => Ok(value),
-        Single::Missing => Err(bad(missing)),
-        Single::Repeated => Err(bad(repeated)),
-    };
-    if fields.values("transfer-encoding").next().is_some() {
-        return Err(bad("a request to upgrade has no body: Transfer-Encoding is not accepted"));
-    }
-    if fields.values("content-length").any(|length| length != b"0") {
-        return Err(bad("a request to upgrade has no body: Content-Length must be 0 or absent"));
-    }
-    if fields.values("expect").next().is_some() {
-        return Err(bad("Expect is not accepted"));
-    }
-    if !fields.lists("upgrade", "websocket") {
+    let found = Needed::of(request.headers)?;
+    if !found.upgrade {
         return Err(bad("this is a WebSocket endpoint: the Upgrade field must name websocket"));
     }
-    if !fields.lists("connection", "upgrade") {
+    if !found.connection {
         return Err(bad("the Connection field must name Upgrade"));
     }
-    let version =
-        one("sec-websocket-version", "Sec-WebSocket-Version is missing", "Sec-WebSocket-Version is doubled")?;
-    let key = one("sec-websocket-key", "Sec-WebSocket-Key is missing", "Sec-WebSocket-Key is doubled")?;
+    let version = found.version.ok_or(bad("Sec-WebSocket-Version is missing"))?;
+    let key = found.key.ok_or(bad("Sec-WebSocket-Key is missing"))?;
     if version != b"13" {
         return Err(Refusal::new(Status::UpgradeRequired, "the WebSocket version must be 13"));
     }
@@ -161,6 +143,54 @@ pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
         return Err(bad("Sec-WebSocket-Key must be 16 bytes in base64"));
     }
     Ok(())
+}
+
+const fn bad(reason: &'static str) -> Refusal {
+    Refusal::new(Status::BadRequest, reason)
+}
+
+/// What of the fields matters, collected in one pass.
+#[derive(Default)]
+struct Needed<'a> {
+    upgrade: bool,
+    connection: bool,
+    version: Option<&'a [u8]>,
+    key: Option<&'a [u8]>,
+}
+
+impl<'a> Needed<'a> {
+    /// Refuses what a request to upgrade must not have.
+    fn of(fields: &[httparse::Header<'a>]) -> Result<Self, Refusal> {
+        let mut found = Self::default();
+        for field in fields {
+            let is = |name: &str| field.name.eq_ignore_ascii_case(name);
+            // Lengths tell nearly all names apart before a byte is compared.
+            match field.name.len() {
+                6 if is("expect") => return Err(bad("Expect is not accepted")),
+                7 if is("upgrade") => found.upgrade |= names(field.value, "websocket"),
+                10 if is("connection") => found.connection |= names(field.value, "upgrade"),
+                14 if is("content-length") && field.value != b"0" => {
+                    return Err(bad("a request to upgrade has no body: Content-Length must be 0 or absent"));
+                }
+                17 if is("transfer-encoding") => {
+                    return Err(bad("a request to upgrade has no body: Transfer-Encoding is not accepted"));
+                }
+                17 if is("sec-websocket-key") && found.key.replace(field.value).is_some() => {
+                    return Err(bad("Sec-WebSocket-Key is doubled"));
+                }
+                21 if is("sec-websocket-version") && found.version.replace(field.value).is_some() => {
+                    return Err(bad("Sec-WebSocket-Version is doubled"));
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a comma-separated list has this element, compared without case.
+fn names(list: &[u8], element: &str) -> bool {
+    list.split(|byte| *byte == b',').any(|found| found.trim_ascii().eq_ignore_ascii_case(element.as_bytes()))
 }
 
 /// The refusal of a head that cannot be one.

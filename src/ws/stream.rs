@@ -54,20 +54,18 @@ impl<M: Masking> Stream<M> {
     /// Bytes, then the end of the transport, then timers.
     fn find(&mut self) -> Option<Found> {
         loop {
-            if let Some(closed) = self.output.take_closed() {
-                return Some(Found::Closed(closed));
-            }
             let discard = match self.output.phase {
-                Phase::Ended { .. } => {
-                    self.input.discard();
-                    return None;
-                }
+                Phase::Open => false,
+                Phase::Closing => true,
                 Phase::Handshake => {
                     self.end_of_input_or_time()?;
                     continue;
                 }
-                Phase::Open => false,
-                Phase::Closing => true,
+                Phase::Ended { told: false } => return self.output.take_closed().map(Found::Closed),
+                Phase::Ended { told: true } => {
+                    self.input.discard();
+                    return None;
+                }
             };
             // Above the mark nothing is parsed that could provoke more output; after our close frame nothing does.
             if self.output.tx.is_full() && !discard {

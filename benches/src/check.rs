@@ -1,0 +1,198 @@
+//! `--check`: instructions and allocations of this crate against a committed baseline. Needs valgrind, and no peer.
+//!
+//! The program runs itself once under callgrind, which writes down the instructions of each case. Counts do not depend
+//! on what else the machine does.
+
+use crate::cases::{self, Case};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, fs};
+
+/// How much more than the baseline is tolerated: other versions of the compiler and of the C library differ by about
+/// this much.
+const TOLERANCE: f64 = 0.03;
+
+const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.txt");
+
+/// Counts, and compares with the baseline, or writes it.
+pub fn check(bless: bool) -> ExitCode {
+    let counts = match count() {
+        Ok(counts) => counts,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    report(&counts);
+    crate::goals::print(&counts);
+    if bless {
+        fs::write(BASELINE, render(&counts)).expect("the baseline can be written");
+        return ExitCode::SUCCESS;
+    }
+    let written = fs::read_to_string(BASELINE).unwrap_or_default();
+    let baseline = parse(&written);
+    let worse = compare(&baseline, &counts);
+    if worse.is_empty() {
+        println!("\nno count is above the baseline by more than {} %", TOLERANCE * 100.0);
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("\nabove the baseline (accept with --bless):\n{}", worse.join("\n"));
+    ExitCode::FAILURE
+}
+
+/// What `--check` runs under callgrind.
+pub fn run_counted() {
+    for mut case in cases::all() {
+        (case.run)(case.times);
+        counted(&mut case);
+        case_is_over(&case);
+    }
+}
+
+/// Callgrind counts while it is in here. The names of both functions are part of [`instructions`].
+#[inline(never)]
+fn counted(case: &mut Case) {
+    (case.run)(case.times);
+    // A tail call would leave before the work is done.
+    std::hint::black_box(case);
+}
+
+/// Where callgrind writes down what it has counted.
+#[inline(never)]
+fn case_is_over(case: &Case) {
+    std::hint::black_box(case);
+}
+
+/// What was counted, by name; in the order of the cases.
+pub type Counts = Vec<(String, f64)>;
+
+fn count() -> Result<Counts, String> {
+    let mut counts = Vec::new();
+    let instructions = instructions()?;
+    let cases = cases::all();
+    if instructions.len() != cases.len() {
+        return Err(format!("callgrind dumped {} cases of {}", instructions.len(), cases.len()));
+    }
+    for (mut case, instructions) in cases.into_iter().zip(instructions) {
+        counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
+        if !case.name.starts_with("floor") {
+            (case.run)(case.times);
+            let heap = allocation_counter::measure(|| (case.run)(case.times));
+            let each = heap.count_total as f64 / case.times as f64;
+            counts.push((format!("{}: allocations", case.name), each));
+        }
+    }
+    counts.extend(crate::heap::held());
+    Ok(counts)
+}
+
+/// The instructions of each case, in order.
+fn instructions() -> Result<Vec<f64>, String> {
+    let dir = env::temp_dir().join(format!("ide-mcp-benches-{}", std::process::id()));
+    fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let run = Command::new("valgrind")
+        .args([
+            "--tool=callgrind",
+            "--toggle-collect=*check::counted*",
+            "--dump-before=*check::case_is_over*",
+        ])
+        .arg(format!("--callgrind-out-file={}", dir.join("out").display()))
+        .arg(program)
+        .arg("--run-counted")
+        .stdin(Stdio::null())
+        .output();
+    let counts = match run {
+        Err(error) => Err(format!("valgrind does not run ({error}): install it (apt-get install valgrind)")),
+        Ok(output) if !output.status.success() => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Ok(_) => dumps(&dir),
+    };
+    // What cannot be removed lies in the directory for temporary files.
+    let _ = fs::remove_dir_all(&dir);
+    counts
+}
+
+/// Reads the dumps, which are numbered from one.
+fn dumps(dir: &Path) -> Result<Vec<f64>, String> {
+    let mut counts = Vec::new();
+    while let Ok(dump) = fs::read_to_string(dir.join(format!("out.{}", counts.len() + 1))) {
+        if !dump.contains("desc: Trigger: --dump-before") {
+            break;
+        }
+        let total = dump.lines().find_map(|line| line.strip_prefix("totals: "));
+        let total = total.and_then(|total| total.trim().parse().ok());
+        counts.push(total.ok_or("a dump without a total")?);
+    }
+    Ok(counts)
+}
+
+fn render(counts: &Counts) -> String {
+    let mut text = String::from(
+        "# Written by --bless; see benches/src/check.rs. Per message, per handshake, or in bytes.\n",
+    );
+    for (name, count) in counts {
+        writeln!(text, "{name} = {count:.2}").expect("a string takes everything");
+    }
+    text
+}
+
+fn parse(text: &str) -> BTreeMap<&str, f64> {
+    let pairs = text.lines().filter_map(|line| line.split_once(" = "));
+    pairs.filter_map(|(name, count)| Some((name, count.parse().ok()?))).collect()
+}
+
+/// What got worse, is new, or has gone.
+fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
+    let mut worse = Vec::new();
+    let mut left = baseline.clone();
+    for (name, count) in counts {
+        match left.remove(name.as_str()) {
+            None => worse.push(format!("{name}: {count:.2}, not in the baseline")),
+            // Half a unit of the last digit that is written.
+            Some(before) if *count > before * (1.0 + TOLERANCE) + 0.005 => {
+                worse.push(format!("{name}: {count:.2}, baseline {before:.2}"));
+            }
+            Some(_) => {}
+        }
+    }
+    worse.extend(left.keys().map(|name| format!("{name}: in the baseline, but not counted")));
+    worse
+}
+
+/// Prints each count, beside its floor where there is one.
+fn report(counts: &Counts) {
+    let floors: BTreeMap<&str, f64> =
+        counts.iter().filter_map(|(name, count)| Some((name.strip_prefix("floor: ")?, *count))).collect();
+    println!("{:<56} {:>14} {:>14} {:>12}", "", "ours", "floor", "above it");
+    for (name, count) in counts.iter().filter(|(name, _)| !name.starts_with("floor")) {
+        match floors.get(name.as_str()) {
+            Some(floor) => println!("{name:<56} {count:>14.1} {floor:>14.1} {:>12.1}", count - floor),
+            None => println!("{name:<56} {count:>14.2}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_worse_new_or_gone_is_told() {
+        let baseline = parse("# a comment\na = 100.00\nb = 0.00\ngone = 1.00\n");
+        let cases: &[(&str, &[(&str, f64)], usize)] = &[
+            ("the same", &[("a", 100.0), ("b", 0.0), ("gone", 1.0)], 0),
+            ("at the tolerance", &[("a", 103.0), ("b", 0.0), ("gone", 1.0)], 0),
+            ("above it", &[("a", 103.1), ("b", 0.0), ("gone", 1.0)], 1),
+            ("one allocation in a hundred", &[("a", 100.0), ("b", 0.01), ("gone", 1.0)], 1),
+            ("better", &[("a", 1.0), ("b", 0.0), ("gone", 0.0)], 0),
+            ("gone", &[("a", 100.0), ("b", 0.0)], 1),
+            ("new", &[("a", 100.0), ("b", 0.0), ("gone", 1.0), ("new", 1.0)], 1),
+        ];
+        for (name, counts, expected) in cases {
+            let counts = counts.iter().map(|(name, count)| ((*name).into(), *count)).collect();
+            assert_eq!(compare(&baseline, &counts).len(), *expected, "{name}");
+        }
+    }
+}

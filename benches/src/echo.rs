@@ -1,0 +1,217 @@
+//! Echo servers over loopback: messages per second, CPU time per message, and memory per idle connection.
+//!
+//! One load generator on one thread, the server in a process of its own and on a core of its own. The servers take
+//! turns round by round; the best of the rounds counts.
+
+use crate::handshake::request;
+use crate::serve::{SERVERS, pin};
+use crate::workload::push_frame;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The size of the texts.
+const TEXT: usize = 125;
+
+/// How many connections are open while the memory is looked at.
+const IDLE: usize = 1000;
+
+/// What one server did at its best.
+struct Outcome {
+    per_second: f64,
+    /// Nanoseconds of the server's CPU time per message.
+    cpu: f64,
+}
+
+/// With this many messages under way, this many a round.
+const DEPTHS: [(usize, usize); 2] = [(1, 5_000), (64, 200_000)];
+
+/// Prints messages per second and CPU time, and the goals.
+pub fn echo(rounds: usize) {
+    pin(1);
+    for (depth, messages) in DEPTHS {
+        let mut lanes: Vec<(&str, Running, Load, Vec<Outcome>)> = SERVERS
+            .iter()
+            .map(|name| {
+                let server = Running::start(name);
+                let load = Load::connect(&server, *name == "raw TCP");
+                (*name, server, load, Vec::new())
+            })
+            .collect();
+        for _ in 0..rounds {
+            for (_, server, load, outcomes) in &mut lanes {
+                let (cpu, start) = (server.cpu(), Instant::now());
+                load.run(depth, messages);
+                let took = start.elapsed();
+                let cpu = (server.cpu() - cpu).as_nanos() as f64 / messages as f64;
+                outcomes.push(Outcome { per_second: messages as f64 / took.as_secs_f64(), cpu });
+            }
+        }
+        let best: Vec<(&str, Outcome)> = lanes
+            .into_iter()
+            .map(|(name, _, _, outcomes)| {
+                let per_second = outcomes.iter().map(|outcome| outcome.per_second).fold(0.0, f64::max);
+                let cpu = outcomes.iter().map(|outcome| outcome.cpu).fold(f64::INFINITY, f64::min);
+                (name, Outcome { per_second, cpu })
+            })
+            .collect();
+        print(depth, &best);
+    }
+}
+
+fn print(depth: usize, best: &[(&str, Outcome)]) {
+    println!("\necho, {TEXT} B, {depth} in flight\n");
+    println!("{:<24}{:>14}{:>22}{:>12}", "", "messages/s", "CPU ns per message", "of raw");
+    let raw = best[0].1.cpu;
+    for (name, outcome) in best {
+        println!("{name:<24}{:>14.0}{:>22.0}{:>11.2}x", outcome.per_second, outcome.cpu, outcome.cpu / raw);
+    }
+    let peers = || best.iter().filter(|(name, _)| *name != "raw TCP" && !name.starts_with("ide-mcp"));
+    let of = |wanted: &str| best.iter().find(|(name, _)| *name == wanted).map(|(_, outcome)| outcome);
+    if let (1, Some(ours)) = (depth, of("ide-mcp blocking")) {
+        goal("CPU of raw TCP, blocking", ours.cpu / raw, 1.12, false);
+    }
+    let fastest = peers().map(|(_, outcome)| outcome.per_second).fold(0.0, f64::max);
+    let frugal = peers().map(|(_, outcome)| outcome.cpu).fold(f64::INFINITY, f64::min);
+    if let (64, Some(ours), true) = (depth, of("ide-mcp over mio"), fastest > 0.0) {
+        goal("messages/s of the best peer, mio", ours.per_second / fastest, 12.0, true);
+        goal("CPU of the best peer, mio", ours.cpu / frugal, 0.06, false);
+    }
+}
+
+fn goal(name: &str, ratio: f64, goal: f64, at_least: bool) {
+    let met = if at_least { ratio >= goal } else { ratio <= goal };
+    let bound = if at_least { "at least" } else { "at most" };
+    println!("{:<5} {name}: {ratio:.3}x, goal {bound} {goal}x", if met { "met" } else { "MISS" });
+}
+
+/// Prints the memory of each server with many connections open.
+pub fn memory(_: usize) {
+    println!("\nmemory with {IDLE} connections, each of which has echoed one text of {TEXT} B and is idle\n");
+    println!("{:<24}{:>16}{:>20}", "", "at first, KiB", "KiB a connection");
+    for name in SERVERS {
+        let server = Running::start(name);
+        // The first connection pays for what all share.
+        let mut loads = vec![Load::connect(&server, *name == "raw TCP")];
+        loads[0].run(1, 1);
+        let before = server.resident();
+        for _ in 0..IDLE {
+            let mut load = Load::connect(&server, *name == "raw TCP");
+            load.run(1, 1);
+            loads.push(load);
+        }
+        // An adapter gives memory back after a second of silence.
+        thread::sleep(Duration::from_millis(1500));
+        let each = (server.resident() as f64 - before as f64) / IDLE as f64;
+        println!("{name:<24}{before:>16}{each:>20.2}");
+        if *name == "ide-mcp over mio" {
+            goal("KiB a connection, mio", each, 1.0, false);
+        }
+    }
+}
+
+/// A server in a process of its own, ended when this is dropped.
+struct Running {
+    process: Child,
+    port: u16,
+}
+
+impl Running {
+    fn start(name: &str) -> Self {
+        let program = std::env::current_exe().expect("a running program has a path");
+        let mut process = Command::new(program)
+            .args(["--serve", name])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program can be started again");
+        let mut line = String::new();
+        let told = BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line);
+        let port = told.ok().and_then(|_| line.trim().parse().ok()).expect("the server says its port");
+        Self { process, port }
+    }
+
+    /// The CPU time of all its threads so far.
+    fn cpu(&self) -> Duration {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it is running");
+        let nanos = threads.flatten().map(|thread| {
+            let stat = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+            stat.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0)
+        });
+        Duration::from_nanos(nanos.sum())
+    }
+
+    /// Resident memory in KiB.
+    fn resident(&self) -> u64 {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it is running");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// One connection that sends frames and counts the bytes that come back.
+struct Load {
+    stream: TcpStream,
+    frame: Vec<u8>,
+    answer: Vec<u8>,
+    buf: Vec<u8>,
+}
+
+impl Load {
+    fn connect(server: &Running, raw: bool) -> Self {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).expect("the server listens");
+        stream.set_nodelay(true).expect("a connected socket takes options");
+        let text = [b'x'; TEXT];
+        let mut frame = Vec::new();
+        push_frame(&mut frame, &text, [1, 2, 3, 4]);
+        let mut answer = vec![0x81, TEXT as u8];
+        answer.extend(text);
+        if raw {
+            answer.clone_from(&frame);
+        } else {
+            stream.write_all(request()).expect("the server reads");
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).expect("the server answers");
+                head.extend(byte);
+            }
+            assert!(head.starts_with(b"HTTP/1.1 101"), "the server accepts");
+        }
+        Self { stream, frame, answer, buf: vec![0; 64 * 1024] }
+    }
+
+    /// Sends `messages`, of which at most `depth` are unanswered; more go out when half of them are answered. The
+    /// first answers are compared byte for byte, the others counted.
+    fn run(&mut self, depth: usize, messages: usize) {
+        let window = self.frame.repeat(depth);
+        let expected = self.answer.repeat(depth.min(messages));
+        let (mut sent, mut received) = (0, 0);
+        while received < messages * self.answer.len() {
+            let answered = received / self.answer.len();
+            let free = depth.min(messages - answered).saturating_sub(sent - answered).min(messages - sent);
+            if free > 0 && (free >= depth / 2 || sent + free == messages) {
+                self.stream.write_all(&window[..free * self.frame.len()]).expect("the server reads");
+                sent += free;
+            }
+            let n = self.stream.read(&mut self.buf).expect("the server answers");
+            assert!(n > 0, "the server went away");
+            if let Some(expected) = expected.get(received..expected.len().min(received + n)) {
+                assert!(self.buf.starts_with(expected), "another answer than what was sent");
+            }
+            received += n;
+        }
+    }
+}

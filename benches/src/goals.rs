@@ -1,0 +1,61 @@
+//! What the counts are to reach. `--check` prints how far they are and fails only for what got worse: the baseline is
+//! the gate, these are the aim.
+
+use crate::check::Counts;
+
+/// An upper bound for a count.
+enum Bound {
+    /// This much.
+    AtMost(f64),
+    /// This much above the floor of the same name.
+    AboveFloor(f64),
+    /// This much for each of so many bytes on the wire.
+    PerByte(f64, f64),
+}
+
+use Bound::{AboveFloor, AtMost, PerByte};
+
+const KIB: f64 = 1024.0;
+
+const GOALS: &[(&str, Bound)] = &[
+    ("decode 16 B, whole: instructions", AboveFloor(90.0)),
+    ("decode 125 B, whole: instructions", AboveFloor(80.0)),
+    ("decode 1 KiB, whole: instructions", AboveFloor(105.0)),
+    ("decode 125 B, single bytes: instructions", PerByte(110.0, 131.0)),
+    ("decode 1 KiB, single bytes: instructions", PerByte(110.0, KIB + 8.0)),
+    ("decode 1 MiB, single bytes: instructions", PerByte(110.0, KIB * KIB + 14.0)),
+    ("server encode 125 B: instructions", AtMost(60.0)),
+    ("server encode, 64 a write, 125 B: instructions", AtMost(60.0)),
+    ("handshake: instructions", AboveFloor(3_900.0)),
+    ("handshake: allocations", AtMost(2.0)),
+    ("heap fresh: bytes", AtMost(512.0)),
+    ("heap after 125 B texts and trim: bytes", AtMost(512.0)),
+    ("heap after a 1 MiB text and trim: bytes", AtMost(512.0)),
+    // At most twice what was received and 64 KiB.
+    ("heap after a 1 MiB text and trim: bytes at the peak", AtMost(2.0 * (KIB * KIB + 14.0) + 64.0 * KIB)),
+    ("heap after 1 KiB of a 64 MiB text: bytes at the peak", AtMost(2.0 * KIB + 64.0 * KIB)),
+];
+
+/// Prints each goal, and every case that allocates for its messages.
+pub fn print(counts: &Counts) {
+    let find = |wanted: &str| counts.iter().find(|(name, _)| name == wanted).map(|(_, count)| *count);
+    println!();
+    for (name, bound) in GOALS {
+        let count = find(name).expect("a goal is counted");
+        let (reached, goal, unit) = match bound {
+            AtMost(goal) => (count, *goal, ""),
+            AboveFloor(goal) => {
+                let floor = find(&format!("floor: {name}")).expect("a floor is counted");
+                (count - floor, *goal, " above the floor")
+            }
+            PerByte(goal, bytes) => (count / bytes, *goal, " per byte"),
+        };
+        let met = if reached <= goal { "met" } else { "MISS" };
+        println!("{met:<5} {name:<56} {reached:>12.1}, goal {goal:.0}{unit}");
+    }
+    for (name, count) in counts {
+        if name.ends_with(": allocations") && !name.starts_with("handshake") && *count > 0.0 {
+            println!("MISS  {name:<56} {count:>12.2}, goal 0");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! How much of the heap one connection holds.
+
+use crate::ours::{drive, open_server};
+use crate::workload::{Script, Workload, push_frame};
+use ide_mcp::ws::{Limits, Server};
+use ide_mcp::{Time, Wire as _};
+
+/// Bytes that a connection holds at certain moments, and at its worst.
+pub fn held() -> Vec<(String, f64)> {
+    let small = Workload::new(125, Script::Ascii);
+    let large = Workload::new(1024 * 1024, Script::Ascii);
+    let mut promise = Vec::new();
+    push_frame(&mut promise, &vec![b'x'; 64 * 1024 * 1024 - 1], [0; 4]);
+    let promised = &promise[..1024];
+    let rows: [(&str, &dyn Fn(&mut Server)); 6] = [
+        ("fresh", &|_| {}),
+        ("open", &|server| *server = open_server()),
+        ("after 125 B texts and trim", &|server| {
+            *server = open_server();
+            drive(server, &small.wire, usize::MAX);
+            server.trim();
+        }),
+        ("after a 1 MiB text and trim", &|server| {
+            *server = open_server();
+            drive(server, &large.wire, 4096);
+            server.trim();
+        }),
+        ("after a 1 MiB text", &|server| {
+            *server = open_server();
+            drive(server, &large.wire, 4096);
+        }),
+        ("after 1 KiB of a 64 MiB text", &|server| {
+            *server = open_server();
+            drive(server, promised, usize::MAX);
+        }),
+    ];
+    let mut counts = Vec::new();
+    for (name, act) in rows {
+        let mut kept = None;
+        let heap = allocation_counter::measure(|| {
+            let mut server = Box::new(Server::new(Limits::default(), Time::ZERO));
+            act(&mut server);
+            kept = Some(server);
+        });
+        counts.push((format!("heap {name}: bytes"), heap.bytes_current as f64));
+        counts.push((format!("heap {name}: bytes at the peak"), heap.bytes_max as f64));
+    }
+    counts
+}

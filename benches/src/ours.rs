@@ -1,0 +1,157 @@
+//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`, `outgoing` and `sent`.
+
+use crate::floor::accept_key;
+use crate::tally::Tally;
+use crate::workload::{Source, Workload};
+use chacha20::ChaCha12Rng;
+use ide_mcp::ws::{Ask, Client, Event, Limits, Server};
+use ide_mcp::{Time, Wire};
+use rand_core::SeedableRng as _;
+use std::hint::black_box;
+
+/// No time passes in memory.
+const NOW: Time = Time::ZERO;
+
+/// A server that has accepted a request.
+pub fn open_server() -> Server {
+    let mut server = Server::new(Limits::default(), NOW);
+    accept(&mut server, crate::handshake::request());
+    server.sent(usize::MAX);
+    server
+}
+
+/// A client that was accepted.
+pub fn open_client() -> Client<ChaCha12Rng> {
+    let random = ChaCha12Rng::from_seed([7; 32]);
+    let mut client =
+        Client::new(Ask::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
+    let request = String::from_utf8(client.outgoing().to_vec()).expect("a request is text");
+    let key = request.split("Sec-WebSocket-Key: ").nth(1).and_then(|rest| rest.get(..24)).expect("a key");
+    let mut answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Accept: "
+        .to_vec();
+    answer.extend(accept_key(key.as_bytes()));
+    answer.extend(b"\r\n\r\n");
+    client.sent(usize::MAX);
+    client.feed(NOW, &answer);
+    assert!(matches!(client.poll_lent(), Some((Event::Open { .. }, _))));
+    client
+}
+
+/// Receives the workload in reads of at most `limit` bytes.
+pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tally, usize) {
+    let mut source = Source::new(&workload.wire, limit);
+    let mut server = open_server();
+    move |tally, until| {
+        while tally.messages() < until {
+            match server.poll_lent() {
+                Some((Event::Text(text), _)) => tally.take(text),
+                Some((other, _)) => panic!("{other:?}"),
+                None => {
+                    let n = source.read(server.space());
+                    server.filled(NOW, n);
+                }
+            }
+        }
+    }
+}
+
+/// Sends the texts and hands each to `write` at once.
+pub fn encode_server(workload: &'static Workload, mut write: impl FnMut(&[u8])) -> impl FnMut(usize) {
+    let mut server = open_server();
+    let mut texts = workload.texts.iter().cycle();
+    move |times| {
+        for _ in 0..times {
+            let text = texts.next().expect("a cycle has no end");
+            server.sender().text(text).expect("it is open");
+            write(black_box(server.outgoing()));
+            server.sent(server.outgoing().len());
+        }
+    }
+}
+
+/// Sends the texts, `batch` of them for each write.
+pub fn encode_server_batched(workload: &'static Workload, batch: usize) -> impl FnMut(usize) {
+    let mut server = open_server();
+    let mut texts = workload.texts.iter().cycle();
+    move |times| {
+        for _ in 0..times / batch {
+            for text in texts.by_ref().take(batch) {
+                server.sender().text(text).expect("it is open");
+            }
+            let n = black_box(server.outgoing()).len();
+            server.sent(n);
+        }
+    }
+}
+
+/// Sends the texts masked and hands each to `write` at once.
+pub fn encode_client(workload: &'static Workload, mut write: impl FnMut(&[u8])) -> impl FnMut(usize) {
+    let mut client = open_client();
+    let mut texts = workload.texts.iter().cycle();
+    move |times| {
+        for _ in 0..times {
+            let text = texts.next().expect("a cycle has no end");
+            client.sender().text(text).expect("it is open");
+            write(black_box(client.outgoing()));
+            client.sent(client.outgoing().len());
+        }
+    }
+}
+
+/// Receives the texts and answers each with itself, the answers of a read in one write.
+pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
+    let mut source = Source::new(&workload.wire, usize::MAX);
+    let mut server = open_server();
+    let mut left_over = 0;
+    move |times| {
+        let mut echoed = left_over;
+        while echoed < times {
+            let n = source.read(server.space());
+            server.filled(NOW, n);
+            while let Some((event, mut sender)) = server.poll_lent() {
+                if let Event::Text(text) = event {
+                    sender.text(text).expect("it is open");
+                    echoed += 1;
+                }
+            }
+            let n = black_box(server.outgoing()).len();
+            server.sent(n);
+        }
+        left_over = echoed - times;
+    }
+}
+
+/// A new connection is asked to open, judges the request with every check, and accepts.
+pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
+    move |times| {
+        for _ in 0..times {
+            let mut server = Server::new(Limits::default(), NOW);
+            accept(&mut server, request);
+            let n = black_box(server.outgoing()).len();
+            server.sent(n);
+            black_box(&server);
+        }
+    }
+}
+
+/// Feeds bytes in reads of at most `limit` and drops what they bring.
+#[cfg(feature = "check")]
+pub fn drive(server: &mut Server, mut bytes: &[u8], limit: usize) {
+    while !bytes.is_empty() {
+        let space = server.space();
+        let n = bytes.len().min(space.len()).min(limit);
+        space[..n].copy_from_slice(&bytes[..n]);
+        server.filled(NOW, n);
+        while server.poll_lent().is_some() {}
+        bytes = &bytes[n..];
+    }
+}
+
+fn accept(server: &mut Server, request: &[u8]) {
+    server.space()[..request.len()].copy_from_slice(request);
+    server.filled(NOW, request.len());
+    let asked = matches!(server.poll_lent(), Some((Event::Upgrade(_), _)));
+    assert!(asked, "the request is good");
+    server.accept(Some("mcp")).expect("it was offered");
+}

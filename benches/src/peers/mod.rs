@@ -1,0 +1,22 @@
+//! The other implementations, each doing the same task the way its user must.
+//!
+//! Their transport is a pipe in memory that never waits, so futures are polled once and are then ready.
+
+pub mod fastwebsockets;
+pub mod pipe;
+pub mod sockudo_ws;
+pub mod soketto;
+pub mod tokio_websockets;
+pub mod tungstenite;
+pub mod websocket_codec;
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// The outcome of a future that does not wait.
+fn now<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("a pipe in memory never waits"),
+    }
+}

@@ -1,0 +1,170 @@
+//! `--serve NAME`: an echo server in a process of its own, so that its CPU time and its memory are its own.
+
+use ide_mcp::ws::{Limits, OwnedEvent, Server};
+use ide_mcp::{Clock, Time};
+use ide_mcp_blocking::Conn as Blocking;
+use ide_mcp_mio::Conn;
+use mio::{Events, Interest, Poll, Token};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+/// Everyone who can serve.
+pub const SERVERS: &[&str] = &[
+    "raw TCP",
+    "ide-mcp over mio",
+    "ide-mcp blocking",
+    #[cfg(feature = "peers")]
+    "tungstenite",
+    #[cfg(feature = "peers")]
+    "fastwebsockets",
+    #[cfg(feature = "peers")]
+    "tokio-websockets",
+    #[cfg(feature = "peers")]
+    "sockudo-ws",
+];
+
+/// Listens on a port of the system's choice, says which on standard output, and serves until standard input ends.
+pub fn serve(name: &str) {
+    pin(0);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    println!("{}", listener.local_addr().expect("it is bound").port());
+    thread::spawn(|| {
+        // Whoever started this has gone.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+    match name {
+        "raw TCP" => on_threads(&listener, raw),
+        "ide-mcp over mio" => over_mio(listener).expect("a poll works"),
+        "ide-mcp blocking" => on_threads(&listener, blocking),
+        #[cfg(feature = "peers")]
+        name => peer(name, listener),
+        #[cfg(not(feature = "peers"))]
+        name => panic!("nobody is called {name}"),
+    }
+}
+
+/// Keeps this thread, and those it starts, on one core, so that client and server do not disturb each other.
+pub fn pin(core: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(core);
+    // With a single core there is nothing to keep apart.
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+fn on_threads(listener: &TcpListener, serve: fn(TcpStream)) {
+    for stream in listener.incoming().flatten() {
+        stream.set_nodelay(true).expect("a connected socket takes options");
+        thread::spawn(move || serve(stream));
+    }
+}
+
+fn raw(mut stream: TcpStream) {
+    let mut buf = vec![0; 64 * 1024];
+    while let Ok(n @ 1..) = stream.read(&mut buf) {
+        if stream.write_all(&buf[..n]).is_err() {
+            return;
+        }
+    }
+}
+
+fn blocking(stream: TcpStream) {
+    let machine = Server::new(Limits::default(), Time::ZERO);
+    let mut conn = Blocking::from_stream(stream, machine).expect("a connected socket takes options");
+    while let Some(event) = conn.next_event() {
+        on(conn.machine_mut(), event);
+    }
+}
+
+fn over_mio(listener: TcpListener) -> std::io::Result<()> {
+    const LISTENER: Token = Token(usize::MAX);
+    listener.set_nonblocking(true)?;
+    let mut listener = mio::net::TcpListener::from_std(listener);
+    let (mut poll, clock) = (Poll::new()?, Clock::new());
+    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+    // Boxed, so that a connection takes what it takes, however the table grows.
+    let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
+    let mut events = Events::with_capacity(1024);
+    loop {
+        let now = clock.now();
+        let deadline = conns.iter().flatten().filter_map(|conn| conn.deadline(now)).min();
+        poll.poll(&mut events, clock.until(deadline))?;
+        let now = clock.now();
+        for event in &events {
+            if event.token() == LISTENER {
+                while let Ok((stream, _)) = listener.accept() {
+                    let machine = Server::new(Limits::default(), now);
+                    let conn = Conn::new(stream, machine, poll.registry(), Token(conns.len()))?;
+                    conns.push(Some(Box::new(conn)));
+                }
+            } else if let Some(Some(conn)) = conns.get_mut(event.token().0) {
+                conn.handle(event);
+            }
+        }
+        for slot in &mut conns {
+            if let Some(conn) = slot {
+                if conn.deadline(now).is_some_and(|deadline| deadline <= now) {
+                    conn.turn(now, on);
+                }
+                if conn.is_over() {
+                    *slot = None;
+                }
+            }
+        }
+    }
+}
+
+fn on(server: &mut Server, event: OwnedEvent) {
+    // What cannot be sent has no one to go to.
+    let _ = match event {
+        OwnedEvent::Upgrade(_) => server.accept(None).map_err(drop),
+        OwnedEvent::Text(text) => server.sender().text(&text).map_err(drop),
+        OwnedEvent::Binary(bytes) => server.sender().binary(&bytes).map_err(drop),
+        _ => Ok(()),
+    };
+}
+
+#[cfg(feature = "peers")]
+fn peer(name: &str, listener: TcpListener) {
+    use crate::peers;
+    if name == "tungstenite" {
+        return on_threads(&listener, peers::tungstenite::serve);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    runtime.expect("a runtime can be built").block_on(async {
+        listener.set_nonblocking(true).expect("a listener takes options");
+        let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime takes it");
+        loop {
+            let Ok((mut stream, _)) = listener.accept().await else { continue };
+            stream.set_nodelay(true).expect("a connected socket takes options");
+            match name {
+                "tokio-websockets" => drop(tokio::spawn(peers::tokio_websockets::serve(stream))),
+                "fastwebsockets" => drop(tokio::spawn(async move {
+                    if accept(&mut stream).await.is_some() {
+                        peers::fastwebsockets::serve(stream).await;
+                    }
+                })),
+                "sockudo-ws" => drop(tokio::spawn(async move {
+                    if accept(&mut stream).await.is_some() {
+                        peers::sockudo_ws::serve(stream).await;
+                    }
+                })),
+                name => panic!("nobody is called {name}"),
+            }
+        }
+    });
+}
+
+/// The handshake of those whose own brings a whole HTTP server.
+#[cfg(feature = "peers")]
+async fn accept(stream: &mut tokio::net::TcpStream) -> Option<()> {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        stream.read_buf(&mut request).await.ok().filter(|n| *n > 0)?;
+    }
+    let mut answer = Vec::new();
+    crate::floor::answer(&request, &mut answer)?;
+    stream.write_all(&answer).await.ok()
+}
