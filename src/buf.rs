@@ -46,6 +46,12 @@ impl Rx {
         self.buf.get_mut(self.start..self.end).unwrap_or_default()
     }
 
+    /// The bytes, and where they begin, which is to be moved on by whoever takes some.
+    #[inline]
+    pub(crate) fn window(&mut self) -> (&mut [u8], &mut usize) {
+        (self.buf.get_mut(self.start..self.end).unwrap_or_default(), &mut self.start)
+    }
+
     /// What was just consumed and still lies in front of [`Rx::bytes`]: the last `n` consumed bytes.
     pub(crate) fn consumed(&self, n: usize) -> &[u8] {
         let from = self.start.saturating_sub(n);

@@ -195,11 +195,18 @@ pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
         *byte ^= key.to_le_bytes()[0];
         return;
     }
+    mask_whole(key.to_le_bytes(), data);
+}
+
+/// The same for data that begins where the key does.
+#[inline]
+pub(crate) fn mask_whole(key: [u8; 4], data: &mut [u8]) {
+    let key = u32::from_le_bytes(key);
     let wide = u64::from(key) | u64::from(key) << 32;
     let mut words = data.chunks_exact_mut(8);
     for word in &mut words {
-        if let Ok(bytes) = <[u8; 8]>::try_from(&*word) {
-            word.copy_from_slice(&(u64::from_le_bytes(bytes) ^ wide).to_le_bytes());
+        if let Ok(word) = <&mut [u8; 8]>::try_from(word) {
+            *word = (u64::from_le_bytes(*word) ^ wide).to_le_bytes();
         }
     }
     for (byte, key) in words.into_remainder().iter_mut().zip(wide.to_le_bytes()) {

@@ -74,9 +74,6 @@ impl Receiver {
         if self.message.lent {
             self.message.clear();
         }
-        if let Some(item) = self.common(limits) {
-            return Ok(Some(item));
-        }
         loop {
             if self.frame.is_some() {
                 match self.body(discard)? {
@@ -92,6 +89,52 @@ impl Receiver {
                 }
             }
         }
+    }
+
+    /// The message that nearly every client sends: one frame of less than 64 KiB, there from its first byte to its last.
+    /// Its kind, and its payload, unmasked and consumed. Anything else is left to [`Receiver::next`], which judges it.
+    #[inline]
+    pub(crate) fn common(&mut self) -> Option<(Kind, &[u8])> {
+        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
+            return None;
+        }
+        let (bytes, start) = self.rx.window();
+        let (first, header, key, payload) = match bytes {
+            [first, second @ 0x80..=0xfd, a, b, c, d, rest @ ..] => {
+                (*first, 6_usize, [*a, *b, *c, *d], rest.get_mut(..usize::from(*second & 0x7f))?)
+            }
+            [first, 0xfe, high, low, a, b, c, d, rest @ ..] => {
+                let len = usize::from(u16::from_be_bytes([*high, *low]));
+                (*first, 8, [*a, *b, *c, *d], rest.get_mut(..len).filter(|_| len > 125)?)
+            }
+            _ => return None,
+        };
+        let kind = match first {
+            0x81 => Kind::Text,
+            0x82 => Kind::Binary,
+            _ => return None,
+        };
+        *start = start.saturating_add(header).saturating_add(payload.len());
+        frame::mask_whole(key, payload);
+        Some((kind, payload))
+    }
+
+    /// Whether such a one is there, and at most `limit` bytes long.
+    #[inline]
+    pub(crate) fn has_common(&self, limit: usize) -> bool {
+        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
+            return false;
+        }
+        let bytes = self.rx.bytes();
+        let (len, header) = match bytes {
+            [0x81 | 0x82, second @ 0x80..=0xfd, ..] => (usize::from(*second & 0x7f), 6),
+            [0x81 | 0x82, 0xfe, high, low, ..] => match usize::from(u16::from_be_bytes([*high, *low])) {
+                0..=125 => return false,
+                len => (len, 8),
+            },
+            _ => return false,
+        };
+        len <= limit && bytes.len() >= len.saturating_add(header)
     }
 
     /// The checked text of [`Item::Assembled`].
@@ -117,38 +160,6 @@ impl Receiver {
         if self.message.kind.is_none() || self.message.lent {
             self.message = Message::default();
         }
-    }
-
-    /// The frame that nearly every client sends: a whole message of less than 126 bytes or less than 64 KiB, there from
-    /// its first byte to its last. Anything else is left to [`Receiver::header`], which judges it.
-    fn common(&mut self, limits: &Limits) -> Option<Item> {
-        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
-            return None;
-        }
-        let (first, len, key, rest) = match self.rx.bytes_mut() {
-            [first, 0xfe, high, low, a, b, c, d, rest @ ..] => {
-                let len = usize::from(u16::from_be_bytes([*high, *low]));
-                // A length that is not in its shortest form is for `header` to refuse.
-                (*first, if len < 126 { return None } else { len }, [*a, *b, *c, *d], rest)
-            }
-            [first, second @ 0x80..=0xfd, a, b, c, d, rest @ ..] => {
-                (*first, usize::from(*second & 0x7f), [*a, *b, *c, *d], rest)
-            }
-            _ => return None,
-        };
-        let kind = match first {
-            0x81 => Kind::Text,
-            0x82 => Kind::Binary,
-            _ => return None,
-        };
-        if len > limits.message {
-            return None;
-        }
-        let header = if len < 126 { 6 } else { 8 };
-        frame::mask(key, 0, rest.get_mut(..len)?);
-        self.rx.consume(header);
-        self.rx.consume(len);
-        Some(Item::Whole { kind, len })
     }
 
     /// Reads the next header, and the whole frame where that can be lent or has to be there.

@@ -74,6 +74,7 @@ impl Server {
     ///     }
     /// }
     /// ```
+    #[inline]
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if let Some(head) = self.read_head() {
             let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
@@ -111,6 +112,7 @@ impl Server {
     }
 
     /// Sends on the connection.
+    #[inline]
     pub fn sender(&mut self) -> Sender<'_> {
         Sender(&mut self.stream.output)
     }

@@ -102,10 +102,14 @@ impl Subject for IdeClient {
         let answer = |id: u32| text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#));
         let pushes = |round: u32| {
             [
-                text(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"s","filePath":"/a"}}"#),
+                text(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"s","filePath":"/a"}}"#,
+                ),
                 text(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/a"}}"#),
                 text(&format!(r#"{{"jsonrpc":"2.0","id":90{round}1,"method":"ping"}}"#)),
-                text(&format!(r#"{{"jsonrpc":"2.0","id":"90{round}","method":"nonexistent/method","params":{{}}}}"#)),
+                text(&format!(
+                    r#"{{"jsonrpc":"2.0","id":"90{round}","method":"nonexistent/method","params":{{}}}}"#
+                )),
             ]
             .concat()
         };
@@ -155,7 +159,9 @@ impl Subject for IdeClient {
         let (name, allowed): (_, &[SendError]) = match () {
             () if app.closed || app.ready && app.closing => ("after the end", &[SendError::Closed]),
             () if !app.ready => ("before it is attached", &[SendError::NotReady, SendError::Closed]),
-            () if machine.outgoing().len() >= MARK => ("above the mark", &[SendError::Full, SendError::Closed]),
+            () if machine.outgoing().len() >= MARK => {
+                ("above the mark", &[SendError::Full, SendError::Closed])
+            }
             () => ("", &[SendError::Unserializable, SendError::Closed]),
         };
         refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
@@ -169,7 +175,11 @@ impl Subject for IdeClient {
         // A ping may go out before the session is open, and not after the end.
         if app.closing || app.closed {
             let allowed = [SendError::NotReady, SendError::Closed];
-            refusals.expect_err("after the end", machine.request("ping", None::<&()>, Timeout::Never), &allowed);
+            refusals.expect_err(
+                "after the end",
+                machine.request("ping", None::<&()>, Timeout::Never),
+                &allowed,
+            );
         }
     }
 
