@@ -21,10 +21,9 @@ use ide_mcp::{
 };
 use support::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
-    close_tab, config, drain, frame, open_diff, read, request, selection, shown, text,
+    close_tab, config, drain, masked, open_diff, read, request, selection, shown, text,
 };
 
-const KEY: [u8; 4] = [1, 2, 3, 4];
 const NOTHING: [&str; 0] = [];
 
 fn rejected(id: u32, tab: &str) -> String {
@@ -153,7 +152,7 @@ fn every_ending_of_the_connection_ends_everything_once() {
         ("the transport is gone", Editor::eof, "Closed(Vanished)"),
         (
             "the client closes",
-            |editor| editor.feed(&frame(CLOSE, KEY, &[0x03, 0xe8])),
+            |editor| editor.feed(&masked(CLOSE, &[0x03, 0xe8])),
             r#"Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#,
         ),
         ("a frame that is not masked", |editor| editor.feed(&[TEXT, 0]), "Closed(Violation(Unmasked))"),
@@ -170,7 +169,7 @@ fn every_ending_of_the_connection_ends_everything_once() {
             panic!("{name}: {events:?}")
         };
         assert_eq!((*request, &format!("{last:?}")), (asked, &(*closed).to_owned()), "{name}");
-        assert!(read(&editor.written()).1.iter().all(|(first, _)| *first == CLOSE), "{name}");
+        assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
         for call in [diff, other] {
             assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Closed), "{name}");
             assert_eq!(editor.server.fail(call, -32000, "late"), Err(Gone::Closed), "{name}");
@@ -187,10 +186,10 @@ fn shutting_down_answers_everything_first() {
     let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
     editor.server.shutdown();
     editor.server.shutdown();
-    let (_, frames) = read(&editor.written());
+    let frames = read(&editor.written());
     let frames: Vec<(u8, String)> = frames
         .into_iter()
-        .map(|(first, body)| (first, String::from_utf8_lossy(&body).into_owned()))
+        .map(|frame| (frame.first, String::from_utf8_lossy(&frame.payload).into_owned()))
         .collect();
     let failed = r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"the editor shuts down"}],"isError":true}}"#;
     assert_eq!(frames[..2], [(TEXT, rejected(5, "t")), (TEXT, failed.into())]);
@@ -202,7 +201,7 @@ fn shutting_down_answers_everything_first() {
     }
     // What the client still says is not heard.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
-    assert_eq!(shown(&editor.feed(&frame(CLOSE, KEY, &[0x03, 0xe9]))), ["Closed(ByUs { answered: true })"]);
+    assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(ByUs { answered: true })"]);
     assert!(editor.server.is_done());
 }
 
@@ -540,9 +539,9 @@ fn peers_that_break_the_rules_are_told_which() {
     };
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
-    let events = editor.feed(&frame(BINARY, KEY, INITIALIZED.as_bytes()));
+    let events = editor.feed(&masked(BINARY, INITIALIZED.as_bytes()));
     assert_eq!(shown(&events), ["diff t Disconnected", "Closed(Violation(UnexpectedBinary))"]);
-    assert_eq!(read(&editor.written()).1, [closed(Violation::UnexpectedBinary)]);
+    assert_eq!(read(&editor.written()), [closed(Violation::UnexpectedBinary)]);
     assert_eq!(Violation::UnexpectedBinary.close_code(), CloseCode::UNSUPPORTED);
 
     let mut editor = Editor::attached(config());
@@ -556,7 +555,7 @@ fn peers_that_break_the_rules_are_told_which() {
         shown(&events),
         ["Violation(NotJson)", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
     );
-    assert_eq!(read(&editor.written()).1, [closed(Violation::TooManyMalformedMessages)]);
+    assert_eq!(read(&editor.written()), [closed(Violation::TooManyMalformedMessages)]);
     assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
 }
 
@@ -565,12 +564,12 @@ fn messages_in_fragments_and_pings_between_them() {
     let mut editor = Editor::attached(config());
     let said = request(1, "ping");
     let (first, last) = said.as_bytes().split_at(7);
-    let mut bytes = frame(0x01, KEY, first);
-    bytes.extend(frame(PING, KEY, b"?"));
-    bytes.extend(frame(0x80, KEY, last));
+    let mut bytes = masked(0x01, first);
+    bytes.extend(masked(PING, b"?"));
+    bytes.extend(masked(0x80, last));
     assert_eq!(shown(&editor.feed(&bytes)), NOTHING);
     let expected = vec![(0x8a, b"?".to_vec()), (TEXT, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec())];
-    assert_eq!(read(&editor.written()).1, expected);
+    assert_eq!(read(&editor.written()), expected);
 }
 
 #[test]
@@ -603,7 +602,7 @@ fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
     let diff = open(&mut editor, 5, "t");
     // More than may lie unpolled: the end is there, and nobody has heard of it.
     for _ in 0..5 {
-        editor.server.feed(at(1), &frame(TEXT, KEY, &[b'x'; 60_000]));
+        editor.server.feed(at(1), &masked(TEXT, &[b'x'; 60_000]));
     }
     let waiting = editor.server.outgoing().len();
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::Closed));

@@ -3,7 +3,9 @@
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use support::editors::{IdeClient, IdeHost, IdeServer};
+use support::agents::IdeClient;
+use support::editors::IdeServer;
+use support::hosts::IdeHost;
 use support::laws::{Broken, EventOf, Law, Subject, laws};
 use support::mutant::{Bug, MutantSubject};
 use support::sockets::{WsClient, WsServer};
@@ -48,6 +50,21 @@ fn laws_go_red_for_every_planted_bug() {
 #[test]
 fn laws_go_red_for_every_bug_planted_in_a_server() {
     laws_go_red(|| WsServer, Bug::ANYWHERE);
+}
+
+#[test]
+fn laws_go_red_for_every_bug_planted_in_an_editor() {
+    laws_go_red(|| IdeServer, &[Bug::SOME, Bug::WITH_CALLS].concat());
+}
+
+#[test]
+fn laws_go_red_for_every_bug_planted_in_a_host() {
+    laws_go_red(|| IdeHost, &[Bug::SOME, Bug::WITH_CALLS].concat());
+}
+
+#[test]
+fn laws_go_red_for_every_bug_planted_in_an_agent() {
+    laws_go_red(|| IdeClient, Bug::WITH_REQUESTS);
 }
 
 /// Plants one bug at a time and expects that the law it breaks is named.

@@ -145,7 +145,7 @@ impl Session {
             _ => {}
         }
         let key = random.next().to_le_bytes();
-        let bytes = frame(TEXT, *key.first_chunk().unwrap(), text.as_bytes());
+        let bytes = frame(TEXT, key.first_chunk().copied(), text.as_bytes());
         match self.steps.last_mut() {
             Some((before, Step::Bytes(together))) if *before == ms => together.extend(bytes),
             _ => self.steps.push((ms, Step::Bytes(bytes))),
@@ -279,9 +279,8 @@ impl Run {
         let mut texts = Vec::new();
         for (of, ms, to) in &self.ends {
             if *of == conn + 1 {
-                let frames = read(&self.output[from..*to]).1.into_iter();
-                let said = frames.filter(|(first, _)| *first == TEXT);
-                texts.extend(said.map(|(_, text)| (*ms, String::from_utf8(text).unwrap())));
+                let frames = read(&self.output[from..*to]).into_iter();
+                texts.extend(frames.filter(|frame| frame.first == TEXT).map(|frame| (*ms, frame.text())));
             }
             from = *to;
         }

@@ -3,24 +3,33 @@
 use crate::options::Place as Asked;
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::matching::{Place, choose};
+use ide_mcp::ide::matching::{Matching, Place, choose};
 use ide_mcp::ide::{AuthToken, LockFile};
 use ide_mcp_lockfile::{Found, from_environment, scan};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-/// An editor that can be attached to.
+/// An editor that can perhaps be attached to.
 #[derive(Debug)]
 pub(crate) struct Editor {
     pub(crate) port: u16,
     pub(crate) name: String,
     pub(crate) token: Option<AuthToken>,
+    pub(crate) lock: PathBuf,
+    /// Its process, if that does not run as far as can be seen: that of another container is not seen.
+    pub(crate) dead: Option<u32>,
 }
 
 impl Editor {
-    fn new(port: u16, file: LockFile) -> Self {
-        Self { port, name: file.ide_name, token: file.auth_token }
+    fn new(port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
+        Self {
+            port,
+            name: file.ide_name,
+            token: file.auth_token,
+            lock: path.into(),
+            dead: file.pid.filter(|_| pid_alive == Some(false)),
+        }
     }
 }
 
@@ -58,41 +67,51 @@ pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
 }
 
 fn by_file(path: &Path) -> Result<Editor, Nothing> {
-    let name = path.file_name().unwrap_or_default();
+    let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
+    let name = path.file_name().ok_or_else(missing)?;
+    if name.to_str().and_then(LockFile::port_of).is_none() {
+        path.symlink_metadata().map_err(|_| missing())?;
+        let path = path.display();
+        return Err(Nothing(format!(
+            "no editor found: {path} is not named after a port, such as 41111.lock"
+        )));
+    }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let found = scan(dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
-    match found {
-        Some(Found { port: Some(port), file, .. }) => Ok(Editor::new(port, file?)),
-        Some(Found { port: None, .. }) => {
-            Err(Nothing(format!("{} is not named after a port, such as 41111.lock", path.display())))
-        }
-        None => Err(Nothing(format!("there is no lock file {}", path.display()))),
-    }
+    asked_for(found.ok_or_else(missing)?)
 }
 
 fn by_port(port: u16, dirs: &[PathBuf], found: Vec<Found>) -> Result<Editor, Nothing> {
-    match found.into_iter().find(|found| found.port == Some(port)) {
-        Some(found) => Ok(Editor::new(port, found.file?)),
-        None => Err(Nothing(format!(
-            "no editor found: there is no {} in {}",
-            LockFile::file_name(port),
-            list(dirs)
-        ))),
+    let missing =
+        || Nothing(format!("no editor found: there is no {} in {}", LockFile::file_name(port), list(dirs)));
+    asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
+}
+
+/// The editor of this very lock file, whether it lives or not.
+fn asked_for(found: Found) -> Result<Editor, Nothing> {
+    let Found { path, port, file, pid_alive, .. } = found;
+    let file = file?;
+    match port {
+        Some(port) => Ok(Editor::new(port, &path, pid_alive, file)),
+        None => Err(Nothing(format!("no editor found: {} has no port", path.display()))),
     }
 }
 
 /// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
 fn by_directory(cwd: Option<&Path>, dirs: &[PathBuf], found: &[Found]) -> Result<Editor, Nothing> {
-    let cwd = std::path::absolute(match cwd {
-        Some(cwd) => cwd.to_owned(),
+    let cwd = match cwd {
+        Some(asked) if !asked.is_dir() => {
+            return Err(Nothing(format!("--cwd: there is no directory {:?}", asked.display().to_string())));
+        }
+        Some(asked) => std::path::absolute(asked)?,
         None => env::current_dir()?,
-    })?;
+    };
     let canonical = cwd.canonicalize().ok();
     let unusual = |path: &Path| {
         io::Error::new(io::ErrorKind::InvalidInput, format!("the path {} is not Unicode", path.display()))
     };
     let logical = cwd.to_str().ok_or_else(|| unusual(&cwd))?;
-    let port = env::var(PORT_VARIABLE).ok();
+    let port = env::var_os(PORT_VARIABLE).map(|port| port.to_string_lossy().into_owned());
     let place = Place {
         cwd: logical,
         canonical: canonical.as_deref().and_then(Path::to_str),
@@ -102,18 +121,18 @@ fn by_directory(cwd: Option<&Path>, dirs: &[PathBuf], found: &[Found]) -> Result
     let (files, listed): (Vec<&Found>, Vec<_>) =
         found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
     let matching = choose(&listed, &place);
-    let file = |index: usize| files.get(index).and_then(|found| found.file.as_ref().ok()).cloned();
-    match matching.only().and_then(|only| Some((only.port, file(only.index)?))) {
-        Some((port, file)) => Ok(Editor::new(port, file)),
-        None => Err(explain(logical, dirs, &files, &matching, port.as_deref())),
-    }
+    let chosen = matching.only().and_then(|only| {
+        let found = files.get(only.index)?;
+        Some(Editor::new(only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
+    });
+    chosen.ok_or_else(|| explain(logical, dirs, &files, &matching, port.as_deref()))
 }
 
 fn explain(
     cwd: &str,
     dirs: &[PathBuf],
     files: &[&Found],
-    matching: &ide_mcp::ide::matching::Matching,
+    matching: &Matching,
     port: Option<&str>,
 ) -> Nothing {
     let path =
@@ -126,7 +145,8 @@ fn explain(
     }
     let _ = write!(text, "\n  looked in {}", list(dirs));
     if let Some(port) = port {
-        let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}");
+        let advice = if LockFile::parse_port(port).is_some() { "" } else { ", which is no port: unset it" };
+        let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}{advice}");
     }
     for accepted in &matching.accepted {
         let name = files

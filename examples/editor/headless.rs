@@ -3,31 +3,20 @@
 //! It never writes a file: the agent writes what was accepted.
 
 use crate::command::{Command, Verdict, range};
+use crate::diffs::{Diffs, Proposal, diff_end};
 use crate::options::OnDiff;
+use crate::report::{Event, Report};
 use crate::workspace::Workspace;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    ConnId, DiffEnd, DiffOutcome, Host, HostEvent, Mention, OpenDiff, OpenFile, Range, ServerEvent,
-    ToolRequest,
-};
+use ide_mcp::ide::{ConnId, Host, HostEvent, Mention, OpenFile, Range, Selection, ServerEvent, ToolRequest};
 use ide_mcp::mcp::ToolResult;
-use ide_mcp::rpc::CallId;
-use ide_mcp_examples::say_json;
-use serde_json::{Value, json};
 
 #[derive(Debug)]
 pub(crate) struct Headless {
     workspace: Workspace,
     on_diff: OnDiff,
-    /// The proposed changes that wait for a verdict.
-    diffs: Vec<Proposal>,
-}
-
-#[derive(Debug)]
-struct Proposal {
-    conn: ConnId,
-    call: CallId,
-    diff: OpenDiff,
+    diffs: Diffs,
+    report: Report,
 }
 
 /// Whether the editor goes on.
@@ -39,97 +28,112 @@ pub(crate) enum Flow {
 
 impl Headless {
     pub(crate) fn new(workspace: Workspace, on_diff: OnDiff) -> Self {
-        Self { workspace, on_diff, diffs: Vec::new() }
+        Self { workspace, on_diff, diffs: Diffs::default(), report: Report::default() }
+    }
+
+    pub(crate) const fn report(&mut self) -> &mut Report {
+        &mut self.report
     }
 
     /// Something happened at the host.
-    pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
+    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
         match event {
-            HostEvent::Connection { conn, event } => self.connection(host, conn, event),
+            HostEvent::Connection { conn, event } => self.connection(host, now, conn, event),
             HostEvent::MentionExpired { mention } => {
-                error(&format!("nobody was there to be told of {}", mention.file_path));
+                self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
             }
             _ => {}
         }
     }
 
-    /// A line came on standard input. One that is no command changes nothing.
-    pub(crate) fn line(&mut self, host: &mut Host, now: Time, line: &str) -> Flow {
-        match Command::parse(line) {
-            Ok(Command::Quit) => return Flow::Quit,
-            Ok(command) => {
-                if let Err(problem) = self.obey(host, now, command) {
-                    error(&problem);
-                }
-            }
-            Err(problem) => error(&problem),
+    /// A line came on standard input; no text if it is not UTF-8. One that is no command changes nothing.
+    pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) -> Flow {
+        let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
+        let done = match command {
+            Ok(Command::Quit {}) => return Flow::Quit,
+            Ok(command) => self.obey(host, now, command),
+            Err(problem) => Err(format!("line {number} is no command: {problem}")),
+        };
+        if let Err(message) = done {
+            self.report.tell(&Event::Error { line: Some(number), message: &message });
         }
         Flow::GoOn
     }
 
-    fn connection(&mut self, host: &mut Host, conn: ConnId, event: ServerEvent) {
-        let number = conn.number();
+    fn connection(&mut self, host: &mut Host, now: Time, id: ConnId, event: ServerEvent) {
+        let conn = id.number();
         match event {
             ServerEvent::Ready { client } => {
-                let (name, version) = client.map(|client| (client.name, client.version)).unzip();
-                tell(&json!({"event": "connected", "conn": number, "client": name, "version": version}));
+                let (client, version) = client.map(|client| (client.name, client.version)).unzip();
+                self.report.tell(&Event::Connected { conn, client, version });
             }
-            ServerEvent::IdeConnected { pid } => {
-                tell(&json!({"event": "ide_connected", "conn": number, "pid": pid}));
-            }
+            ServerEvent::IdeConnected { pid } => self.report.tell(&Event::IdeConnected { conn, pid }),
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(host, Proposal { conn, call, diff });
+                self.proposed(host, Proposal { conn: id, call, diff });
             }
             ServerEvent::Call { call, request } => {
-                let tool = request.name();
-                tell(&json!({"event": "call", "conn": number, "tool": tool, "arguments": request}));
+                self.report.tell(&Event::Call { conn, tool: request.name(), arguments: &request });
+                let answer = self.answer(host, now, &request).unwrap_or_else(ToolResult::error);
                 // Where the connection has ended by now, nobody wants to know.
-                let _ = host.respond(call, &self.answer(&request));
+                let _ = host.respond(call, &answer);
             }
             ServerEvent::DiffClosed { call, tab_name, why } => {
-                self.diffs.retain(|proposal| proposal.call != call);
-                closed(conn, &tab_name, diff_end(why));
+                self.diffs.forget(call);
+                self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
             }
-            ServerEvent::Closed(why) => {
-                tell(&json!({"event": "closed", "conn": number, "why": why.to_string()}));
-            }
+            ServerEvent::Closed(why) => self.report.tell(&Event::Closed { conn, why: why.to_string() }),
             _ => {}
         }
     }
 
-    fn answer(&mut self, request: &ToolRequest) -> ToolResult<'static> {
+    /// The answer to a call, or why there is none.
+    fn answer(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        request: &ToolRequest,
+    ) -> Result<ToolResult<'static>, String> {
         match request {
             ToolRequest::GetDiagnostics(asked) => {
-                ToolResult::diagnostics(&self.workspace.diagnostics(asked.uri.as_deref()))
+                Ok(ToolResult::diagnostics(&self.workspace.diagnostics(asked.uri.as_deref())?))
             }
-            ToolRequest::OpenFile(file) => self.open_file(file).unwrap_or_else(ToolResult::error),
-            other => ToolResult::error(format!("{} is not served by this editor", other.name())),
+            ToolRequest::OpenFile(file) => self.open_file(host, now, file),
+            other => Err(format!("{} is not served by this editor", other.name())),
         }
     }
 
-    fn open_file(&mut self, file: &OpenFile) -> Result<ToolResult<'static>, String> {
-        let (path, text) = self.workspace.open(&file.file_path)?;
-        let path = path.display().to_string();
-        Ok(if file.make_frontmost {
-            ToolResult::opened_file(&path)
-        } else {
-            ToolResult::opened_in_background(&path, "plaintext", text.lines().count())
+    /// Without the focus nothing is selected either: agents open files in the background while the person is elsewhere.
+    fn open_file(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        file: &OpenFile,
+    ) -> Result<ToolResult<'static>, String> {
+        let opened = self.workspace.open_file(file)?;
+        if !file.make_frontmost {
+            return Ok(ToolResult::opened_in_background(&opened.path, "plaintext", opened.lines));
+        }
+        self.select(host, now, opened.selection);
+        Ok(match opened.missing {
+            None => ToolResult::opened_file(&opened.path),
+            Some(text) => ToolResult::text(format!("Opened file: {} ({text} is not in it)", opened.path)),
         })
     }
 
     fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
-        let Proposal { conn, diff, .. } = &proposal;
-        tell(&json!({
-            "event": "diff",
-            "conn": conn.number(),
-            "tab": diff.tab_name,
-            "path": diff.new_file_path,
-            "contents": diff.new_file_contents,
-        }));
+        let diff = &proposal.diff;
+        let is_outside = |path: &str| self.workspace.is_outside(path);
+        self.report.tell(&Event::Diff {
+            conn: proposal.conn.number(),
+            tab: &diff.tab_name,
+            path: &diff.new_file_path,
+            outside: is_outside(&diff.new_file_path) || is_outside(&diff.old_file_path),
+            contents: &diff.new_file_contents,
+        });
         match self.on_diff {
             OnDiff::Ask | OnDiff::Hold => self.diffs.push(proposal),
-            OnDiff::Accept => decide(host, proposal, Verdict::Accept, None),
-            OnDiff::Reject => decide(host, proposal, Verdict::Reject, None),
+            OnDiff::Accept => self.decide(host, proposal, Verdict::Accept, None),
+            OnDiff::Reject => self.decide(host, proposal, Verdict::Reject, None),
         }
     }
 
@@ -137,13 +141,11 @@ impl Headless {
         match command {
             Command::Open { path } => {
                 let selection = self.workspace.select(&path, Range::default())?;
-                host.select(now, selection);
+                self.select(host, now, selection);
             }
             Command::Select { path, start, end } => {
                 let selection = self.workspace.select(&path, range(start, end))?;
-                if host.select(now, selection) {
-                    error("the selected text is longer than 256 KiB and was cut");
-                }
+                self.select(host, now, selection);
             }
             Command::Mention { path, lines, conn } => {
                 let to = addressee(host, conn)?;
@@ -151,34 +153,29 @@ impl Headless {
                 host.mention(now, mention, to).map_err(|error| error.to_string())?;
             }
             Command::Answer { tab, verdict, contents, conn } => {
-                let index = self.find(&tab, conn)?;
-                let proposal = self.diffs.remove(index);
-                decide(host, proposal, verdict, contents);
+                let proposal = self.diffs.take(tab.as_deref(), conn)?;
+                self.decide(host, proposal, verdict, contents);
             }
-            Command::Quit => {}
+            Command::Quit {} => {}
         }
         Ok(())
     }
 
-    /// The open diff with this tab; tabs are unlike within one connection only.
-    fn find(&self, tab: &str, conn: Option<u32>) -> Result<usize, String> {
-        let fits = |proposal: &Proposal| {
-            proposal.diff.tab_name == tab && conn.is_none_or(|number| proposal.conn.number() == number)
+    fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
+        if host.select(now, selection) {
+            self.report.error("the selected text is longer than 256 KiB and was cut");
+        }
+    }
+
+    fn decide(&mut self, host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
+        let (conn, call, tab) = (proposal.conn.number(), proposal.call, proposal.diff.tab_name.clone());
+        let why = match verdict {
+            Verdict::Accept => "accepted",
+            Verdict::Reject => "rejected",
         };
-        let places: Vec<usize> =
-            (0..self.diffs.len()).filter(|index| self.diffs.get(*index).is_some_and(fits)).collect();
-        match places.as_slice() {
-            [] => Err(format!("no open diff has the tab {tab:?}")),
-            [first, rest @ ..] => {
-                let conns: Vec<u32> =
-                    places.iter().filter_map(|i| self.diffs.get(*i)).map(|p| p.conn.number()).collect();
-                let one = conns.iter().all(|number| Some(number) == conns.first());
-                if rest.is_empty() || one {
-                    Ok(*first)
-                } else {
-                    Err(format!("several connections have the tab {tab:?}: say which conn of {conns:?}"))
-                }
-            }
+        match host.decide(call, &proposal.outcome(verdict, contents)) {
+            Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why }),
+            Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
     }
 }
@@ -191,6 +188,9 @@ fn addressee(host: &Host, conn: Option<u32>) -> Result<Option<ConnId>, String> {
     match conn {
         Some(number) => match attached.into_iter().find(|id| id.number() == number) {
             Some(id) => Ok(Some(id)),
+            None if numbers.is_empty() => {
+                Err(format!("there is no connection {number}: no agent is attached"))
+            }
             None => Err(format!("there is no connection {number}, only {numbers:?}")),
         },
         None if attached.len() > 1 => {
@@ -198,45 +198,4 @@ fn addressee(host: &Host, conn: Option<u32>) -> Result<Option<ConnId>, String> {
         }
         None => Ok(None),
     }
-}
-
-fn decide(host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
-    let Proposal { conn, call, diff } = proposal;
-    let tab = diff.tab_name;
-    let (outcome, word) = match verdict {
-        Verdict::Accept => {
-            let contents = contents.unwrap_or(diff.new_file_contents);
-            (DiffOutcome::Saved { contents }, "accepted")
-        }
-        Verdict::Reject => (DiffOutcome::Rejected { tab_name: tab.clone() }, "rejected"),
-    };
-    match host.decide(call, &outcome) {
-        Ok(()) => closed(conn, &tab, word),
-        Err(gone) => error(&format!("the verdict about {tab:?} came too late: {gone}")),
-    }
-}
-
-fn closed(conn: ConnId, tab: &str, why: &str) {
-    tell(&json!({"event": "diff_closed", "conn": conn.number(), "tab": tab, "why": why}));
-}
-
-fn diff_end(why: DiffEnd) -> &'static str {
-    match why {
-        DiffEnd::TabClosed => "close_tab",
-        DiffEnd::AllClosed => "closeAllDiffTabs",
-        DiffEnd::ShutDown => "shutdown",
-        DiffEnd::Cancelled => "cancelled",
-        DiffEnd::Disconnected => "disconnected",
-        _ => "ended",
-    }
-}
-
-/// Something went wrong that whoever sends the commands should know.
-pub(crate) fn error(message: &str) {
-    tell(&json!({"event": "error", "message": message}));
-}
-
-/// Where nobody reads the events any more, the commands end too, and with them the editor.
-pub(crate) fn tell(event: &Value) {
-    say_json(event);
 }

@@ -16,36 +16,44 @@ pub(crate) struct Input {
 
 #[derive(Debug)]
 pub(crate) enum Line {
-    Command(String),
-    /// Standard input has ended, or a signal asks to end.
-    End,
+    /// A line that is not blank, and its number from 1; without its text if it is not UTF-8.
+    Command { number: u64, text: Option<String> },
+    /// The editor is to end, and why.
+    End(String),
 }
 
 impl Input {
     pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         let waker = Waker::new(registry, token)?;
         let (sender, queue) = mpsc::channel();
-        // A second signal while the first is being obeyed is queued as well, and obeyed again.
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let put = {
             let (sender, waker) = (sender, waker);
             move |line| sender.send(line).is_ok() && waker.wake().is_ok()
         };
         let put_signal = put.clone();
-        thread::spawn(move || while signals.wait().next().is_some() && put_signal(Line::End) {});
+        thread::spawn(
+            move || {
+                while signals.wait().next().is_some() && put_signal(Line::End("signal".into())) {}
+            },
+        );
         thread::spawn(move || {
-            for line in io::stdin().lock().lines() {
-                let line = match line {
-                    Ok(line) => line,
-                    // A line that is no text is no command, and the parser says so.
-                    Err(error) if error.kind() == ErrorKind::InvalidData => error.to_string(),
-                    Err(_) => break,
+            let mut end = "end of standard input".to_owned();
+            for (number, line) in (1..).zip(io::stdin().lock().lines()) {
+                let text = match line {
+                    Ok(blank) if blank.trim().is_empty() => continue,
+                    Ok(text) => Some(text),
+                    Err(error) if error.kind() == ErrorKind::InvalidData => None,
+                    Err(error) => {
+                        end = format!("standard input cannot be read: {error}");
+                        break;
+                    }
                 };
-                if !line.trim().is_empty() && !put(Line::Command(line)) {
+                if !put(Line::Command { number, text }) {
                     return;
                 }
             }
-            put(Line::End);
+            put(Line::End(end));
         });
         Ok(Self { queue })
     }

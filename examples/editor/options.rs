@@ -1,6 +1,7 @@
 //! The command line.
 
 use ide_mcp::ide::AuthToken;
+use ide_mcp_examples::parse_port;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -11,22 +12,28 @@ usage: editor [--headless] [--port N] [--token T] [--name NAME] [--on-diff ask|a
 
   --headless      without a screen: events as lines of JSON on standard output, commands as lines of JSON on standard
                   input (the only way so far, so it may be left out)
-  --port N        listen on this port of 127.0.0.1 (default: one that is free)
+  --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
   --token T       let in who knows this token, for tests (default: a new secret one)
   --name NAME     what agents call the editor (default: ide-mcp editor)
   --on-diff HOW   what happens to a proposed change: ask whoever sends the commands (default), accept or reject it at
                   once, or hold it open
-  DIR…            the open folders (default: the working directory)
+  DIR…            the open folders (default: the working directory); no file outside of them is read
 
-The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end: SIGINT, SIGTERM, the end of
-standard input, or {\"cmd\":\"quit\"}.
+It ends with SIGINT, SIGTERM, {\"cmd\":\"quit\"}, or the end of standard input. Where nobody sends commands, something
+has to hold standard input open: sleep infinity | editor. Open diffs are rejected on the way out.
+
+The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end.
 
 commands:
   {\"cmd\":\"open\",\"path\":\"a.txt\"}
-  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}      lines and UTF-16 columns, from 0
-  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}         lines and conn may be left out
+  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
+  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn may be left out
+  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; where one diff is open
   {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to
-  {\"cmd\":\"quit\"}";
+  {\"cmd\":\"quit\"}
+Where two agents have the same tab, \"conn\" says which is answered.
+
+exit status: 0; 1 if it cannot go on, for example where nobody reads its events any more; 2 if it cannot begin";
 
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -61,7 +68,7 @@ impl Options {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("headless") => {}
-                Long("port") => options.port = parser.value()?.parse()?,
+                Long("port") => options.port = parse_port(&parser.value()?, 0)?,
                 Long("token") => {
                     let token = AuthToken::from_text(parser.value()?.string()?);
                     options.token = Some(token.map_err(|error| format!("--token: {error}"))?);
@@ -71,6 +78,9 @@ impl Options {
                 Value(folder) => options.folders.push(folder.into()),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
+        }
+        if options.name.trim().is_empty() {
+            return Err("--name takes a name that agents can show, not an empty one".into());
         }
         if options.folders.is_empty() {
             options.folders.push(".".into());

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
+    dead_code,
     missing_docs,
     unreachable_pub,
     reason = "a test says what it expects, and waits for real processes"
@@ -154,6 +155,7 @@ fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
 
     assert!(Path::new(&lock).exists());
     editor.terminate();
+    assert_eq!(editor.event("stopping")["why"], "signal");
     for _ in 0..7 {
         assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
         assert_eq!(editor.event("diff_closed")["why"], "shutdown");
@@ -199,7 +201,7 @@ fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
         (r#"{"cmd":"open"}"#, "no command"),
         (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
         (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
-        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no open diff"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),
         (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
         (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
     ] {
@@ -266,4 +268,12 @@ fn a_call_prints_the_texts_of_its_result() {
     let mut agent = place.agent(&["call", "executeCode", r#"{"code":"1"}"#]);
     let (status, said) = agent.end();
     assert!(status == Some(1) && said.contains("executeCode not found"), "{said}");
+    let mut agent =
+        place.agent(&["call", "openDiff", &json!({"path": path, "new_file_contents": "y"}).to_string()]);
+    let (status, said) = agent.end();
+    assert!(status == Some(2) && said.contains("old_file_path"), "{said}");
+    for _ in 0..4 {
+        let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
+        assert!(closed.ends_with("1000"), "an agent left without a word: {closed}");
+    }
 }

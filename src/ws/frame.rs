@@ -191,6 +191,10 @@ pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
     // Rotating the key once lets the rest run in words, whatever the offset; the compiler vectorises the loop.
     let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
     let key = u32::from_le_bytes(key).rotate_right(turn);
+    if let [byte] = data {
+        *byte ^= key.to_le_bytes()[0];
+        return;
+    }
     let wide = u64::from(key) | u64::from(key) << 32;
     let mut words = data.chunks_exact_mut(8);
     for word in &mut words {

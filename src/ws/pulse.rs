@@ -103,7 +103,8 @@ impl Pulse {
         if !self.counts {
             return None;
         }
-        Some(self.ping_at()?.min(self.dead_at()?))
+        // Nothing is later than the end of time, so there nothing is due any more.
+        Some(self.ping_at()?.min(self.dead_at()?)).filter(|at| *at > self.seen_at)
     }
 
     fn ping_at(&self) -> Option<Time> {

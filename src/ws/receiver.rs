@@ -74,6 +74,9 @@ impl Receiver {
         if self.message.lent {
             self.message.clear();
         }
+        if let Some(item) = self.common(limits) {
+            return Ok(Some(item));
+        }
         loop {
             if self.frame.is_some() {
                 match self.body(discard)? {
@@ -116,6 +119,38 @@ impl Receiver {
         }
     }
 
+    /// The frame that nearly every client sends: a whole message of less than 126 bytes or less than 64 KiB, there from
+    /// its first byte to its last. Anything else is left to [`Receiver::header`], which judges it.
+    fn common(&mut self, limits: &Limits) -> Option<Item> {
+        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
+            return None;
+        }
+        let (first, len, key, rest) = match self.rx.bytes_mut() {
+            [first, 0xfe, high, low, a, b, c, d, rest @ ..] => {
+                let len = usize::from(u16::from_be_bytes([*high, *low]));
+                // A length that is not in its shortest form is for `header` to refuse.
+                (*first, if len < 126 { return None } else { len }, [*a, *b, *c, *d], rest)
+            }
+            [first, second @ 0x80..=0xfd, a, b, c, d, rest @ ..] => {
+                (*first, usize::from(*second & 0x7f), [*a, *b, *c, *d], rest)
+            }
+            _ => return None,
+        };
+        let kind = match first {
+            0x81 => Kind::Text,
+            0x82 => Kind::Binary,
+            _ => return None,
+        };
+        if len > limits.message {
+            return None;
+        }
+        let header = if len < 126 { 6 } else { 8 };
+        frame::mask(key, 0, rest.get_mut(..len)?);
+        self.rx.consume(header);
+        self.rx.consume(len);
+        Some(Item::Whole { kind, len })
+    }
+
     /// Reads the next header, and the whole frame where that can be lent or has to be there.
     fn header(&mut self, limits: &Limits) -> Result<Header, Violation> {
         let bytes = self.rx.bytes();
@@ -154,23 +189,28 @@ impl Receiver {
 
     /// Takes what is there of the frame that has begun.
     fn body(&mut self, discard: bool) -> Result<Progress, Violation> {
-        let Some(mut body) = self.frame else { return Ok(Progress::Fragment) };
-        let len = self.rx.bytes().len().min(body.remaining);
+        let Self { rx, frame, message, .. } = self;
+        let Some(body) = frame else { return Ok(Progress::Fragment) };
+        let bytes = rx.bytes_mut();
+        let len = bytes.len().min(body.remaining);
         if len == 0 && body.remaining > 0 {
             return Ok(Progress::NeedsMore);
         }
-        self.take(len, body.key, body.offset);
+        if let (Some(key), Some(bytes)) = (body.key, bytes.get_mut(..len)) {
+            frame::mask(key, body.offset, bytes);
+        }
+        rx.consume(len);
         if !discard {
-            self.message.push(self.rx.consumed(len))?;
+            message.push(rx.consumed(len))?;
         }
         body.remaining = body.remaining.saturating_sub(len);
         body.offset = body.offset.saturating_add(len);
-        self.frame = Some(body);
         if body.remaining > 0 {
             return Ok(Progress::NeedsMore);
         }
+        let fin = body.fin;
         self.frame = None;
-        if !body.fin {
+        if !fin {
             return Ok(Progress::Fragment);
         }
         if !discard {

@@ -19,7 +19,8 @@ pub(crate) struct Stream<M> {
 /// What a poll found, before anything is lent.
 enum Found {
     Item(Item),
-    Closed(Closed),
+    /// It is over, and that was not told.
+    End,
 }
 
 impl<M: Masking> Stream<M> {
@@ -29,7 +30,10 @@ impl<M: Masking> Stream<M> {
 
     pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
         let item = match self.find()? {
-            Found::Closed(closed) => return Some((Event::Closed(closed), Sender(&mut self.output))),
+            Found::End => {
+                let closed = self.output.take_closed()?;
+                return Some((Event::Closed(closed), Sender(&mut self.output)));
+            }
             Found::Item(item) => item,
         };
         let event = match item {
@@ -61,7 +65,7 @@ impl<M: Masking> Stream<M> {
                     self.end_of_input_or_time()?;
                     continue;
                 }
-                Phase::Ended { told: false } => return self.output.take_closed().map(Found::Closed),
+                Phase::Ended { told: false } => return Some(Found::End),
                 Phase::Ended { told: true } => {
                     self.input.discard();
                     return None;

@@ -18,6 +18,11 @@ pub(crate) struct Carry {
 impl Carry {
     /// Appends the characters that `piece` completes to `text` and keeps the beginning of the one it does not.
     pub(crate) fn push(&mut self, mut piece: &[u8], text: &mut String) -> Result<(), InvalidUtf8> {
+        // Bytes that come one at a time cost what a byte costs.
+        if let ([byte @ 0..=0x7f], 0) = (piece, self.len) {
+            text.push(char::from(*byte));
+            return Ok(());
+        }
         while self.len > 0 {
             let [first, rest @ ..] = piece else { return Ok(()) };
             self.keep(&[*first]);

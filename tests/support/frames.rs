@@ -48,8 +48,23 @@ pub struct Read {
     pub payload: Vec<u8>,
 }
 
-/// Reads frames one after the other; what is cut off at the end is a failure.
-pub fn read(mut bytes: &[u8]) -> Vec<Read> {
+impl Read {
+    pub fn text(self) -> String {
+        String::from_utf8(self.payload).unwrap()
+    }
+}
+
+/// A server's frame: first byte and payload.
+impl PartialEq<(u8, Vec<u8>)> for Read {
+    fn eq(&self, (first, payload): &(u8, Vec<u8>)) -> bool {
+        self.first == *first && self.key.is_none() && self.payload == *payload
+    }
+}
+
+/// Reads frames one after the other, behind a head if there is one; what is cut off at the end is a failure.
+pub fn read(bytes: &[u8]) -> Vec<Read> {
+    let head = if bytes.starts_with(b"HTTP/") || bytes.starts_with(b"GET ") { head_len(bytes) } else { 0 };
+    let mut bytes = &bytes[head..];
     let mut frames = Vec::new();
     while let [first, second, rest @ ..] = bytes {
         let (len, rest) = match second & 0x7f {

@@ -16,46 +16,25 @@
 mod frames;
 pub mod pair;
 pub mod random;
+mod said;
+
+pub use frames::{frame, masked, read};
+pub use said::{
+    ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call, close_tab,
+    open_diff, request, text, token,
+};
 
 use std::fmt::Display;
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{AuthToken, Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet},
+    ide::{Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet},
     mcp::Implementation,
     rpc::{CallId, SessionId},
 };
 
-pub const PORT: u16 = 41111;
-pub const TOKEN: &str = "tok-0123456789abcdef0123456789abcdef";
-
-/// The head that the real client sends; the key is that of RFC 6455 section 1.3.
-pub const HEAD: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:41111\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\
-    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n\
-    User-Agent: claude-code/2.1.330 (cli)\r\n\
-    X-Claude-Code-Ide-Authorization: tok-0123456789abcdef0123456789abcdef\r\n\r\n";
-
-/// The answer to [`HEAD`].
-pub const ACCEPTED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-    Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: mcp\r\n\r\n";
-
-pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
-pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-pub const CONNECTED: &str = r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":24316}}"#;
-
-/// The first bytes of frames that end their message.
-pub const TEXT: u8 = 0x81;
-pub const BINARY: u8 = 0x82;
-pub const CLOSE: u8 = 0x88;
-pub const PING: u8 = 0x89;
-
 pub fn at(millis: u64) -> Time {
     Time::from_millis(millis)
-}
-
-pub fn token() -> AuthToken {
-    AuthToken::from_text(TOKEN).unwrap()
 }
 
 /// Everything that can be handled, and one tool of the application's own.
@@ -75,27 +54,6 @@ pub fn selection(text: &str) -> Selection {
     Selection::new("/w/a.txt", Range::new(Position::new(0, 0), Position::new(0, 5)), text)
 }
 
-pub fn request(id: impl Display, method: &str) -> String {
-    format!(r#"{{"method":"{method}","jsonrpc":"2.0","id":{id}}}"#)
-}
-
-pub fn call(id: impl Display, name: &str, arguments: &str) -> String {
-    format!(
-        r#"{{"method":"tools/call","params":{{"name":"{name}","arguments":{arguments}}},"jsonrpc":"2.0","id":{id}}}"#
-    )
-}
-
-pub fn open_diff(id: impl Display, tab: &str) -> String {
-    let arguments = format!(
-        r#"{{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"new","tab_name":"{tab}"}}"#
-    );
-    call(id, "openDiff", &arguments)
-}
-
-pub fn close_tab(id: impl Display, tab: &str) -> String {
-    call(id, "close_tab", &format!(r#"{{"tab_name":"{tab}"}}"#))
-}
-
 /// The answer of a tool with these blocks of text.
 pub fn answer(id: impl Display, texts: &[&str]) -> String {
     let blocks: Vec<String> =
@@ -103,31 +61,10 @@ pub fn answer(id: impl Display, texts: &[&str]) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{}]}}}}"#, blocks.join(","))
 }
 
-/// A client's frame.
-pub fn frame(first: u8, key: [u8; 4], payload: &[u8]) -> Vec<u8> {
-    frames::frame(first, Some(key), payload)
-}
-
-/// A client's text message.
-pub fn text(text: &str) -> Vec<u8> {
-    frames::masked(TEXT, text.as_bytes())
-}
-
-/// Splits what a server wrote into the head, if it begins with one, and frames: first byte and payload.
-pub fn read(bytes: &[u8]) -> (String, Vec<(u8, Vec<u8>)>) {
-    let head = if bytes.starts_with(b"HTTP/") { frames::head_len(bytes) } else { 0 };
-    let (head, rest) = bytes.split_at(head);
-    let frames = frames::read(rest).into_iter().map(|frame| {
-        assert_eq!(frame.key, None, "a server's frame is masked");
-        (frame.first, frame.payload)
-    });
-    (String::from_utf8(head.to_vec()).unwrap(), frames.collect())
-}
-
 /// The texts among what a server wrote.
 pub fn texts(bytes: &[u8]) -> Vec<String> {
-    let frames = read(bytes).1.into_iter();
-    frames.filter(|(first, _)| *first == TEXT).map(|(_, text)| String::from_utf8(text).unwrap()).collect()
+    let frames = read(bytes).into_iter().inspect(|frame| assert_eq!(frame.key, None, "it is masked"));
+    frames.filter(|frame| frame.first == TEXT).map(frames::Read::text).collect()
 }
 
 /// Everything that waits to be written, as if it had been.

@@ -12,6 +12,8 @@ use super::plan::{Cutting, Plan};
 use super::random::Random;
 use super::run::Run;
 use ide_mcp::Time;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -46,7 +48,7 @@ fn total<S: Subject>(subject: &S) {
         let mut run = Run::new(subject, seed, random.next() % 8);
         let mut rest = input.as_slice();
         for _ in 0..120 {
-            match random.below(16) {
+            match random.below(17) {
                 0..=4 => {
                     let (piece, behind) = rest.split_at(random.below(rest.len().min(600) + 1));
                     rest = behind;
@@ -69,6 +71,7 @@ fn total<S: Subject>(subject: &S) {
                 12 => run.write(random.below(300)),
                 13 => run.write(usize::MAX),
                 14 => run.trim(),
+                15 => run.aside(any_time(&mut random, run.now())),
                 _ if random.one_in(12) => run.eof(run.now()),
                 _ => {
                     run.refuse();
@@ -134,6 +137,10 @@ fn time<S: Subject>(subject: &S) {
             let mut random = Random::new(seed);
             let mut run = Run::new(subject, seed, seed % 8);
             for piece in script.chunks(script.len() / 4 + 1) {
+                if random.one_in(2) {
+                    run.aside(run.now().after(Duration::from_millis(random.next() % 1000)));
+                    run.settle();
+                }
                 run.feed(run.now(), piece);
                 run.settle();
                 if random.one_in(2) {
@@ -226,6 +233,9 @@ fn calls<S: Subject>(subject: &S) {
         while !rest.is_empty() && run.wants_input() {
             let (piece, behind) = rest.split_at(1 + random.below(rest.len()));
             rest = behind;
+            if random.one_in(4) {
+                run.aside(run.now().after(Duration::from_millis(random.next() % 1000)));
+            }
             run.feed(run.now(), piece);
             run.settle();
             if random.one_in(3) {
@@ -253,12 +263,17 @@ fn calls<S: Subject>(subject: &S) {
 
 /// Law 8: refused sends in between change nothing, neither at once nor later.
 fn refusals<S: Subject>(subject: &S) {
+    let tried = RefCell::new(BTreeSet::<&str>::new());
+    let refuse = |run: &mut Run<'_, S>| {
+        run.refuse();
+        tried.borrow_mut().extend(run.refused());
+    };
     for script in subject.scripts() {
         for seed in 0..6 {
             let mut random = Random::new(seed);
             let plan = Plan::new(&script, &mut random);
             let without = plan.play_with(subject, seed, None, |_| {});
-            let with = plan.play_with(subject, seed, None, Run::refuse);
+            let with = plan.play_with(subject, seed, None, refuse);
             if with != without {
                 broken(
                     Law::RefusalsFree,
@@ -276,12 +291,15 @@ fn refusals<S: Subject>(subject: &S) {
     open(&mut run);
     let message = subject.message(200);
     while run.wants_input() && run.outgoing().len() <= subject.mark() + subject.slack() {
-        run.refuse();
+        refuse(&mut run);
         run.feed(run.now(), &message);
         run.settle();
     }
-    run.refuse();
+    refuse(&mut run);
     run.finish();
+    if let Some(name) = subject.must_refuse().iter().find(|name| !tried.borrow().contains(*name)) {
+        broken(Law::RefusalsFree, format_args!("{}: never tried: {name}", subject.name()));
+    }
 }
 
 /// Law 9: four times the bytes, one at a time, cost about four times as much; quadratic work would cost sixteen.

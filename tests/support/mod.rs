@@ -12,9 +12,12 @@
     reason = "each test program uses a part of this, and a test states its expectations"
 )]
 
+pub mod agents;
+pub mod calls;
 pub mod cost;
 pub mod editors;
 pub mod frames;
+pub mod hosts;
 pub mod law;
 pub mod laws;
 pub mod mutant;
@@ -22,6 +25,7 @@ pub mod pair;
 pub mod plan;
 pub mod random;
 pub mod run;
+pub mod said;
 pub mod sockets;
 pub mod source;
 pub mod subject;

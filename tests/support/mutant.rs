@@ -4,6 +4,7 @@
 //! passes through it. Each bug breaks one law.
 
 use super::laws::{Calls, EventOf, Law, Record, Subject};
+use super::subject::Refusals;
 use ide_mcp::{Machine, Time, Wire};
 use std::fmt::Debug;
 use std::time::Duration;
@@ -36,7 +37,9 @@ pub enum Bug {
     OffersSpaceItDoesNotWant,
     AnswersTwice,
     NeverAnswers,
+    AnswersUnderAnotherId,
     ForgetsToSayThatACallEnded,
+    SaysTwiceThatACallEnded,
     RefusalLeavesAByte,
     RefusalMovesTheDeadline,
     RefusalShowsLater,
@@ -75,11 +78,33 @@ impl Bug {
         (Self::ReadsAllForEachByte, Law::Linear),
     ];
 
-    /// The bugs that only a machine with calls can have; they know the lines of the toy.
+    /// The bugs that only a machine with calls can have.
     pub const WITH_CALLS: &[(Self, Law)] = &[
         (Self::AnswersTwice, Law::AnsweredOnce),
         (Self::NeverAnswers, Law::AnsweredOnce),
+        (Self::AnswersUnderAnotherId, Law::AnsweredOnce),
         (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
+        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+    ];
+
+    /// The bugs that only a machine that asks can have.
+    pub const WITH_REQUESTS: &[(Self, Law)] = &[
+        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
+        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+    ];
+
+    /// Some of those that any machine can have, for where it takes long to find them all.
+    pub const SOME: &[(Self, Law)] = &[
+        (Self::PanicsOnAByte, Law::Total),
+        (Self::DropsAnEventAtACut, Law::Cuts),
+        (Self::TrimLosesOutput, Law::Cuts),
+        (Self::EventAfterClosed, Law::OneEnding),
+        (Self::NeverCloses, Law::OneEnding),
+        (Self::DeadlineStuckInThePast, Law::ClockMovesOn),
+        (Self::DeadlineHidesAnEvent, Law::NothingUnseen),
+        (Self::OverfedInSilence, Law::Bounded),
+        (Self::RefusalLeavesAByte, Law::RefusalsFree),
+        (Self::RefusalShowsLater, Law::RefusalsFree),
     ];
 }
 
@@ -114,6 +139,9 @@ pub struct Mutant<M: Machine> {
     refused: bool,
     closed: bool,
     is_closed: fn(&M::Event) -> bool,
+    ends_a_call: fn(&M::Event) -> bool,
+    messages: fn(&[u8]) -> Vec<Vec<u8>>,
+    under_another_id: fn(&[u8]) -> Option<Vec<u8>>,
     /// To be reported, whatever the inner machine has to say.
     extra: Option<M::Event>,
     first: Option<M::Event>,
@@ -154,7 +182,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
         match self.bug {
             Bug::PanicsWhenTimeGoesBack => assert!(now >= self.now, "planted"),
             Bug::PanicsAtTheEndOfTime => {
-                assert!(now.since_start().checked_add(Duration::from_secs(1)).is_some(), "planted");
+                assert!(now != Time::new(Duration::MAX), "planted");
             }
             _ => {}
         }
@@ -180,12 +208,15 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
         if self.bug == Bug::RefusalShowsLater && std::mem::take(&mut self.refused) {
             return [b"!", &new[..]].concat();
         }
-        let times = |line: &[u8]| match self.bug {
-            Bug::AnswersTwice if line.starts_with(b"answer 1") => 2,
-            Bug::NeverAnswers if line.starts_with(b"answer 1") => 0,
-            _ => 1,
-        };
-        new.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.repeat(times(line))).collect()
+        (self.messages)(&new)
+            .into_iter()
+            .flat_map(|message| match (self.under_another_id)(&message) {
+                Some(_) if self.bug == Bug::AnswersTwice => message.repeat(2),
+                Some(_) if self.bug == Bug::NeverAnswers => Vec::new(),
+                Some(another) if self.bug == Bug::AnswersUnderAnotherId => another,
+                _ => message,
+            })
+            .collect()
     }
 }
 
@@ -288,9 +319,12 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
             if self.bug == Bug::NeverIdle {
                 self.extra = Some(event.clone());
             }
-            let ended =
-                self.bug == Bug::ForgetsToSayThatACallEnded && format!("{event:?}").starts_with("Ended");
-            if ended || std::mem::take(&mut self.drop_next) {
+            let ends = (self.ends_a_call)(&event);
+            if ends && self.bug == Bug::SaysTwiceThatACallEnded {
+                self.extra = Some(event.clone());
+            }
+            let forgets = ends && self.bug == Bug::ForgetsToSayThatACallEnded;
+            if forgets || std::mem::take(&mut self.drop_next) {
                 return self.poll_event();
             }
         }
@@ -341,6 +375,9 @@ where
             refused: false,
             closed: false,
             is_closed: S::is_closed,
+            ends_a_call: S::ends_a_call,
+            messages: S::messages,
+            under_another_id: S::under_another_id,
             extra: None,
             first: None,
         };
@@ -377,20 +414,46 @@ where
         self.inner.mark()
     }
 
-    fn refused(&self, machine: &mut Mutant<S::Machine>) -> bool {
-        let refused = self.inner.refused(&mut machine.inner);
+    fn refuse(&self, app: &S::App, machine: &mut Mutant<S::Machine>, refusals: &mut Refusals) {
+        self.inner.refuse(app, &mut machine.inner, refusals);
+        machine.pull();
         machine.refused = true;
         if self.bug == Bug::RefusalLeavesAByte {
             machine.out.push(b'!');
         }
-        refused
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        self.inner.must_refuse()
     }
 
     fn transmit(&self, machine: &mut Mutant<S::Machine>) -> bool {
-        self.bug == Bug::OutputNamedUnseen && std::mem::take(&mut machine.unnamed)
+        let named = self.inner.transmit(&mut machine.inner);
+        named || self.bug == Bug::OutputNamedUnseen && std::mem::take(&mut machine.unnamed)
+    }
+
+    fn aside(&self, machine: &mut Mutant<S::Machine>, now: Time) -> bool {
+        let brings_time = self.inner.aside(&mut machine.inner, now);
+        if brings_time {
+            machine.sees(now);
+        }
+        machine.pull();
+        brings_time
     }
 
     fn calls(&self, record: &Record<EventOf<S>>) -> Calls {
         self.inner.calls(record)
+    }
+
+    fn messages(output: &[u8]) -> Vec<Vec<u8>> {
+        S::messages(output)
+    }
+
+    fn under_another_id(message: &[u8]) -> Option<Vec<u8>> {
+        S::under_another_id(message)
+    }
+
+    fn ends_a_call(event: &EventOf<S>) -> bool {
+        S::ends_a_call(event)
     }
 }

@@ -8,11 +8,17 @@ use std::time::Duration;
 
 /// Who hears what when: bytes and `sent` calls at fixed times, the same for every cutting.
 #[derive(Debug)]
-pub struct Plan(Vec<Step>);
+pub struct Plan {
+    /// Which application reacts.
+    app: u64,
+    steps: Vec<Step>,
+}
 
 #[derive(Debug)]
 struct Step {
     at: Time,
+    /// Something beside the connection brings the time in first, and all is polled.
+    aside: bool,
     bytes: Vec<u8>,
     then: Then,
 }
@@ -34,6 +40,7 @@ pub struct Cutting {
 
 impl Plan {
     pub fn new(input: &[u8], random: &mut Random) -> Self {
+        let app = random.next() % 8;
         let mut at = Time::from_millis(50);
         let mut rest = input;
         let mut steps = Vec::new();
@@ -47,14 +54,14 @@ impl Plan {
                 3 => Then::Tick,
                 _ => Then::Write(usize::MAX),
             };
-            steps.push(Step { at, bytes: bytes.to_vec(), then });
+            steps.push(Step { at, aside: random.one_in(3), bytes: bytes.to_vec(), then });
             let gap = if random.one_in(10) { 2500 } else { random.below(200) };
             at = at.after(Duration::from_millis(u64::try_from(gap).unwrap()));
         }
         if random.one_in(2) {
-            steps.push(Step { at, bytes: Vec::new(), then: Then::Eof });
+            steps.push(Step { at, aside: false, bytes: Vec::new(), then: Then::Eof });
         }
-        Self(steps)
+        Self { app, steps }
     }
 
     pub fn play<S: Subject>(&self, subject: &S, seed: u64, cutting: Option<Cutting>) -> Seen {
@@ -70,10 +77,19 @@ impl Plan {
         between: impl Fn(&mut Run<'a, S>),
     ) -> Seen {
         let mut random = cutting.map(|cutting| (cutting, Random::new(cutting.seed)));
-        let mut run = Run::new(subject, seed, 0);
+        let mut run = Run::new(subject, seed, self.app);
         let mut fed = 0;
-        for step in &self.0 {
+        for step in &self.steps {
             between(&mut run);
+            if step.aside {
+                run.aside(step.at);
+                run.settle();
+            }
+            // What this application does may be due by now. Whether the timer or a piece of the bytes comes first would
+            // depend on the cutting, so it is the timer.
+            if self.app != 0 {
+                run.tick(step.at);
+            }
             let mut rest = step.bytes.as_slice();
             while !rest.is_empty() {
                 let len = match &mut random {
@@ -98,6 +114,9 @@ impl Plan {
                         }
                         if random.one_in(8) {
                             run.trim();
+                        }
+                        if random.one_in(8) {
+                            run.aside(step.at);
                         }
                         if random.one_in(2) {
                             run.settle();

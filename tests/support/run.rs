@@ -1,7 +1,9 @@
 //! One machine with its application, driven step by step; the laws about every single step are asserted here.
 
 use super::laws::{EventOf, Law, Record, Subject, broken};
+use super::subject::Refusals;
 use ide_mcp::{Machine as _, Time, Wire as _};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// No machine has that much to say to the few kilobytes it is fed between two calls of `settle`.
@@ -27,6 +29,8 @@ pub struct Run<'a, S: Subject> {
     record: Record<EventOf<S>>,
     /// The events as text.
     shown: Vec<String>,
+    /// What was refused so far.
+    refused: BTreeSet<&'static str>,
 }
 
 impl<'a, S: Subject> Run<'a, S> {
@@ -46,6 +50,7 @@ impl<'a, S: Subject> Run<'a, S> {
             produced: 0,
             record: Record::default(),
             shown: Vec::new(),
+            refused: BTreeSet::new(),
         };
         run.note_output();
         run
@@ -83,6 +88,11 @@ impl<'a, S: Subject> Run<'a, S> {
     /// The events as text.
     pub fn shown(&self) -> &[String] {
         &self.shown
+    }
+
+    /// The names of what was refused so far.
+    pub const fn refused(&self) -> &BTreeSet<&'static str> {
+        &self.refused
     }
 
     /// Everything that happened.
@@ -158,6 +168,13 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(self.now, &vec![b' '; 256 * 1024 + 1]);
     }
 
+    /// Something happens beside the connection, and brings time in.
+    pub fn aside(&mut self, at: Time) {
+        if self.subject.aside(&mut self.machine, at) {
+            self.sees(at);
+        }
+    }
+
     /// Gives memory back, which nobody may notice.
     pub fn trim(&mut self) {
         let before = self.state();
@@ -201,9 +218,15 @@ impl<'a, S: Subject> Run<'a, S> {
     /// Tries what must be refused: law 8.
     pub fn refuse(&mut self) {
         let before = self.state();
-        if !self.subject.refused(&mut self.machine) {
-            self.broken(Law::RefusalsFree, "what must be refused was not");
+        let mut refusals = Refusals::default();
+        self.subject.refuse(&self.app, &mut self.machine, &mut refusals);
+        if let Some(granted) = refusals.granted {
+            self.broken(Law::RefusalsFree, &format!("what must be refused was not: {granted}"));
         }
+        if refusals.tried.is_empty() {
+            self.broken(Law::RefusalsFree, "there is a state in which nothing is refused");
+        }
+        self.refused.extend(refusals.tried);
         let after = self.state();
         if before != after {
             self.broken(
@@ -279,6 +302,8 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(self.now, b"\x81\x80\0\0\0\0GET / HTTP/1.1\r\n\r\n{}\n");
         self.machine.filled(self.now, 3);
         self.trim();
+        self.refuse();
+        self.aside(self.now);
         self.settle();
         if self.machine.outgoing() != before {
             self.broken(Law::OneEnding, "input after the last event changed the output");

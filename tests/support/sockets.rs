@@ -3,7 +3,8 @@
 use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
 use super::random::Random;
-use ide_mcp::ws::{self, CloseCode, Masking, OwnedEvent, Sender};
+use super::subject::Refusals;
+use ide_mcp::ws::{self, CloseCode, Masking, OwnedEvent, SendError, Sender};
 use ide_mcp::{Machine as _, Time, Wire as _};
 
 /// Small enough that the laws about it are quick.
@@ -128,14 +129,31 @@ impl Subject for WsServer {
         MARK
     }
 
-    fn refused(&self, machine: &mut ws::Server) -> bool {
-        let open = machine.is_open();
-        let full = machine.outgoing().len() >= MARK;
-        let mut sender = machine.sender();
-        sender.ping(&[0; 126]).is_err()
-            && ((open && !full) || sender.text("refused").is_err() && sender.binary(b"refused").is_err())
-            && (open || sender.close(CloseCode::NORMAL, "").is_err())
-            && machine.accept(Some("not offered")).is_err()
+    fn refuse(&self, _app: &Echo, machine: &mut ws::Server, refusals: &mut Refusals) {
+        let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
+        refuse(open, full, machine.sender(), refusals);
+        refusals.expect("a sub-protocol nobody offered", machine.accept(Some("not offered")).is_err());
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        &["a ping that is too long", "while it is not open", "above the mark", "a sub-protocol nobody offered"]
+    }
+}
+
+/// What both sides refuse to send.
+fn refuse<M: Masking>(open: bool, full: bool, mut sender: Sender<'_, M>, refusals: &mut Refusals) {
+    refusals.expect("a ping that is too long", sender.ping(&[0; 126]).is_err());
+    let (name, allowed): (_, &[SendError]) = match (open, full) {
+        (false, _) => ("while it is not open", &[SendError::NotOpen, SendError::Closed]),
+        (true, true) => ("above the mark", &[SendError::Full]),
+        (true, false) => return,
+    };
+    refusals.expect_err(name, sender.text("refused"), allowed);
+    refusals.expect_err(name, sender.text_part("refused", false), allowed);
+    refusals.expect_err(name, sender.binary(b"refused"), allowed);
+    refusals.expect_err(name, sender.ping(b"refused"), allowed);
+    if !open {
+        refusals.expect_err(name, sender.close(CloseCode::NORMAL, ""), allowed);
     }
 }
 
@@ -192,12 +210,12 @@ impl Subject for WsClient {
         MARK
     }
 
-    fn refused(&self, machine: &mut ws::Client<Random>) -> bool {
-        let open = machine.is_open();
-        let full = machine.outgoing().len() >= MARK;
-        let mut sender = machine.sender();
-        sender.ping(&[0; 126]).is_err()
-            && ((open && !full) || sender.text("refused").is_err() && sender.binary(b"refused").is_err())
-            && (open || sender.close(CloseCode::NORMAL, "").is_err())
+    fn refuse(&self, _app: &Echo, machine: &mut ws::Client<Random>, refusals: &mut Refusals) {
+        let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
+        refuse(open, full, machine.sender(), refusals);
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        &["a ping that is too long", "while it is not open", "above the mark"]
     }
 }

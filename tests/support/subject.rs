@@ -1,6 +1,7 @@
 //! What the laws are asserted for, and what they are told about it.
 
 use ide_mcp::{Machine, Time, Wire};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A machine to be judged, with everything around it that the laws do not know.
@@ -45,17 +46,41 @@ pub trait Subject {
         64 * 1024
     }
 
-    /// Tries sends and answers that must be refused in this state; true if all of them were.
-    fn refused(&self, machine: &mut Self::Machine) -> bool;
+    /// Tries the sends and answers that must be refused in this state.
+    fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, refusals: &mut Refusals);
+
+    /// What [`refuse`](Subject::refuse) has tried, by name, once the machine was in all of its states.
+    fn must_refuse(&self) -> &'static [&'static str];
 
     /// `Host::poll_transmit`: true if a connection was named. Nothing else has it.
     fn transmit(&self, _machine: &mut Self::Machine) -> bool {
         false
     }
 
+    /// Something beside the connection happens, if there is anything: it brings the new time in for all, and may not
+    /// be noticed otherwise. False if there is nothing beside it.
+    fn aside(&self, _machine: &mut Self::Machine, _now: Time) -> bool {
+        false
+    }
+
     /// The calls of a run, both directions, and how they ended.
     fn calls(&self, _record: &Record<EventOf<Self>>) -> Calls {
         Calls::default()
+    }
+
+    /// New output cut into messages, in which bugs are planted.
+    fn messages(output: &[u8]) -> Vec<Vec<u8>> {
+        vec![output.to_vec()]
+    }
+
+    /// If the message answers a call: the same answer, to a question that nobody asked.
+    fn under_another_id(_message: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Whether the event says that a call has ended.
+    fn ends_a_call(_event: &EventOf<Self>) -> bool {
+        false
     }
 }
 
@@ -85,4 +110,34 @@ pub struct Calls {
     pub begun: Vec<String>,
     /// One entry for each ending: an answer on the wire, an outcome, an event that says it ended.
     pub ended: Vec<String>,
+}
+
+/// What was tried that has to be refused, and what was not.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    pub tried: BTreeSet<&'static str>,
+    pub granted: Option<String>,
+}
+
+impl Refusals {
+    /// `what` was tried; whether it was refused.
+    pub fn expect(&mut self, what: &'static str, refused: bool) {
+        self.tried.insert(what);
+        if !refused {
+            self.granted.get_or_insert_with(|| what.to_owned());
+        }
+    }
+
+    /// `what` was tried; how it may be refused.
+    pub fn expect_err<T: fmt::Debug, E: fmt::Debug + PartialEq>(
+        &mut self,
+        what: &'static str,
+        found: Result<T, E>,
+        allowed: &[E],
+    ) {
+        self.tried.insert(what);
+        if !found.as_ref().is_err_and(|error| allowed.contains(error)) {
+            self.granted.get_or_insert_with(|| format!("{what}: {found:?}, expected {allowed:?}"));
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::random::Random;
+use super::subject::Refusals;
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -281,8 +282,12 @@ impl Subject for ToySubject {
         MARK
     }
 
-    fn refused(&self, machine: &mut Toy) -> bool {
-        !machine.answer(4_000_000)
+    fn refuse(&self, _app: &ToyApp, machine: &mut Toy, refusals: &mut Refusals) {
+        refusals.expect("a foreign call", !machine.answer(4_000_000));
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        &["a foreign call"]
     }
 
     fn calls(&self, record: &Record<EventOf<Self>>) -> Calls {
@@ -297,5 +302,17 @@ impl Subject for ToySubject {
         let output = String::from_utf8_lossy(&record.output);
         calls.ended.extend(output.lines().filter_map(|line| line.strip_prefix("answer ")).map(Into::into));
         calls
+    }
+
+    fn messages(output: &[u8]) -> Vec<Vec<u8>> {
+        output.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    }
+
+    fn under_another_id(message: &[u8]) -> Option<Vec<u8>> {
+        message.starts_with(b"answer ").then(|| b"answer 4000000\n".to_vec())
+    }
+
+    fn ends_a_call(event: &ToyEvent) -> bool {
+        matches!(event, ToyEvent::Ended(_))
     }
 }

@@ -58,24 +58,22 @@ impl Place {
     }
 
     pub fn start(&self, program: &str, arguments: &[&str]) -> Process {
+        Process::spawn(program, &mut self.command(program, arguments))
+    }
+
+    /// A program in the project, with a home of its own.
+    pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         // Tests lie in target/*/deps, the programs beside it in examples.
         let test = std::env::current_exe().unwrap();
         let path = test.parent().and_then(Path::parent).unwrap().join("examples").join(program);
-        let mut child = Command::new(&path)
+        let mut command = Command::new(path);
+        command
             .args(arguments)
             .current_dir(self.project())
             .env("HOME", self.root.join("home"))
             .env_remove("CLAUDE_CONFIG_DIR")
-            .env_remove("CLAUDE_CODE_SSE_PORT")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let (sender, lines) = mpsc::channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Process { name: program.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
+            .env_remove("CLAUDE_CODE_SSE_PORT");
+        command
     }
 }
 
@@ -94,6 +92,15 @@ pub struct Process {
 }
 
 impl Process {
+    pub fn spawn(name: &str, command: &mut Command) -> Self {
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
+    }
+
     /// The next line of standard output.
     pub fn line(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
@@ -124,10 +131,20 @@ impl Process {
         }
     }
 
+    /// All lines that are left, to the end.
+    pub fn rest(&mut self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+
     /// A line for standard input.
     pub fn tell(&mut self, line: &str) {
+        self.put(&format!("{line}\n"));
+    }
+
+    /// A text for standard input.
+    pub fn put(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
-        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).unwrap();
+        stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).unwrap();
     }
 
     /// The end of standard input.

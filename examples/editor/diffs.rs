@@ -1,0 +1,96 @@
+//! The proposed changes that wait for a verdict, and how a command names one.
+
+use crate::command::Verdict;
+use ide_mcp::ide::{ConnId, DiffEnd, DiffOutcome, OpenDiff};
+use ide_mcp::rpc::CallId;
+
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    pub(crate) conn: ConnId,
+    pub(crate) call: CallId,
+    pub(crate) diff: OpenDiff,
+}
+
+impl Proposal {
+    /// What a verdict about it means. `contents` is what the person changed the proposal to.
+    pub(crate) fn outcome(self, verdict: Verdict, contents: Option<String>) -> DiffOutcome {
+        match verdict {
+            Verdict::Accept => {
+                DiffOutcome::Saved { contents: contents.unwrap_or(self.diff.new_file_contents) }
+            }
+            Verdict::Reject => DiffOutcome::Rejected { tab_name: self.diff.tab_name },
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("conn {} {:?}", self.conn.number(), self.diff.tab_name)
+    }
+}
+
+/// In the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Diffs(Vec<Proposal>);
+
+impl Diffs {
+    pub(crate) fn push(&mut self, proposal: Proposal) {
+        self.0.push(proposal);
+    }
+
+    /// The call ended without us.
+    pub(crate) fn forget(&mut self, call: CallId) {
+        self.0.retain(|proposal| proposal.call != call);
+    }
+
+    /// Takes out the one with this tab, or the only one. Tabs are unlike within one connection, and even there the
+    /// first of two that are not is taken.
+    pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u32>) -> Result<Proposal, String> {
+        let fits = |proposal: &&Proposal| {
+            tab.is_none_or(|tab| proposal.diff.tab_name == tab)
+                && conn.is_none_or(|number| proposal.conn.number() == number)
+        };
+        let fitting: Vec<&Proposal> = self.0.iter().filter(fits).collect();
+        let call = match (fitting.as_slice(), tab) {
+            ([], _) => return Err(self.none(tab, conn)),
+            ([only], _) => only.call,
+            ([first, rest @ ..], Some(_)) if rest.iter().all(|other| other.conn == first.conn) => first.call,
+            (several, Some(tab)) => {
+                let conns: Vec<u32> = several.iter().map(|proposal| proposal.conn.number()).collect();
+                return Err(format!("several connections have the tab {tab:?}: say which conn of {conns:?}"));
+            }
+            (several, None) => {
+                return Err(format!("several diffs are open: say which tab of {}", list(several)));
+            }
+        };
+        let index = self.0.iter().position(|proposal| proposal.call == call);
+        index.map(|index| self.0.remove(index)).ok_or_else(|| self.none(tab, conn))
+    }
+
+    fn none(&self, tab: Option<&str>, conn: Option<u32>) -> String {
+        if self.0.is_empty() {
+            return "no diff is open".into();
+        }
+        let what = match (tab, conn) {
+            (Some(tab), Some(conn)) => format!("no open diff of conn {conn} has the tab {tab:?}"),
+            (Some(tab), None) => format!("no open diff has the tab {tab:?}"),
+            (None, Some(conn)) => format!("no open diff is of conn {conn}"),
+            (None, None) => "no diff fits".into(),
+        };
+        format!("{what}; open are {}", list(&self.0.iter().collect::<Vec<_>>()))
+    }
+}
+
+fn list(proposals: &[&Proposal]) -> String {
+    proposals.iter().map(|proposal| proposal.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// How a diff ended that nobody answered, in a word.
+pub(crate) fn diff_end(why: DiffEnd) -> &'static str {
+    match why {
+        DiffEnd::TabClosed => "close_tab",
+        DiffEnd::AllClosed => "closeAllDiffTabs",
+        DiffEnd::ShutDown => "shutdown",
+        DiffEnd::Cancelled => "cancelled",
+        DiffEnd::Disconnected => "disconnected",
+        _ => "ended",
+    }
+}

@@ -1,0 +1,203 @@
+//! The folders that are open, and what lies in them.
+//!
+//! A path is compared in its real form: symbolic links resolved, `..` gone. What it leads to may still be exchanged
+//! between the look and the use by whoever may write in the folders; that is somebody who could change the files.
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+/// What Linux takes in one piece. A path costs a look at the disk for each of its parts.
+const MAX_PATH: usize = 4096;
+
+#[derive(Debug)]
+pub(crate) struct Folders {
+    /// As they were given, but absolute. The first is where relative paths begin.
+    given: Vec<PathBuf>,
+    real: Vec<PathBuf>,
+}
+
+/// A place in one of the folders, at which there need not be a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inside {
+    /// The absolute path as the person knows it.
+    pub(crate) shown: PathBuf,
+    /// Without symbolic links.
+    pub(crate) real: PathBuf,
+}
+
+impl Folders {
+    /// Opens folders; each must be one.
+    pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
+        let mut opened = Self { given: Vec::new(), real: Vec::new() };
+        for folder in folders {
+            if folder.as_os_str().is_empty() {
+                return Err("the name of a folder is empty; the working directory is `.`".into());
+            }
+            let says = |error: io::Error| format!("{}: {error}", folder.display());
+            let real = folder.canonicalize().map_err(says)?;
+            if !real.is_dir() {
+                return Err(format!("{} is no folder", folder.display()));
+            }
+            opened.given.push(std::path::absolute(folder).map_err(says)?);
+            opened.real.push(real);
+        }
+        Ok(opened)
+    }
+
+    pub(crate) fn given(&self) -> &[PathBuf] {
+        &self.given
+    }
+
+    /// Where a path of a command or of a tool lies, relative ones below the first folder. A `file:` URI is one as
+    /// well, percent-encoded or not.
+    pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {
+        if path.len() > MAX_PATH {
+            return Err(format!("a path has at most {MAX_PATH} bytes"));
+        }
+        match path.strip_prefix("file://") {
+            None => self.inside(OsStr::new(path)),
+            Some(uri) => {
+                let text = uri.strip_prefix("localhost").unwrap_or(uri);
+                if !text.starts_with('/') {
+                    return Err(format!("{path:?} is no URI of a file on this machine"));
+                }
+                // Some clients encode and some do not: a file that has the name as it stands is meant.
+                let plain = self.inside(OsStr::new(text));
+                match percent_decoded(text) {
+                    Some(decoded) if !plain.as_ref().is_ok_and(|place| place.real.exists()) => {
+                        self.inside(OsStr::new(&decoded))
+                    }
+                    _ => plain,
+                }
+            }
+        }
+    }
+
+    fn inside(&self, path: &OsStr) -> Result<Inside, String> {
+        let first = self.given.first().map_or_else(|| Path::new("/"), PathBuf::as_path);
+        let joined = first.join(path);
+        let real = real(&joined).map_err(|error| format!("{}: {error}", joined.display()))?;
+        if !self.real.iter().any(|folder| real.starts_with(folder)) {
+            return Err(format!("{} lies outside of the open folders", joined.display()));
+        }
+        // As text, `..` says nothing about where a path leads.
+        let plain = !joined.components().any(|part| part == Component::ParentDir);
+        let shown = if plain { joined.components().collect() } else { real.clone() };
+        Ok(Inside { shown, real })
+    }
+}
+
+/// The path without symbolic links and `..`, as the system would follow it. What does not exist is taken as it is
+/// written, below the deepest directory that does.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Prefix(_) | Component::RootDir => real.push(part),
+            Component::Normal(name) => {
+                real.push(name);
+                match real.canonicalize() {
+                    Ok(resolved) => real = resolved,
+                    Err(error) if !is_missing(&error) => return Err(error),
+                    // A link that leads nowhere: whoever writes there creates a file elsewhere.
+                    Err(error) if fs::symlink_metadata(&real).is_ok() => return Err(error),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    Ok(real)
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// `None` if nothing is encoded, or what is encoded is not UTF-8 or a NUL.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut pieces = text.split('%');
+    bytes.extend_from_slice(pieces.next()?.as_bytes());
+    let mut is_encoded = false;
+    for piece in pieces {
+        let digits = piece.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+        let byte = u8::from_str_radix(digits, 16).ok().filter(|byte| *byte != 0)?;
+        bytes.push(byte);
+        bytes.extend_from_slice(piece.get(2..)?.as_bytes());
+        is_encoded = true;
+    }
+    if is_encoded { String::from_utf8(bytes).ok() } else { None }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn only_what_really_lies_in_a_folder_is_inside() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-folders-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("p/sub")).unwrap();
+        fs::create_dir_all(root.join("p_evil")).unwrap();
+        fs::write(root.join("p/a.txt"), "").unwrap();
+        fs::write(root.join("p/ü.txt"), "").unwrap();
+        fs::write(root.join("p/a%41.txt"), "").unwrap();
+        fs::write(root.join("secret"), "").unwrap();
+        symlink("/etc", root.join("p/etc")).unwrap();
+        symlink("sub", root.join("p/in")).unwrap();
+        symlink("../missing", root.join("p/nowhere")).unwrap();
+        symlink("loop", root.join("p/loop")).unwrap();
+        let root = root.canonicalize().unwrap();
+        let text = root.to_str().unwrap();
+        let folders = Folders::open(&[root.join("p")]).unwrap();
+        let cases = [
+            ("the folder", ".", Some("p")),
+            ("a file", "a.txt", Some("p/a.txt")),
+            ("a file, absolute", &format!("{text}/p//./a.txt"), Some("p/a.txt")),
+            ("down and up", "sub/../a.txt", Some("p/a.txt")),
+            ("up and down", "../p/a.txt", Some("p/a.txt")),
+            ("missing", "sub/new/b.txt", Some("p/sub/new/b.txt")),
+            ("below a file", "a.txt/b", Some("p/a.txt/b")),
+            ("nothing is expanded", "$HOME/~/a..b", Some("p/$HOME/~/a..b")),
+            ("a link that stays", "in/b.txt", Some("p/sub/b.txt")),
+            ("a URI", &format!("file://{text}/p/a.txt"), Some("p/a.txt")),
+            ("a URI, plain", &format!("file://{text}/p/ü.txt"), Some("p/ü.txt")),
+            ("a URI, encoded", &format!("file://{text}/p/%C3%BC.txt"), Some("p/ü.txt")),
+            ("a URI that looks encoded", &format!("file://{text}/p/a%41.txt"), Some("p/a%41.txt")),
+            ("a URI, half encoded", &format!("file://{text}/p/50%"), Some("p/50%")),
+            ("the neighbour", "../p_evil/x", None),
+            ("above", "..", None),
+            ("above what is missing", "new/../../secret", None),
+            ("above what is missing, twice", "new/../new/../../x", None),
+            ("elsewhere", "/etc/passwd", None),
+            ("a link that leaves", "etc/passwd", None),
+            ("a link that leaves, missing", "etc/ide-mcp-missing/x", None),
+            ("a link that leads nowhere", "nowhere", None),
+            ("a link to itself", "loop/x", None),
+            ("above a link", "in/../../secret", None),
+            ("a URI of this machine", &format!("file://localhost{text}/p/a.txt"), Some("p/a.txt")),
+            ("a URI of another machine", "file://other/a.txt", None),
+            ("a URI with a sign for a digit", &format!("file://{text}/p/%+1"), Some("p/%+1")),
+            ("the longest path", &format!("{}/a.txt", "./".repeat(2045)), Some("p/a.txt")),
+            ("a longer one", &format!("{}a.txt", "./".repeat(2046)), None),
+            ("a URI, encoded, above", &format!("file://{text}/p/%2e%2e/secret"), None),
+            ("a NUL", "a\0b", None),
+        ];
+        for (name, path, expected) in cases {
+            let found = folders.find(path);
+            let expected = expected.map(|path| root.join(path));
+            assert_eq!(found.as_ref().ok().map(|place| &place.real), expected.as_ref(), "{name}: {found:?}");
+        }
+        let shown = |path| folders.find(path).unwrap().shown;
+        assert_eq!(shown("in/b.txt"), root.join("p/in/b.txt"), "as the person knows it");
+        assert_eq!(shown("in/../a.txt"), root.join("p/a.txt"), "`..` says nothing to a reader");
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,8 @@
+//! The parts of the agent that need no process: each has its tests at its end. Cargo runs the tests of an example only
+//! instead of building the example, which the other tests need.
+#![allow(dead_code, reason = "only the tests of the parts are of interest here")]
+
+#[path = "../agent/options.rs"]
+mod options;
+#[path = "../agent/request.rs"]
+mod request;

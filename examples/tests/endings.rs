@@ -1,0 +1,169 @@
+//! How the programs end: whose output nobody reads, whose input ends, and whose other side ends.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::result_large_err,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes; tungstenite says how large its refusals are"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use support::{Place, Process};
+use tungstenite::Message;
+use tungstenite::handshake::server::{Request, Response};
+use tungstenite::protocol::CloseFrame;
+
+#[test]
+fn an_editor_says_why_it_ends() {
+    let place = Place::new("stopping");
+    let how: [(&str, fn(&mut Process)); 4] = [
+        ("quit", |editor| editor.tell("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
+        ("quit", |editor| {
+            editor.put(r#"{"cmd":"quit"}"#);
+            editor.hang_up();
+        }),
+        ("end of standard input", Process::hang_up),
+        ("signal", |editor| editor.terminate()),
+    ];
+    for (why, end) in how {
+        let mut editor = place.editor(&[]);
+        let listening = editor.event("listening");
+        end(&mut editor);
+        assert_eq!(editor.event("stopping")["why"], why);
+        assert_eq!(editor.end(), (Some(0), String::new()), "{why}");
+        assert_eq!(editor.rest(), [""; 0], "{why}");
+        assert!(!Path::new(listening["lock"].as_str().unwrap()).exists(), "{why}");
+    }
+}
+
+#[test]
+fn an_agent_that_waits_for_a_verdict_says_one_line_when_the_editor_ends() {
+    for (name, status, line, said) in [
+        ("quits", Some(1), vec!["rejected"], ""),
+        ("dies", Some(1), vec![], "agent: the editor ended before a verdict (the connection ended"),
+    ] {
+        let place = Place::new(name);
+        place.write("new.txt", "new\n");
+        let mut editor = place.editor(&[]);
+        editor.event("listening");
+        let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+        editor.until("diff");
+        if name == "quits" {
+            editor.tell(r#"{"cmd":"quit"}"#)
+        } else {
+            editor.kill()
+        }
+        let (ended, complaint) = agent.end();
+        assert_eq!(ended, status, "{name}");
+        assert_eq!(agent.rest(), line, "{name}");
+        assert!(
+            complaint.starts_with(said) && complaint.is_empty() == said.is_empty(),
+            "{name}: {complaint}"
+        );
+        assert!(complaint.lines().count() <= 1, "{name}: {complaint}");
+        assert!(!place.project().join("a.txt").exists(), "{name}");
+    }
+}
+
+/// The status and what it complained of.
+fn ended(mut child: Child) -> (Option<i32>, String) {
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+#[test]
+fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
+    let place = Place::new("unread");
+    place.write("new.txt", "new\n");
+    let mut command = place.command("editor", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut editor = pipes.spawn().unwrap();
+    let stdin = editor.stdin.take();
+    let mut line = String::new();
+    BufReader::new(editor.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let (status, said) = ended(editor);
+    drop(stdin);
+    assert!(status == Some(1) && said.contains("standard output cannot be written"), "{status:?} {said}");
+    assert_eq!(agent.end().0, Some(1));
+    assert!(!Path::new(listening["lock"].as_str().unwrap()).exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let place = Place::new("full");
+    let path = place.write("a.txt", "x\n");
+    let open = json!({"filePath": path}).to_string();
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = place.command("editor", &[]);
+    let child = command.stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, said) = ended(child);
+    assert!(status == Some(1) && said.contains("No space left"), "the editor: {status:?} {said}");
+
+    let mut editor = place.editor(&[]);
+    editor.event("listening");
+    for arguments in [&["tools"][..], &["call", "openFile", &open], &["--help"]] {
+        let mut command = place.command("agent", arguments);
+        let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+        let (status, said) = ended(child);
+        assert!(status == Some(1) && said.contains("No space left"), "{arguments:?}: {status:?} {said}");
+        // As with `agent … | true`.
+        let mut command = place.command("agent", arguments);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap();
+        child.stdout = None;
+        assert_eq!(ended(child), (Some(0), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_the_editor_says_last_cannot_write_over_the_screen() {
+    let place = Place::new("escape");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let lock = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), lock.to_string()).unwrap();
+    let mut agent = place.agent(&["tools"]);
+    let chosen = |_: &Request, mut response: Response| {
+        response.headers_mut().insert("Sec-WebSocket-Protocol", "mcp".parse().unwrap());
+        Ok(response)
+    };
+    let mut socket = tungstenite::accept_hdr(listener.accept().unwrap().0, chosen).unwrap();
+    let reason = "\u{1b}[2J\u{9b}2J\nagent: all is well\u{202e}";
+    let frame = CloseFrame { code: 4000.into(), reason: reason.into() };
+    socket.send(Message::Close(Some(frame))).unwrap();
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(1));
+    assert!(said.contains("4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"), "{said:?}");
+    assert_eq!(said.lines().count(), 1, "{said:?}");
+}
+
+#[test]
+fn a_line_that_is_no_text_is_a_wrong_line_and_no_end() {
+    let place = Place::new("bytes");
+    let mut command = place.command("editor", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut editor = pipes.spawn().unwrap();
+    editor.stdin.as_mut().unwrap().write_all(b"\n\xff\n{\"cmd\":\"quit\"}\n").unwrap();
+    let lines: Vec<String> =
+        BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert_eq!(lines[1], r#"{"event":"error","line":2,"message":"line 2 is no command: it is not UTF-8"}"#);
+    assert_eq!(lines[2], r#"{"event":"stopping","why":"quit"}"#);
+    assert_eq!(ended(editor), (Some(0), String::new()));
+}

@@ -1,0 +1,184 @@
+//! What the programs say of a command line that is wrong or an editor that is not there, and their exit statuses.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use ide_mcp::ide::{AuthToken, LockFile};
+use serde_json::Value;
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+use support::{Place, Process};
+
+/// The id of a process that has ended.
+fn dead() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+/// Publishes a lock file as an editor with this process would, and returns its path.
+fn publish(place: &Place, port: u16, pid: u32) -> String {
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let folders = vec![place.project().to_str().unwrap().into()];
+    let file = LockFile::new(pid, folders, "Gone", AuthToken::from_text("t").unwrap());
+    let path = place.lock_dir().join(LockFile::file_name(port));
+    fs::write(&path, file.to_json()).unwrap();
+    path.to_str().unwrap().into()
+}
+
+/// A port where nobody listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
+    let place = Place::new("usage");
+    place.write("file", "");
+    let see = |program| format!("; see `{program} --help`\n");
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("editor", &["--prot", "1"], "--prot"),
+        ("editor", &["--port", "http"], "--port takes a number from 0 to 65535, not \"http\""),
+        ("editor", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
+        ("editor", &["--name", ""], "--name takes a name"),
+        ("editor", &["--on-diff", "maybe"], "--on-diff takes ask, accept, reject or hold"),
+        ("editor", &["--token", ""], "--token"),
+        ("agent", &[], "a command is missing"),
+        ("agent", &["dance"], "no command: \"dance\""),
+        ("agent", &["tools", "x"], "\"x\" is a word too many for tools"),
+        ("agent", &["call"], "call needs the NAME of a tool"),
+        ("agent", &["call", "openDiff", "{}"], "no arguments of openDiff"),
+        ("agent", &["diff", "file"], "diff needs NEWFILE"),
+        ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
+        ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
+    ];
+    for (program, arguments, expected) in cases {
+        let (status, said) = place.start(program, arguments).end();
+        assert_eq!(status, Some(2), "{program} {arguments:?}: {said}");
+        assert!(said.contains(expected) && said.ends_with(&see(*program)), "{program} {arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{program} {arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn help_says_what_the_exit_status_means() {
+    let place = Place::new("help");
+    for program in ["editor", "agent"] {
+        let mut process = place.start(program, &["--help"]);
+        assert_eq!(process.end(), (Some(0), String::new()));
+        let text = process.rest().join("\n");
+        assert!(text.contains("exit status: 0; 1 "), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    }
+}
+
+#[test]
+fn an_editor_that_cannot_begin_says_why_with_status_2() {
+    let place = Place::new("begin");
+    place.write("file", "");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let in_use = format!("port {port} is in use: ");
+    let cases: &[(&[&str], &str)] = &[
+        (&["--port", &port], &in_use),
+        (&[""], "the name of a folder is empty"),
+        (&["missing"], "missing: "),
+        (&["file"], "file is no folder"),
+    ];
+    for (arguments, expected) in cases {
+        let (status, said) = place.start("editor", arguments).end();
+        assert!(status == Some(2) && said.contains(expected), "{arguments:?}: {status:?} {said}");
+    }
+    assert!(!place.lock_dir().exists());
+}
+
+#[test]
+fn an_agent_that_finds_no_editor_says_why_with_status_2() {
+    let place = Place::new("none");
+    let (pid, port) = (dead(), free_port());
+    let gone = publish(&place, port, pid);
+    let living = publish(&place, free_port(), std::process::id());
+    let misnamed = place.write("editor.lock", "{}");
+    let port = port.to_string();
+    let not_running = format!("its process {pid} does not run: start the editor again, or remove {gone}");
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("a missing lock file", &["--lock", "41111.lock"], "there is no lock file 41111.lock"),
+        ("a missing one, misnamed", &["--lock", "nothing"], "there is no lock file nothing"),
+        ("no name at all", &["--lock", "/"], "there is no lock file /"),
+        (
+            "a misnamed lock file",
+            &["--lock", &misnamed],
+            "editor.lock is not named after a port, such as 41111.lock",
+        ),
+        ("the port of a dead process", &["--port", &port], &not_running),
+        ("the lock file of a dead process", &["--lock", &gone], &not_running),
+        ("a process that does not listen", &["--lock", &living], "does not answer on port"),
+        ("a missing directory", &["--cwd", "missing"], "--cwd: there is no directory \"missing\""),
+        (
+            "a directory that is a file",
+            &["--cwd", "editor.lock"],
+            "--cwd: there is no directory \"editor.lock\"",
+        ),
+    ];
+    for (name, arguments, expected) in cases {
+        let (status, said) = place.agent(&[*arguments, &["tools"]].concat()).end();
+        assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
+    }
+    let mut command = place.command("agent", &["--cwd", "/", "tools"]);
+    let (status, said) = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x")).end();
+    assert!(
+        status == Some(2) && said.contains("\"41111x\", which is no port: unset it"),
+        "{status:?} {said}"
+    );
+}
+
+#[test]
+fn a_wrong_token_is_the_fault_of_the_lock_file() {
+    let place = Place::new("token");
+    let mut editor = place.editor(&[]);
+    let listening = editor.event("listening");
+    let lock = listening["lock"].as_str().unwrap();
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    file["authToken"] = "another".into();
+    fs::write(lock, file.to_string()).unwrap();
+    let (status, said) = place.agent(&["tools"]).end();
+    assert!(
+        status == Some(1) && said.contains(&format!("{lock} is not the lock file of this editor")),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_proposed_is_refused_before_anybody_is_asked() {
+    let place = Place::new("refused");
+    place.write("a.txt", "same\n");
+    place.write("same.txt", "same\n");
+    place.write("new.txt", "new\n");
+    fs::write(place.project().join("bytes"), [0xff]).unwrap();
+    let cases: &[(&str, [&str; 2], i32, &str)] = &[
+        ("a directory", [".", "new.txt"], 1, "is a directory"),
+        ("no parent", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
+        ("a file for a parent", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
+        ("no file", ["/dev/null", "new.txt"], 1, "is no file"),
+        ("nothing to propose it with", ["a.txt", "missing"], 1, "missing: "),
+        ("no text", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
+        ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),
+    ];
+    for (name, [path, new], status, expected) in cases {
+        let (ended, said) = place.agent(&["diff", path, new]).end();
+        assert!(ended == Some(*status) && said.contains(expected), "{name}: {ended:?} {said}");
+    }
+    let mut agent = place.agent(&["diff", "a.txt", "same.txt"]);
+    assert_eq!(agent.end(), (Some(0), String::new()));
+    assert_eq!(agent.rest(), ["nothing to propose: a.txt has these contents already"]);
+}

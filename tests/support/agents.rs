@@ -1,0 +1,194 @@
+//! `ide::Client` as a subject of the laws: an agent that asks.
+
+use super::calls;
+use super::editors::{IdeServer, MARK, Unwritable, foreign};
+use super::frames::plain;
+use super::laws::{Calls, Record, Subject};
+use super::random::Random;
+use super::said::{BINARY, CLOSE, PORT, TEXT, token};
+use super::subject::Refusals;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
+use ide_mcp::mcp::{Implementation, Timeout};
+use ide_mcp::rpc::{RequestId, SendError, SessionId};
+use ide_mcp::{Machine as _, Time, Wire as _};
+
+/// `ide::Client` with an application that asks.
+#[derive(Debug)]
+pub struct IdeClient;
+
+/// What an agent asked so far, and what it knows of the connection.
+pub struct Agent {
+    random: Option<Random>,
+    asked: Vec<RequestId>,
+    ended: Vec<RequestId>,
+    /// It has heard that it is attached.
+    ready: bool,
+    /// It has closed.
+    closing: bool,
+    closed: bool,
+}
+
+impl Subject for IdeClient {
+    type Machine = Client<Random>;
+    type App = Agent;
+
+    fn name(&self) -> String {
+        "ide::Client".into()
+    }
+
+    fn make(&self, now: Time) -> Client<Random> {
+        let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
+        config.pid = Some(7);
+        config.limits.outgoing = MARK;
+        Client::new(config, Random::new(7), SessionId::new(1), now).unwrap()
+    }
+
+    fn app(&self, seed: u64) -> Agent {
+        Agent {
+            random: (seed != 0).then(|| Random::new(seed)),
+            asked: Vec::new(),
+            ended: Vec::new(),
+            ready: false,
+            closing: false,
+            closed: false,
+        }
+    }
+
+    fn react(&self, app: &mut Agent, machine: &mut Client<Random>, event: &ClientEvent) {
+        match event {
+            ClientEvent::Ready(_) => {
+                app.ready = true;
+                app.asked.extend(machine.list_tools());
+            }
+            ClientEvent::Outcome { request, .. } => {
+                app.asked.retain(|asked| asked != request);
+                app.ended.push(*request);
+            }
+            ClientEvent::Closed(_) => app.closed = true,
+            _ => {}
+        }
+        let choice = app.random.as_mut().map_or(0, |random| random.below(8));
+        let asked = match choice {
+            1 => machine.call(&ToolRequest::OpenDiff(OpenDiff::new("/a", "x", "t"))),
+            2 => machine.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))),
+            3 => machine.call(&ToolRequest::CloseTab(CloseTab::new("t"))),
+            4 => machine.request("ping", None::<&()>, Timeout::Never),
+            5 => {
+                if let Some(request) = app.asked.pop() {
+                    machine.cancel(request, Some("never mind"));
+                }
+                return;
+            }
+            6 if app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
+                app.closing = true;
+                return machine.close();
+            }
+            _ => return,
+        };
+        app.asked.extend(asked);
+    }
+
+    fn is_closed(event: &ClientEvent) -> bool {
+        matches!(event, ClientEvent::Closed(_))
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        let text = |text: &str| plain(TEXT, text.as_bytes());
+        let initialized = text(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#,
+        );
+        let early = text(r#"{"jsonrpc":"2.0","method":"notifications/early"}"#);
+        let ready = [self.opening(), early, initialized].concat();
+        let answer = |id: u32| text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#));
+        let pushes = |round: u32| {
+            [
+                text(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"s","filePath":"/a"}}"#),
+                text(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/a"}}"#),
+                text(&format!(r#"{{"jsonrpc":"2.0","id":90{round}1,"method":"ping"}}"#)),
+                text(&format!(r#"{{"jsonrpc":"2.0","id":"90{round}","method":"nonexistent/method","params":{{}}}}"#)),
+            ]
+            .concat()
+        };
+        let error = text(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#);
+        let refused = text(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#);
+        let unknown = text(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01"}}"#);
+        let without_mcp =
+            String::from_utf8(self.opening()).unwrap().replace("\r\nSec-WebSocket-Protocol: mcp", "");
+        vec![
+            [ready.clone(), answer(2), pushes(0), answer(4), answer(3), answer(3), answer(5)].concat(),
+            [ready.clone(), pushes(1), error, answer(2), answer(77), pushes(2), answer(6)].concat(),
+            [ready.clone(), pushes(3), plain(BINARY, b"[]"), answer(2), plain(CLOSE, b"\x03\xe9")].concat(),
+            [ready, (0..9).flat_map(|_| text("no")).collect(), answer(2)].concat(),
+            [self.opening(), refused].concat(),
+            [self.opening(), unknown, answer(2)].concat(),
+            without_mcp.into(),
+            b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        ]
+    }
+
+    /// The answer to the request that the fixed seed makes.
+    fn opening(&self) -> Vec<u8> {
+        let client = self.make(Time::ZERO);
+        let mut server = IdeServer.make(Time::ZERO);
+        server.feed(Time::ZERO, client.outgoing());
+        assert!(server.poll_event().is_none());
+        server.outgoing().to_vec()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        let padding = "p".repeat(len.saturating_sub(100));
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{{"padding":"{padding}"}}}}"#);
+        plain(TEXT, text.as_bytes())
+    }
+
+    fn mark(&self) -> usize {
+        MARK
+    }
+
+    fn refuse(&self, app: &Agent, machine: &mut Client<Random>, refusals: &mut Refusals) {
+        refusals.expect("cancelling a request of another session", !machine.cancel(foreign().1, None));
+        for request in &app.ended {
+            refusals.expect("cancelling what has ended", !machine.cancel(*request, None));
+        }
+        // The end of the connection may be there though it was not polled yet.
+        let (name, allowed): (_, &[SendError]) = match () {
+            () if app.closed || app.ready && app.closing => ("after the end", &[SendError::Closed]),
+            () if !app.ready => ("before it is attached", &[SendError::NotReady, SendError::Closed]),
+            () if machine.outgoing().len() >= MARK => ("above the mark", &[SendError::Full, SendError::Closed]),
+            () => ("", &[SendError::Unserializable, SendError::Closed]),
+        };
+        refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
+        let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
+        refusals.expect_err("what is no JSON", asked, allowed);
+        if !name.is_empty() {
+            refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
+            refusals.expect_err(name, machine.list_tools(), allowed);
+            refusals.expect_err(name, machine.call(&ToolRequest::CloseAllDiffTabs), allowed);
+        }
+        // A ping may go out before the session is open, and not after the end.
+        if app.closing || app.closed {
+            let allowed = [SendError::NotReady, SendError::Closed];
+            refusals.expect_err("after the end", machine.request("ping", None::<&()>, Timeout::Never), &allowed);
+        }
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        &[
+            "cancelling a request of another session",
+            "cancelling what has ended",
+            "before it is attached",
+            "what is no JSON",
+            "above the mark",
+            "after the end",
+        ]
+    }
+
+    fn calls(&self, record: &Record<ClientEvent>) -> Calls {
+        calls::of_agent(record)
+    }
+
+    fn ends_a_call(event: &ClientEvent) -> bool {
+        matches!(event, ClientEvent::Outcome { .. })
+    }
+}

@@ -1,0 +1,154 @@
+//! Law 7 for the IDE layer: which requests there were, in both directions, and how each of them ended.
+//!
+//! Requests of the peer are told apart by their ids as they are written, so no two of a script may be written alike
+//! (`2` and `2.0` are the same id, written in two ways). Requests of our own are numbered in the order in which they
+//! went out.
+
+use super::frames::{self, Read};
+use super::laws::{Calls, Record};
+use super::said::TEXT;
+use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent, ToolRequest};
+use ide_mcp::mcp::CallEnd;
+use ide_mcp::rpc::{CallId, RequestId};
+use ide_mcp::ws::frame::{Header, Opcode, mask};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// The members of a message, each as it is written.
+type Message = BTreeMap<String, Box<RawValue>>;
+
+/// The calls of a connection, as an editor sees it.
+pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
+    let mut names = BTreeMap::new();
+    let (mut unanswered, mut outcomes) = (Vec::new(), Vec::new());
+    for event in &record.events {
+        match event {
+            ServerEvent::Call { call, request } => drop(names.insert(*call, name(request))),
+            ServerEvent::CallEnded { call, how: CallEnd::Cancelled { .. } | CallEnd::Closed }
+            | ServerEvent::DiffClosed { call, why: DiffEnd::Cancelled | DiffEnd::Disconnected, .. } => {
+                unanswered.push(*call);
+            }
+            ServerEvent::Outcome { request, .. } => outcomes.push(*request),
+            _ => {}
+        }
+    }
+    let of_peer = asked(&messages_in(&record.input, true));
+    let mut calls = incoming(of_peer, &names, &unanswered, &record.output);
+    outgoing(&mut calls, &record.output, &outcomes);
+    calls
+}
+
+/// The calls of a connection, as an agent sees it.
+pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
+    let outcomes: Vec<RequestId> = record
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            ClientEvent::Outcome { request, .. } => Some(*request),
+            _ => None,
+        })
+        .collect();
+    let of_peer = asked(&messages_in(&record.input, false));
+    let mut calls = incoming(of_peer, &BTreeMap::new(), &[], &record.output);
+    outgoing(&mut calls, &record.output, &outcomes);
+    calls
+}
+
+/// Whether a server's frame answers the call of a tool.
+pub fn is_answer_to_a_call(frame: &Read) -> bool {
+    let message = (frame.first == TEXT).then(|| read(&frame.payload)).flatten().unwrap_or_default();
+    answers(&message) && message.get("result").is_some_and(|result| result.get().starts_with(r#"{"content""#))
+}
+
+/// The same answer, to a question that nobody asked.
+pub fn under_another_id(frame: &Read) -> Vec<u8> {
+    let mut message = read(&frame.payload).unwrap();
+    message.insert("id".into(), RawValue::from_string(r#""nobody's""#.into()).unwrap());
+    frames::plain(frame.first, &serde_json::to_vec(&message).unwrap())
+}
+
+/// What the peer asked, up to the last that was looked at, and the end of each.
+fn incoming(
+    mut of_peer: Vec<String>,
+    names: &BTreeMap<CallId, String>,
+    unanswered: &[CallId],
+    output: &[u8],
+) -> Calls {
+    let mut ended: Vec<String> =
+        messages_out(output).iter().filter(|message| answers(message)).filter_map(id).collect();
+    // What comes behind the end of the connection is not looked at.
+    let was_seen = |id: &String| ended.contains(id) || names.values().any(|name| name == id);
+    of_peer.truncate(of_peer.iter().rposition(was_seen).map_or(0, |last| last + 1));
+    let of_nobody = || "a call that was never told".to_owned();
+    ended.extend(unanswered.iter().map(|call| names.get(call).cloned().unwrap_or_else(of_nobody)));
+    Calls { begun: of_peer, ended }
+}
+
+/// What we asked, but for the handshake, which is no call, and the outcomes.
+fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
+    let messages = messages_out(output).into_iter();
+    let of_application =
+        messages.filter(|message| message.get("method").is_some_and(|name| name.get() != r#""initialize""#));
+    let number = |number: usize| format!("our own {number}");
+    calls.begun.extend((0..asked(&of_application.collect::<Vec<_>>()).len()).map(number));
+    // Handles are in the order in which they were given out.
+    let mut handles = outcomes.to_vec();
+    handles.sort();
+    handles.dedup();
+    calls.ended.extend(outcomes.iter().map(|outcome| number(handles.partition_point(|one| one < outcome))));
+}
+
+/// What the scripts have put into a call.
+fn name(request: &ToolRequest) -> String {
+    match request {
+        ToolRequest::OpenDiff(diff) => diff.new_file_contents.clone(),
+        ToolRequest::GetDiagnostics(ask) => ask.uri.clone().unwrap_or_default(),
+        ToolRequest::Other(other) => read(other.arguments.get().as_bytes()).as_ref().and_then(id).unwrap_or_default(),
+        request => panic!("{request:?} is no event"),
+    }
+}
+
+/// The ids of those among these messages that want an answer.
+fn asked(messages: &[Message]) -> Vec<String> {
+    messages.iter().filter(|message| message.contains_key("method")).filter_map(id).collect()
+}
+
+fn answers(message: &Message) -> bool {
+    !message.contains_key("method") && (message.contains_key("result") || message.contains_key("error"))
+}
+
+/// The id as it is written; `null` is none.
+fn id(message: &Message) -> Option<String> {
+    message.get("id").map(|id| id.get().to_owned()).filter(|id| id != "null")
+}
+
+fn read(text: &[u8]) -> Option<Message> {
+    serde_json::from_slice(text).ok()
+}
+
+/// The messages in what we wrote; none if that is no more than a refusal.
+fn messages_out(output: &[u8]) -> Vec<Message> {
+    if output.starts_with(b"HTTP/") && !output.starts_with(b"HTTP/1.1 101") {
+        return Vec::new();
+    }
+    let texts = frames::read(output).into_iter().filter(|frame| frame.first == TEXT);
+    texts.map(|frame| read(&frame.payload).unwrap()).collect()
+}
+
+/// The messages in what was fed, which may break off anywhere.
+fn messages_in(input: &[u8], masked: bool) -> Vec<Message> {
+    let Some(head) = input.windows(4).position(|end| end == b"\r\n\r\n") else { return Vec::new() };
+    let mut rest = &input[head + 4..];
+    let mut messages = Vec::new();
+    while let Ok(Some((header, size))) = Header::parse(rest, masked) {
+        let end = size + usize::try_from(header.len).unwrap();
+        let Some(payload) = rest.get(size..end) else { break };
+        let mut payload = payload.to_vec();
+        mask(header.key.unwrap_or_default(), 0, &mut payload);
+        if header.opcode == Opcode::Text {
+            messages.extend(read(&payload));
+        }
+        rest = &rest[end..];
+    }
+    messages
+}

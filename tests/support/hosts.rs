@@ -1,0 +1,289 @@
+//! `ide::Host` as a subject of the laws: seen through one of its connections, while another has its own life and a
+//! third is gone.
+
+use super::calls;
+use super::editors::{Editor, IdeServer, MARK, Standing, Unwritable, foreign, selection, server_config};
+use super::frames::masked;
+use super::laws::{Calls, Record, Subject};
+use super::said::{PING, attached, open_diff, request, text};
+use super::subject::Refusals;
+use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerEvent};
+use ide_mcp::mcp::{Timeout, ToolResult};
+use ide_mcp::rpc::{CallId, Gone, SendError};
+use ide_mcp::{Machine, Time, Wire};
+
+/// An `ide::Host` with a second client attached, seen through the connection of the first.
+#[derive(Debug)]
+pub struct IdeHost;
+
+/// The host as the `Wire` of one of its connections. What `HostWire` shows is kept, since a guard cannot be lent from.
+#[derive(Debug)]
+pub struct OneOfHost {
+    host: Host,
+    conn: ConnId,
+    other: ConnId,
+    /// A connection that was removed, whose place another has by now, and a call of it.
+    gone: (ConnId, CallId),
+    space: Vec<u8>,
+    outgoing: Vec<u8>,
+    wants_input: bool,
+    is_done: bool,
+}
+
+impl OneOfHost {
+    fn new(now: Time) -> Self {
+        let mut config = HostConfig::new(server_config());
+        config.strangers = 2;
+        let mut host = Host::new(config);
+        let gone = host.connect(now);
+        host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
+        let call = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
+            HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+            _ => None,
+        });
+        host.remove(now, gone);
+        while host.poll_event().is_some() {}
+        let other = host.connect(now);
+        host.wire(other).unwrap().feed(now, &attached());
+        while host.poll_event().is_some() {}
+        let conn = host.connect(now);
+        while host.poll_transmit().is_some() {}
+        let mut machine = Self {
+            host,
+            conn,
+            other,
+            gone: (gone, call.unwrap()),
+            space: Vec::new(),
+            outgoing: Vec::new(),
+            wants_input: true,
+            is_done: false,
+        };
+        machine.look();
+        machine
+    }
+
+    /// Does something with the wire, if it is still there, and keeps what it shows then.
+    fn with(&mut self, act: impl FnOnce(&mut HostWire<'_>)) {
+        if let Some(mut wire) = self.host.wire(self.conn) {
+            act(&mut wire);
+        }
+        self.look();
+    }
+
+    fn look(&mut self) {
+        let Some(mut wire) = self.host.wire(self.conn) else { return };
+        self.space.resize(wire.space().len(), 0);
+        self.outgoing.clear();
+        self.outgoing.extend_from_slice(wire.outgoing());
+        self.wants_input = wire.wants_input();
+        self.is_done = wire.is_done();
+    }
+
+    /// The other client says something, which is answered.
+    fn aside(&mut self, now: Time) {
+        let Some(mut wire) = self.host.wire(self.other) else { return };
+        wire.sent(usize::MAX);
+        let said = [masked(PING, b"aside"), text(&request(7, "ping"))].concat();
+        wire.feed(now, if wire.wants_input() { &said } else { &[] });
+        self.look();
+    }
+
+    fn standing(&self) -> Standing {
+        let server = self.host.connections().find(|(id, _)| *id == self.conn).map(|(_, server)| server);
+        Standing {
+            open: server.is_some_and(|server| server.is_open()),
+            full: self.outgoing.len() >= MARK,
+        }
+    }
+}
+
+impl Wire for OneOfHost {
+    fn space(&mut self) -> &mut [u8] {
+        &mut self.space
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        let filled = std::mem::take(&mut self.space);
+        self.with(|wire| {
+            wire.space().copy_from_slice(&filled);
+            wire.filled(now, n);
+        });
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.with(|wire| wire.feed(now, bytes));
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.with(|wire| wire.feed_eof(now));
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.outgoing
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.with(|wire| wire.sent(n));
+    }
+
+    fn wants_input(&self) -> bool {
+        self.wants_input
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    fn trim(&mut self) {
+        self.with(|wire| wire.trim());
+    }
+}
+
+impl Machine for OneOfHost {
+    type Event = ServerEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.host.tick(now);
+        self.look();
+    }
+
+    /// The events of this connection; those of the other are of no interest.
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        let found = loop {
+            match self.host.poll_event() {
+                Some(HostEvent::Connection { conn, event }) if conn == self.conn => break Some(event),
+                Some(_) => {}
+                None => break None,
+            }
+        };
+        self.look();
+        found
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.host.deadline()
+    }
+}
+
+impl Subject for IdeHost {
+    type Machine = OneOfHost;
+    type App = Editor;
+
+    fn name(&self) -> String {
+        "ide::Host".into()
+    }
+
+    fn make(&self, now: Time) -> OneOfHost {
+        OneOfHost::new(now)
+    }
+
+    fn app(&self, seed: u64) -> Editor {
+        Editor::new(seed)
+    }
+
+    fn react(&self, app: &mut Editor, machine: &mut OneOfHost, event: &ServerEvent) {
+        let (host, conn) = (&mut machine.host, machine.conn);
+        match app.choose(12) {
+            6 => drop(host.request(conn, "roots/list", None::<&()>, Timeout::Default)),
+            7 | 8 => drop(host.select(Time::ZERO, selection(app.choose(300)))),
+            9 => drop(host.mention(Time::ZERO, Mention::new("/a", None), Some(conn))),
+            10 => drop(host.mention(Time::ZERO, Mention::new("/b", Some((1, 2))), None)),
+            11 if app.choose(3) == 2 => host.shutdown(Time::ZERO),
+            _ => {}
+        }
+        app.hears(event, &mut |call, result| host.respond(call, result));
+        machine.look();
+    }
+
+    fn is_closed(event: &ServerEvent) -> bool {
+        matches!(event, ServerEvent::Closed(_))
+    }
+
+    fn scripts(&self) -> Vec<Vec<u8>> {
+        IdeServer.scripts()
+    }
+
+    fn opening(&self) -> Vec<u8> {
+        IdeServer.opening()
+    }
+
+    fn message(&self, len: usize) -> Vec<u8> {
+        IdeServer.message(len)
+    }
+
+    fn mark(&self) -> usize {
+        MARK
+    }
+
+    fn refuse(&self, app: &Editor, machine: &mut OneOfHost, refusals: &mut Refusals) {
+        let (name, allowed) = app.refused_with(machine.standing());
+        let (host, conn, (gone, stale)) = (&mut machine.host, machine.conn, machine.gone);
+        let text = ToolResult::text("refused");
+        for call in [foreign().0, stale] {
+            refusals.expect_err("a foreign call", host.respond(call, &text), &[Gone::Closed]);
+            refusals.expect_err("a foreign call", host.fail(call, 1, "refused"), &[Gone::Closed]);
+        }
+        for call in app.ended() {
+            refusals.expect_err("an ended call", host.respond(*call, &text), Editor::ENDED);
+            refusals.expect_err("an ended call", host.fail(*call, 1, "refused"), Editor::ENDED);
+        }
+        let unwritable = host.notify(conn, "x", Some(&Unwritable));
+        refusals.expect_err("what is no JSON", unwritable, allowed);
+        let unwritable = host.request(conn, "x", Some(&Unwritable), Timeout::Never);
+        refusals.expect_err("what is no JSON", unwritable, allowed);
+        if let Some(name) = name {
+            refusals.expect_err(name, host.notify(conn, "x", None::<&()>), allowed);
+            refusals.expect_err(name, host.request(conn, "x", None::<&()>, Timeout::Never), allowed);
+        }
+        if app.has_closed() {
+            let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(conn));
+            refusals.expect_err("after the end", mention, &[MentionError::NoSuchConnection]);
+        }
+        let of_gone = "what is gone";
+        let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone));
+        refusals.expect_err(of_gone, mention, &[MentionError::NoSuchConnection]);
+        refusals.expect_err(of_gone, host.notify(gone, "x", None::<&()>), &[SendError::Closed]);
+        let asked = host.request(gone, "x", None::<&()>, Timeout::Never);
+        refusals.expect_err(of_gone, asked, &[SendError::Closed]);
+        refusals.expect(of_gone, host.wire(gone).is_none());
+        host.remove(Time::ZERO, gone);
+        machine.look();
+    }
+
+    fn must_refuse(&self) -> &'static [&'static str] {
+        &[
+            "a foreign call",
+            "an ended call",
+            "what is no JSON",
+            "before it is ready",
+            "above the mark",
+            "after the end",
+            "what is gone",
+        ]
+    }
+
+    fn transmit(&self, machine: &mut OneOfHost) -> bool {
+        machine.host.poll_transmit().is_some()
+    }
+
+    fn aside(&self, machine: &mut OneOfHost, now: Time) -> bool {
+        machine.aside(now);
+        true
+    }
+
+    fn calls(&self, record: &Record<ServerEvent>) -> Calls {
+        calls::of_editor(record)
+    }
+
+    fn messages(output: &[u8]) -> Vec<Vec<u8>> {
+        IdeServer::messages(output)
+    }
+
+    fn under_another_id(message: &[u8]) -> Option<Vec<u8>> {
+        IdeServer::under_another_id(message)
+    }
+
+    fn ends_a_call(event: &ServerEvent) -> bool {
+        IdeServer::ends_a_call(event)
+    }
+}
