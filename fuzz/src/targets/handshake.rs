@@ -53,9 +53,9 @@ pub fn handshake_client(data: &[u8]) {
 }
 
 /// The proof tungstenite answers this head with. `None` where it reads less than RFC 9110 allows: targets and values of
-/// some characters; `Upgrade` and `Connection` over several fields, with other protocols or with tabs.
+/// some characters; `Upgrade` and `Connection` over several fields, with other protocols, with tabs or above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
-    let plain = |name| matches!(request.single(name), Single::Once(value) if !value.contains(&b'\t'));
+    let plain = |name| matches!(request.single(name), Single::Once(value) if value.is_ascii() && !value.contains(&b'\t'));
     let alone =
         matches!(request.single("upgrade"), Single::Once(value) if value.eq_ignore_ascii_case(b"websocket"));
     if !alone || !plain("connection") {
