@@ -888,3 +888,16 @@ fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
     let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
     assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }
+
+#[test]
+fn at_the_end_of_time_polling_still_ends() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.now = Time::new(Duration::MAX);
+    for _ in 0..3 {
+        editors.host.tick(editors.now);
+        assert!(std::iter::from_fn(|| editors.host.poll_event()).take(100).count() < 100);
+        assert_eq!(editors.say(conn, &request(1, "ping")), NOTHING);
+    }
+    assert_eq!(editors.texts(conn).len(), 3);
+}
