@@ -103,7 +103,9 @@ fn name(request: &ToolRequest) -> String {
     match request {
         ToolRequest::OpenDiff(diff) => diff.new_file_contents.clone(),
         ToolRequest::GetDiagnostics(ask) => ask.uri.clone().unwrap_or_default(),
-        ToolRequest::Other(other) => read(other.arguments.get().as_bytes()).as_ref().and_then(id).unwrap_or_default(),
+        ToolRequest::Other(other) => {
+            read(other.arguments.get().as_bytes()).as_ref().and_then(id).unwrap_or_default()
+        }
         request => panic!("{request:?} is no event"),
     }
 }

@@ -151,7 +151,9 @@ impl Editor {
             _ if self.closed => (Some("after the end"), &[SendError::Closed]),
             // The end may be there though it was not polled yet.
             _ if !self.ready => (Some("before it is ready"), &[SendError::NotReady, SendError::Closed]),
-            Standing { open: false, .. } => (Some("while it closes"), &[SendError::NotReady, SendError::Closed]),
+            Standing { open: false, .. } => {
+                (Some("while it closes"), &[SendError::NotReady, SendError::Closed])
+            }
             Standing { full: true, .. } => (Some("above the mark"), &[SendError::Full]),
             Standing { .. } => (None, &[SendError::Unserializable]),
         }
@@ -218,8 +220,9 @@ impl Subject for IdeServer {
         let list = request(1, "tools/list");
         let echo = |id: &str| call(id, "echo", &format!(r#"{{"id":{id},"deep":[[[]]]}}"#));
         let diagnostics = |id: &str| call(id, "getDiagnostics", &format!(r#"{{"uri":"{id}"}}"#));
-        let cancelled =
-            |id: &str| format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#);
+        let cancelled = |id: &str| {
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+        };
         vec![
             with(&[
                 &list,

@@ -90,10 +90,7 @@ impl OneOfHost {
 
     fn standing(&self) -> Standing {
         let server = self.host.connections().find(|(id, _)| *id == self.conn).map(|(_, server)| server);
-        Standing {
-            open: server.is_some_and(|server| server.is_open()),
-            full: self.outgoing.len() >= MARK,
-        }
+        Standing { open: server.is_some_and(|server| server.is_open()), full: self.outgoing.len() >= MARK }
     }
 }
 

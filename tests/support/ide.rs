@@ -20,8 +20,8 @@ mod said;
 
 pub use frames::{frame, masked, read};
 pub use said::{
-    ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call, close_tab,
-    open_diff, request, text, token,
+    ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call,
+    close_tab, open_diff, request, text, token,
 };
 
 use std::fmt::Display;

@@ -136,7 +136,12 @@ impl Subject for WsServer {
     }
 
     fn must_refuse(&self) -> &'static [&'static str] {
-        &["a ping that is too long", "while it is not open", "above the mark", "a sub-protocol nobody offered"]
+        &[
+            "a ping that is too long",
+            "while it is not open",
+            "above the mark",
+            "a sub-protocol nobody offered",
+        ]
     }
 }
 
