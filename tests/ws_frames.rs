@@ -224,22 +224,34 @@ fn a_client_takes_no_masked_frame() {
     }
 }
 
+/// The limit of pongs that lie unwritten.
+const PONGS: u32 = 16;
+
 #[test]
-fn three_pings_in_one_read_get_one_pong_now_and_the_latest_later() {
-    let pings = bytes(&[&masked(0x89, b"1"), &masked(0x89, b"2"), &masked(0x89, b"3")]);
-    for piece in [pings.len(), 1] {
-        let mut server = server(ws::Limits::default());
-        for piece in pings.chunks(piece) {
-            server.feed(Time::ZERO, piece);
+fn sixteen_pings_in_one_read_get_their_pongs_and_of_more_the_latest_gets_one_later() {
+    // Ten are what cases 2.10 and 2.11 of the Autobahn test suite send.
+    for sent in [1, 3, 10, PONGS, PONGS + 1, PONGS + 5] {
+        let pings: Vec<u8> = (0..sent).flat_map(|n| masked(0x89, &n.to_be_bytes())).collect();
+        let at_once: Vec<u8> = (0..sent.min(PONGS)).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
+        let later = if sent > PONGS { plain(0x8a, &(sent - 1).to_be_bytes()) } else { Vec::new() };
+        for piece in [pings.len(), 1] {
+            let mut server = server(ws::Limits::default());
+            for piece in pings.chunks(piece) {
+                server.feed(Time::ZERO, piece);
+                while server.poll_event().is_some() {}
+            }
+            assert_eq!(server.outgoing(), at_once, "{sent} pings");
+            server.sent(at_once.len() - 1);
+            assert_eq!(server.outgoing(), &at_once[at_once.len() - 1..], "{sent} pings");
+            server.sent(1);
+            assert_eq!(server.outgoing(), later, "{sent} pings");
+            server.sent(later.len());
+            assert_eq!(server.outgoing(), b"", "{sent} pings");
+            // All is as it was before.
+            server.feed(Time::ZERO, &pings);
             while server.poll_event().is_some() {}
+            assert_eq!(server.outgoing(), at_once, "{sent} pings");
         }
-        assert_eq!(server.outgoing(), plain(0x8a, b"1"));
-        server.sent(2);
-        assert_eq!(server.outgoing(), &plain(0x8a, b"1")[2..]);
-        server.sent(1);
-        assert_eq!(server.outgoing(), plain(0x8a, b"3"));
-        server.sent(3);
-        assert_eq!(server.outgoing(), b"");
     }
 }
 
@@ -252,7 +264,8 @@ fn a_flood_of_pings_at_a_peer_that_does_not_read_stays_bounded() {
             while server.poll_event().is_some() {}
         }
     });
-    assert_eq!(server.outgoing(), plain(0x8a, &0_u32.to_be_bytes()));
+    let first: Vec<u8> = (0..PONGS).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
+    assert_eq!(server.outgoing(), first);
     server.sent(usize::MAX);
     assert_eq!(server.outgoing(), plain(0x8a, &99_999_u32.to_be_bytes()));
     assert!(cost.peak < 64 * 1024, "{cost:?}");

@@ -1,66 +1,101 @@
-//! `ws_echo` as a process.
+//! `ws_echo` as a process, with either adapter.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::wildcard_enum_match_arm,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+mod support;
 
 use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use ide_mcp_blocking::Conn;
-use serde_json::Value;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use support::{Place, Process};
 
-/// The process, which would run for ever.
-struct Echo(Child);
+const ADAPTERS: [&str; 2] = ["mio", "blocking"];
 
-impl Drop for Echo {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// The process, listening, and its port.
+fn echo(adapter: &str) -> (Process, u16) {
+    let mut echo =
+        Place::new("echo").start("ws_echo", &["--port", "0", "--subprotocol", "mcp", "--adapter", adapter]);
+    let port = echo.event("listening")["port"].as_u64().unwrap();
+    (echo, port.try_into().unwrap())
+}
+
+fn client(port: u16, ask: ws::Ask) -> Conn<ws::Client<SysRng>> {
+    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+    Conn::connect(("127.0.0.1", port), machine).unwrap()
+}
+
+fn open(conn: &mut Conn<ws::Client<SysRng>>, subprotocol: Option<&str>) {
+    assert_eq!(conn.next_event(), Some(ws::OwnedEvent::Open { subprotocol: subprotocol.map(Into::into) }));
 }
 
 #[test]
 fn everything_comes_back_on_every_connection() {
-    // Tests lie in target/*/deps, the programs beside it in examples.
-    let test = std::env::current_exe().unwrap();
-    let program = test.parent().and_then(Path::parent).unwrap().join("examples/ws_echo");
-    let arguments = ["--port", "0", "--subprotocol", "mcp"];
-    let mut echo = Echo(Command::new(program).args(arguments).stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(echo.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(said["event"], "listening");
-    let port = u16::try_from(said["port"].as_u64().unwrap()).unwrap();
-
-    for offers in [true, false] {
-        let mut ask = ws::Ask::new(format!("127.0.0.1:{port}"));
-        if offers {
-            ask = ask.subprotocol("other").subprotocol("mcp");
-        }
-        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
-        let mut conn = Conn::connect(("127.0.0.1", port), machine).unwrap();
-        let (text, bytes) = ("schön ".repeat(100_000), vec![0xfe; 3 << 20]);
-        let mut back = Vec::new();
-        while let Some(event) = conn.next_event() {
-            match &event {
-                ws::OwnedEvent::Open { subprotocol } => {
-                    assert_eq!(subprotocol.as_deref(), offers.then_some("mcp"));
-                    conn.machine_mut().sender().text(&text).unwrap();
-                    conn.machine_mut().sender().binary(&bytes).unwrap();
-                }
-                ws::OwnedEvent::Binary(_) => {
-                    conn.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
-                }
-                _ => {}
+    for adapter in ADAPTERS {
+        let (_echo, port) = echo(adapter);
+        for offers in [true, false] {
+            let mut ask = ws::Ask::new(format!("127.0.0.1:{port}"));
+            if offers {
+                ask = ask.subprotocol("other").subprotocol("mcp");
             }
-            back.push(event);
+            let mut conn = client(port, ask);
+            open(&mut conn, offers.then_some("mcp"));
+            let (text, bytes) = ("schön ".repeat(100_000), vec![0xfe; 3 << 20]);
+            conn.machine_mut().sender().text(&text).unwrap();
+            conn.machine_mut().sender().binary(&bytes).unwrap();
+            let what = format!("{adapter}, offering: {offers}");
+            assert!(conn.next_event() == Some(ws::OwnedEvent::Text(text)), "{what}");
+            assert!(conn.next_event() == Some(ws::OwnedEvent::Binary(bytes)), "{what}");
+            conn.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
+            let expected = ws::OwnedEvent::Closed(ws::Closed::ByUs { answered: true });
+            assert_eq!(conn.next_event(), Some(expected), "{what}");
+            assert_eq!(conn.next_event(), None, "{what}");
         }
-        let expected = [
-            ws::OwnedEvent::Text(text),
-            ws::OwnedEvent::Binary(bytes),
-            ws::OwnedEvent::Closed(ws::Closed::ByUs { answered: true }),
-        ];
-        assert!(back.ends_with(&expected), "{} events, offering: {offers}", back.len());
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_ends_it_with_a_word_to_everyone() {
+    for adapter in ADAPTERS {
+        let (mut echo, port) = echo(adapter);
+        let mut clients: Vec<_> =
+            (0..3).map(|_| client(port, ws::Ask::new(format!("127.0.0.1:{port}")))).collect();
+        for conn in &mut clients {
+            open(conn, None);
+        }
+        // This one has not come in, and does not keep the others waiting.
+        let _silent = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        echo.terminate();
+        for conn in &mut clients {
+            let code = Some(ws::CloseCode::GOING_AWAY);
+            let expected = ws::OwnedEvent::Closed(ws::Closed::ByPeer { code, reason: "".into() });
+            assert_eq!(conn.next_event(), Some(expected), "{adapter}");
+            assert_eq!(conn.next_event(), None, "{adapter}");
+        }
+        assert_eq!(echo.end(), (Some(0), String::new()), "{adapter}");
+        assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "{adapter}: still listening");
+    }
+}
+
+#[test]
+fn a_wrong_option_is_said_and_fails() {
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("no port", &[], "--port is missing"),
+        ("unknown adapter", &["--port", "0", "--adapter", "smol"], "--adapter is mio or blocking"),
+        ("unknown option", &["--prot", "0"], "invalid option '--prot'"),
+    ];
+    for (name, arguments, complaint) in cases {
+        let (status, said) = Place::new("echo").start("ws_echo", arguments).end();
+        assert_eq!(status, Some(1), "{name}");
+        assert!(said.contains(complaint), "{name}: {said}");
     }
 }

@@ -1,4 +1,4 @@
-//! The send half of a connection: frames out, the one pong that may wait, the close frame, the timers, and the end.
+//! The send half of a connection: frames out, the pong that may wait, the close frame, the timers, and the end.
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
@@ -59,14 +59,20 @@ pub(crate) struct Output<M> {
     unfinished: Option<Kind>,
 }
 
-/// At most one pong lies in the send buffer unwritten, and one behind it waits: the latest (RFC 6455 section 5.5.3
-/// lets the others be left out). So a flood of pings cannot fill the buffer of a peer that does not read.
+/// Every ping is answered while the peer reads. Of one that does not read, [`MAX_PONGS`] are: behind those one pong
+/// waits, the latest (RFC 6455 section 5.5.3 lets the others be left out). So a flood of pings cannot fill the buffer.
 #[derive(Debug)]
 struct PongSlot {
     waiting: Option<([u8; 125], usize)>,
     /// Where in the stream the last pong ends.
     last_ends: u64,
+    /// How many were put into the stream since all that were there had been written.
+    unwritten: u8,
 }
+
+/// How many pongs lie in the send buffer unwritten at most. Pings that come in one read are answered before anything
+/// can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and want ten answers.
+const MAX_PONGS: u8 = 16;
 
 impl<R: TryCryptoRng> Output<Masked<R>> {
     /// The source of randomness.
@@ -88,7 +94,7 @@ impl<M: Masking> Output<M> {
             pulse: Pulse::new(limits.keepalive),
             limits,
             closed: None,
-            pong: PongSlot { waiting: None, last_ends: 0 },
+            pong: PongSlot { waiting: None, last_ends: 0, unwritten: 0 },
             unfinished: None,
         }
     }
@@ -197,7 +203,10 @@ impl<M: Masking> Output<M> {
 
     /// Answers a ping.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
-        if self.tx.written() >= self.pong.last_ends && self.pong.waiting.is_none() {
+        if self.tx.written() >= self.pong.last_ends {
+            self.pong.unwritten = 0;
+        }
+        if self.pong.unwritten < MAX_PONGS && self.pong.waiting.is_none() {
             self.write_pong(payload);
         } else {
             let mut kept = [0; 125];
@@ -288,6 +297,7 @@ impl<M: Masking> Output<M> {
         self.tx.sent(n);
         if self.tx.written() >= self.pong.last_ends {
             if let Some((payload, len)) = self.pong.waiting.take() {
+                self.pong.unwritten = 0;
                 self.write_pong(payload.get(..len).unwrap_or_default());
             }
         }
@@ -330,6 +340,7 @@ impl<M: Masking> Output<M> {
     fn write_pong(&mut self, payload: &[u8]) {
         if self.frame(true, Opcode::Pong, payload).is_ok() {
             self.pong.last_ends = self.tx.position();
+            self.pong.unwritten = self.pong.unwritten.saturating_add(1);
         }
     }
 

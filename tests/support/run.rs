@@ -209,6 +209,12 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
+    /// The application acts of its own accord.
+    pub fn act(&mut self, act: impl FnOnce(&mut S::Machine)) {
+        act(&mut self.machine);
+        self.note_output();
+    }
+
     /// Tries what must be refused: law 8.
     pub fn refuse(&mut self) {
         let before = self.state();

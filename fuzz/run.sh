@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Fuzzes each target for some minutes, one after the other, beginning with its corpus. What is found fails and lies in
+# fuzz/artifacts; what is new goes to fuzz/corpus, which is not kept. Needs the nightly toolchain.
+# Run: fuzz/run.sh MINUTES [TARGET…]
+#
+# fuzz/run.sh 0 TARGET… only merges what fuzz/corpus has gathered into the committed corpora, as few inputs as reach the
+# same.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
+shift
+all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite)
+targets=("${@:-${all[@]}}")
+
+tools=$PWD/target/tools
+PATH=$tools/bin:$PATH
+command -v cargo-fuzz >/dev/null || cargo install --quiet --locked --root "$tools" cargo-fuzz@0.13.2
+
+for target in "${targets[@]}"; do
+    gathered=fuzz/corpus/$target
+    kept=fuzz/seeds/$target
+    dictionary=fuzz/dictionaries/${target/_script/}.dict
+    [ -e "$dictionary" ] || dictionary=fuzz/dictionaries/frames.dict
+    mkdir -p "$gathered" "$kept"
+    # Long inputs find nothing that short ones do not, and are slow.
+    options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
+    if [ "$minutes" -eq 0 ]; then
+        small=$(mktemp -d)
+        nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- -merge=1 -max_len=1024
+        rm -rf "$kept"
+        mv "$small" "$kept"
+        chmod 755 "$kept"
+    else
+        printf '\n== %s, %s min\n' "$target" "$minutes"
+        nice cargo +nightly fuzz run "$target" "$gathered" "$kept" -- \
+            -dict="$dictionary" -max_total_time=$((minutes * 60)) "${options[@]}"
+    fi
+done

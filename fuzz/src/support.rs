@@ -1,0 +1,21 @@
+//! What the targets share with the behaviour tests, under the same paths.
+#![allow(dead_code, reason = "the tests use the rest")]
+
+#[path = "../../tests/support/frames.rs"]
+pub mod frames;
+#[path = "../../tests/support/law.rs"]
+pub mod law;
+#[path = "../../tests/support/random.rs"]
+pub mod random;
+#[path = "../../tests/support/run.rs"]
+pub mod run;
+#[path = "../../tests/support/sockets.rs"]
+pub mod sockets;
+#[path = "../../tests/support/subject.rs"]
+pub mod subject;
+
+/// What of the laws can be asserted in a single run.
+pub mod laws {
+    pub use super::law::{Law, broken};
+    pub use super::subject::{Calls, EventOf, Record, Subject};
+}

@@ -1,0 +1,136 @@
+//! The same frames for us and for tungstenite, in either role: both make the same of them, but for the rules in
+//! [`is_stricter`], and but for the moment at which a fault is found: we do not wait for the rest of a faulty frame.
+
+use crate::support::frames::HEAD;
+use crate::support::laws::Subject as _;
+use crate::support::sockets::{WsClient, WsServer};
+use ide_mcp::ws::{Closed, OwnedEvent, Violation};
+use ide_mcp::{Machine, Time, Wire};
+use std::io::{self, Read, Write};
+use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::{Message, WebSocket};
+
+/// The first byte chooses the role; the rest is what the peer sends.
+pub fn against_tungstenite(data: &[u8]) {
+    let Some((choice, bytes)) = data.split_first() else { return };
+    let ((ours, our_end), (theirs, their_end)) = if choice & 1 == 0 {
+        let mut server = WsServer.make(Time::ZERO);
+        server.feed(Time::ZERO, HEAD.as_bytes());
+        assert!(server.poll_event().is_some() && server.accept(None).is_ok());
+        (ours(&mut server, bytes), theirs(Role::Server, bytes))
+    } else {
+        let mut client = WsClient.make(Time::ZERO);
+        client.feed(Time::ZERO, &WsClient.opening());
+        assert!(client.poll_event().is_some());
+        (ours(&mut client, bytes), theirs(Role::Client, bytes))
+    };
+    match (our_end, their_end) {
+        (End::Fault(Some(rule)), End::Waits | End::Closed) if is_stricter(rule) => {
+            assert!(theirs.starts_with(&ours), "{ours:?} {theirs:?}");
+        }
+        (End::Fault(Some(rule)), End::Fault(_)) if is_stricter(rule) => {
+            assert!(theirs.starts_with(&ours), "{ours:?} {theirs:?}");
+        }
+        (End::Fault(Some(rule)), End::Waits) => {
+            assert!(ends_within_a_frame(bytes), "{rule:?}: a rule that they do not have");
+            assert_eq!(ours, theirs, "{rule:?}");
+        }
+        (End::Fault(_), End::Fault(_)) | (End::Waits, End::Waits) | (End::Closed, End::Closed) => {
+            assert_eq!(ours, theirs);
+        }
+        (ours, theirs) => panic!("we: {ours:?}, they: {theirs:?}"),
+    }
+}
+
+/// The rules that we keep and they do not.
+const fn is_stricter(rule: Violation) -> bool {
+    match rule {
+        // They read lengths in any form, also where a control frame says its few bytes in a long one, which we take for
+        // a long control frame as soon as the form is known.
+        Violation::LengthNotMinimal | Violation::LongControlFrame => true,
+        // They answer a close code that may not be sent as if it were a good one.
+        Violation::InvalidCloseCode(_) => true,
+        _ => false,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Waits,
+    Closed,
+    Fault(Option<Violation>),
+}
+
+fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -> (Vec<Message>, End) {
+    let mut messages = Vec::new();
+    for piece in bytes.chunks(1024) {
+        machine.sent(usize::MAX);
+        machine.feed(Time::ZERO, piece);
+        while let Some(event) = machine.poll_event() {
+            messages.push(match event {
+                OwnedEvent::Text(text) => Message::text(text),
+                OwnedEvent::Binary(bytes) => Message::binary(bytes),
+                OwnedEvent::Ping(bytes) => Message::Ping(bytes.into_vec().into()),
+                OwnedEvent::Pong(bytes) => Message::Pong(bytes.into_vec().into()),
+                OwnedEvent::Closed(Closed::ByPeer { .. }) => return (messages, End::Closed),
+                OwnedEvent::Closed(Closed::Violation(rule)) => return (messages, End::Fault(Some(rule))),
+                other => panic!("{other:?}"),
+            });
+        }
+    }
+    (messages, End::Waits)
+}
+
+fn theirs(role: Role, bytes: &[u8]) -> (Vec<Message>, End) {
+    // Our limit of a message; they have one of a frame as well.
+    let config = WebSocketConfig::default().max_frame_size(Some(64 << 20)).max_message_size(Some(64 << 20));
+    let mut peer = WebSocket::from_raw_socket(Input(bytes), role, Some(config));
+    let mut messages = Vec::new();
+    let end = loop {
+        match peer.read() {
+            Ok(Message::Close(_)) => break End::Closed,
+            Ok(message) => messages.push(message),
+            Err(tungstenite::Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                break End::Waits;
+            }
+            Err(_) => break End::Fault(None),
+        }
+    };
+    (messages, end)
+}
+
+/// Whether the last frame is not whole; its header is read without any rule.
+fn ends_within_a_frame(mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        let Some(second) = bytes.get(1) else { return true };
+        let (size, len) = match second & 0x7f {
+            126 => (4, bytes.get(2..4).map(|len| u64::from(u16::from_be_bytes(len.try_into().unwrap())))),
+            127 => (10, bytes.get(2..10).map(|len| u64::from_be_bytes(len.try_into().unwrap()))),
+            short => (2, Some(u64::from(short))),
+        };
+        let size = size + if second & 0x80 == 0 { 0 } else { 4 };
+        let whole = len.and_then(|len| usize::try_from(len).ok()).and_then(|len| len.checked_add(size));
+        let Some(rest) = whole.and_then(|whole| bytes.get(whole..)) else { return true };
+        bytes = rest;
+    }
+    false
+}
+
+/// Reads these bytes and then would block; takes and forgets what is written.
+struct Input<'a>(&'a [u8]);
+
+impl Read for Input<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() { Err(io::ErrorKind::WouldBlock.into()) } else { self.0.read(out) }
+    }
+}
+
+impl Write for Input<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Any bytes as the head of a request or of an answer.
+
+use super::outcome_of_any_cut;
+use crate::support::frames::head_len;
+use crate::support::laws::Subject as _;
+use crate::support::sockets::{WsClient, WsServer};
+use ide_mcp::ws::{Closed, OwnedEvent, Request, Single};
+use tungstenite::handshake::machine::TryParse as _;
+use tungstenite::handshake::server;
+
+/// What we let through has a valid key and is let through by tungstenite as well, with the same answer; what we do not
+/// is refused in a whole HTTP answer.
+pub fn handshake_server(data: &[u8]) {
+    let found = outcome_of_any_cut(&WsServer, &[data], 0);
+    match found.events.first() {
+        Some(OwnedEvent::Upgrade(upgrade)) => {
+            let request = upgrade.request();
+            assert!(request.target().starts_with('/'));
+            assert_eq!(
+                request.fields().filter(|field| field.0.eq_ignore_ascii_case(b"sec-websocket-key")).count(),
+                1
+            );
+            assert!(found.output.starts_with(b"HTTP/1.1 101 "), "accepted and not answered so");
+            if let Some(proof) = their_proof(&data[..head_len(data)], request) {
+                assert!(contains(&found.output, &proof), "another proof than theirs");
+            }
+        }
+        Some(OwnedEvent::Closed(Closed::Refused(refusal))) => {
+            let line = format!("HTTP/1.1 {}\r\nConnection: close\r\n", refusal.status.line());
+            assert!(found.output.starts_with(line.as_bytes()));
+            assert_eq!(found.events.len(), 1, "a refusal is the end");
+        }
+        Some(OwnedEvent::Closed(Closed::Vanished)) | None => assert_eq!(found.output, b""),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The answer opens only if it is a 101 with the proof that belongs to the request.
+pub fn handshake_client(data: &[u8]) {
+    let found = outcome_of_any_cut(&WsClient, &[data], 0);
+    if matches!(found.events.first(), Some(OwnedEvent::Open { .. })) {
+        assert!(data.starts_with(b"HTTP/1.1 101"), "opened by another status");
+        let good = WsClient.opening();
+        let proof = good.windows(29).find(|bytes| bytes.ends_with(b"=")).unwrap();
+        assert!(contains(&data[..head_len(data)], proof.trim_ascii()), "opened without the proof");
+    } else {
+        let ended = matches!(
+            found.events.as_slice(),
+            [OwnedEvent::Closed(Closed::NotAccepted(_) | Closed::Vanished)]
+        );
+        assert!(ended, "{:?}", found.shown);
+    }
+}
+
+/// The proof tungstenite answers this head with. `None` where it reads less than RFC 9110 allows: targets and values of
+/// some characters; `Upgrade` and `Connection` over several fields, with other protocols or with tabs.
+fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
+    let plain = |name| matches!(request.single(name), Single::Once(value) if !value.contains(&b'\t'));
+    let alone =
+        matches!(request.single("upgrade"), Single::Once(value) if value.eq_ignore_ascii_case(b"websocket"));
+    if !alone || !plain("connection") {
+        return None;
+    }
+    let (_, theirs) = server::Request::try_parse(head).ok().flatten()?;
+    let answer = server::create_response(&theirs).expect("they take it as well");
+    Some(answer.headers()["sec-websocket-accept"].as_bytes().to_vec())
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}

@@ -1,0 +1,62 @@
+//! The targets. Each takes any bytes and panics if something does not hold; the laws about every single step are
+//! asserted on the way by [`Run`](crate::support::run::Run).
+
+mod differential;
+mod frames;
+mod handshake;
+mod script;
+
+pub use differential::against_tungstenite;
+pub use frames::frames;
+pub use handshake::{handshake_client, handshake_server};
+pub use script::{ws_client_script, ws_server_script};
+
+use crate::support::laws::{EventOf, Subject};
+use crate::support::run::Run;
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome<E> {
+    pub events: Vec<E>,
+    pub shown: Vec<String>,
+    pub output: Vec<u8>,
+}
+
+/// Feeds these bytes in pieces as far as they are wanted, writes everything before each piece of `rounds`, and lets it
+/// end. Law 2: the pieces within a round may not matter.
+fn outcome<S: Subject>(subject: &S, rounds: &[&[u8]], piece: usize, app: u64) -> Outcome<EventOf<S>>
+where
+    EventOf<S>: Clone,
+{
+    let mut run = Run::new(subject, app, app);
+    for round in rounds {
+        run.write(usize::MAX);
+        run.settle();
+        for piece in round.chunks(piece.max(1)) {
+            if run.wants_input() {
+                run.feed(run.now(), piece);
+                run.settle();
+            }
+        }
+    }
+    run.finish();
+    Outcome {
+        events: run.record().events.clone(),
+        shown: run.shown().to_vec(),
+        output: run.record().output.clone(),
+    }
+}
+
+/// The same in several cuttings, which may not show. The outcome of the first.
+fn outcome_of_any_cut<S: Subject>(subject: &S, rounds: &[&[u8]], app: u64) -> Outcome<EventOf<S>>
+where
+    EventOf<S>: Clone,
+{
+    let whole = outcome(subject, rounds, usize::MAX, app);
+    for piece in [1, 7] {
+        let cut = outcome(subject, rounds, piece, app);
+        assert_eq!(whole.shown, cut.shown, "cut into pieces of {piece}");
+        assert_eq!(whole.output.escape_ascii().to_string(), cut.output.escape_ascii().to_string(), "{piece}");
+    }
+    whole
+}

@@ -1,0 +1,179 @@
+//! Scripts: the bytes are read as operations of a peer, an application and a clock, in any order.
+
+use crate::support::frames::frame;
+use crate::support::laws::Subject;
+use crate::support::run::Run;
+use crate::support::sockets::{WsClient, WsServer};
+use ide_mcp::ws::{CloseCode, Masking, OwnedEvent, Sender};
+use ide_mcp::{Machine, Time, Wire};
+use std::time::Duration;
+
+/// Operations on a server.
+pub fn ws_server_script(data: &[u8]) {
+    play(&WsServer, data, Some([1, 2, 3, 4]), |machine, send| send.on(machine.sender()));
+}
+
+/// Operations on a client.
+pub fn ws_client_script(data: &[u8]) {
+    play(&WsClient, data, None, |machine, send| send.on(machine.sender()));
+}
+
+/// What happens next.
+#[derive(Debug)]
+enum Step<'a> {
+    /// The peer sends this.
+    Peer(Vec<u8>),
+    /// The pieces in which what the peer sends arrives from here on.
+    Cut(usize),
+    /// It arrives through `space` and `filled`, not `feed`, or the other way round.
+    Way(bool),
+    /// The application sends something of its own accord.
+    Send(Send<'a>),
+    /// So many bytes are written.
+    Write(usize),
+    /// So much time passes.
+    Tick(Duration),
+    /// The time of the deadline comes.
+    Due,
+    Poll,
+    Trim,
+    Refuse,
+    Eof,
+    Overfeed,
+}
+
+#[derive(Debug)]
+enum Send<'a> {
+    Text(&'a str),
+    TextPart(&'a str, bool),
+    Binary(usize),
+    BinaryPart(&'a [u8], bool),
+    Ping(&'a [u8]),
+    Close(CloseCode, &'a str),
+}
+
+impl Send<'_> {
+    /// Whether it is taken is the machine's affair; the laws say what may follow.
+    fn on<M: Masking>(&self, mut sender: Sender<'_, M>) {
+        let _ = match self {
+            Self::Text(text) => sender.text(text),
+            Self::TextPart(text, last) => sender.text_part(text, *last),
+            Self::Binary(len) => sender.binary(&vec![7; *len]),
+            Self::BinaryPart(bytes, last) => sender.binary_part(bytes, *last),
+            Self::Ping(payload) => sender.ping(payload),
+            Self::Close(code, reason) => sender.close(*code, reason),
+        };
+    }
+}
+
+/// The bytes of a script, read from the front: cutting off the end of one cuts off its last operations. What is missing
+/// is zero.
+struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    fn byte(&mut self) -> u8 {
+        let Some((byte, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *byte
+    }
+
+    fn word(&mut self) -> u16 {
+        u16::from_be_bytes([self.byte(), self.byte()])
+    }
+
+    fn bytes(&mut self) -> &'a [u8] {
+        let len = usize::from(self.byte()).min(self.0.len());
+        let (bytes, rest) = self.0.split_at(len);
+        self.0 = rest;
+        bytes
+    }
+
+    /// As much as is text.
+    fn text(&mut self) -> &'a str {
+        let bytes = self.bytes();
+        std::str::from_utf8(bytes)
+            .or_else(|fault| std::str::from_utf8(&bytes[..fault.valid_up_to()]))
+            .unwrap_or_default()
+    }
+
+    fn step(&mut self, key: Option<[u8; 4]>) -> Step<'a> {
+        match self.byte() % 18 {
+            0 | 1 => Step::Peer(frame(self.byte(), key, self.bytes())),
+            // The lengths have three forms.
+            2 => Step::Peer(frame(self.byte(), key, &vec![self.byte(); usize::from(self.word()) * 2])),
+            3 => Step::Peer(self.bytes().to_vec()),
+            4 => Step::Cut(usize::from(self.byte()).max(1)),
+            5 => Step::Way(self.byte() % 2 == 0),
+            6 => Step::Send(Send::Text(self.text())),
+            7 => Step::Send(Send::TextPart(self.text(), self.byte() % 2 == 0)),
+            8 => Step::Send(Send::Binary(usize::from(self.word()))),
+            9 => Step::Send(Send::BinaryPart(self.bytes(), self.byte() % 2 == 0)),
+            10 => Step::Send(Send::Ping(self.bytes())),
+            11 => {
+                let code = CloseCode::new(self.word()).unwrap_or(CloseCode::NORMAL);
+                Step::Send(Send::Close(code, self.text()))
+            }
+            12 => Step::Write(usize::from(self.word())),
+            // From milliseconds to minutes.
+            13 => Step::Tick(Duration::from_millis(u64::from(self.byte()) << (self.byte() % 12))),
+            14 => Step::Due,
+            15 => Step::Poll,
+            16 => Step::Trim,
+            _ => match self.byte() % 4 {
+                0 => Step::Eof,
+                1 => Step::Overfeed,
+                _ => Step::Refuse,
+            },
+        }
+    }
+}
+
+fn play<S>(subject: &S, data: &[u8], key: Option<[u8; 4]>, send: impl Fn(&mut S::Machine, &Send<'_>))
+where
+    S: Subject<Machine: Wire + Machine<Event = OwnedEvent>>,
+{
+    let mut script = Script(data);
+    let choice = script.byte();
+    let (opens, app) = (choice & 1 == 0, u64::from(choice >> 1 & 3));
+    let mut run = Run::new(subject, app, app);
+    let mut peer = Peer { cut: usize::MAX, reads: false };
+    if opens {
+        peer.sends(&mut run, &subject.opening());
+    }
+    while !script.0.is_empty() {
+        match script.step(key) {
+            Step::Peer(bytes) => peer.sends(&mut run, &bytes),
+            Step::Cut(cut) => peer.cut = cut,
+            Step::Way(reads) => peer.reads = reads,
+            Step::Send(what) => run.act(|machine| send(machine, &what)),
+            Step::Write(most) => run.write(most),
+            Step::Tick(span) => run.tick(run.now().after(span)),
+            Step::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
+            Step::Poll => run.settle(),
+            Step::Trim => run.trim(),
+            Step::Refuse => run.refuse(),
+            Step::Eof => run.eof(Time::ZERO),
+            Step::Overfeed => run.overfeed(),
+        }
+    }
+    run.finish();
+}
+
+/// How the peer's bytes arrive.
+struct Peer {
+    cut: usize,
+    reads: bool,
+}
+
+impl Peer {
+    fn sends<S: Subject>(&self, run: &mut Run<'_, S>, bytes: &[u8]) {
+        // Small pieces of long frames would only take long.
+        for piece in bytes.chunks(self.cut.max(bytes.len() / 256)) {
+            if self.reads {
+                run.read_all(run.now(), piece);
+            } else if run.wants_input() {
+                run.feed(run.now(), piece);
+            }
+        }
+    }
+}
