@@ -901,3 +901,37 @@ fn at_the_end_of_time_polling_still_ends() {
     }
     assert_eq!(editors.texts(conn).len(), 3);
 }
+
+#[test]
+fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut() {
+    for cut in [false, true] {
+        let mut editors = Editors::new();
+        let conn = editors.open();
+        editors.say(conn, INITIALIZE);
+        editors.say(conn, INITIALIZED);
+        editors.written(conn);
+        editors.host.mention(editors.now, mention("waits"), None).unwrap();
+        editors.feed(conn, &text(CONNECTED));
+        if cut {
+            editors.poll();
+        }
+        editors.feed(conn, &text(&request(1, "ping")));
+        editors.poll();
+        let said: Vec<bool> = editors.texts(conn).iter().map(|text| text.contains("at_mentioned")).collect();
+        assert_eq!(said, [true, false], "cut: {cut}");
+    }
+}
+
+#[test]
+fn a_wire_shows_the_latest_time_whoever_brought_it() {
+    let mut editors = Editors::new();
+    let (refused, other) = (editors.connect(), editors.open());
+    editors.feed(refused, b"x\r\n\r\n");
+    editors.poll();
+    assert!(!editors.host.wire(refused).unwrap().outgoing().is_empty());
+    editors.now = at(2_000);
+    editors.feed(other, b"\x89");
+    // Its 2 s to go are over.
+    let wire = editors.host.wire(refused).unwrap();
+    assert!(wire.outgoing().is_empty() && wire.is_done());
+}

@@ -91,7 +91,8 @@ impl Subject for IdeClient {
                 }
                 return;
             }
-            6 if app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
+            // Before it is attached there are few events.
+            6 if !app.ready || app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
                 app.closing = true;
                 return machine.close();
             }
