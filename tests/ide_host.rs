@@ -888,3 +888,50 @@ fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
     let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
     assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }
+
+#[test]
+fn at_the_end_of_time_polling_still_ends() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.now = Time::new(Duration::MAX);
+    for _ in 0..3 {
+        editors.host.tick(editors.now);
+        assert!(std::iter::from_fn(|| editors.host.poll_event()).take(100).count() < 100);
+        assert_eq!(editors.say(conn, &request(1, "ping")), NOTHING);
+    }
+    assert_eq!(editors.texts(conn).len(), 3);
+}
+
+#[test]
+fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut() {
+    for cut in [false, true] {
+        let mut editors = Editors::new();
+        let conn = editors.open();
+        editors.say(conn, INITIALIZE);
+        editors.say(conn, INITIALIZED);
+        editors.written(conn);
+        editors.host.mention(editors.now, mention("waits"), None).unwrap();
+        editors.feed(conn, &text(CONNECTED));
+        if cut {
+            editors.poll();
+        }
+        editors.feed(conn, &text(&request(1, "ping")));
+        editors.poll();
+        let said: Vec<bool> = editors.texts(conn).iter().map(|text| text.contains("at_mentioned")).collect();
+        assert_eq!(said, [true, false], "cut: {cut}");
+    }
+}
+
+#[test]
+fn a_wire_shows_the_latest_time_whoever_brought_it() {
+    let mut editors = Editors::new();
+    let (refused, other) = (editors.connect(), editors.open());
+    editors.feed(refused, b"x\r\n\r\n");
+    editors.poll();
+    assert!(!editors.host.wire(refused).unwrap().outgoing().is_empty());
+    editors.now = at(2_000);
+    editors.feed(other, b"\x89");
+    // Its 2 s to go are over.
+    let wire = editors.host.wire(refused).unwrap();
+    assert!(wire.outgoing().is_empty() && wire.is_done());
+}

@@ -187,11 +187,15 @@ impl<R: TryCryptoRng> Client<R> {
         self.mcp.is_ready()
     }
 
-    /// What is sent after our close frame would be dropped in silence. The session is told how late it is, since what
+    /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is told how late it is, since what
     /// was ticked need not have been polled.
     fn may_send(&mut self) -> Result<(), SendError> {
         self.mcp.tick(self.now);
-        if self.mcp.is_ready() && !self.ws.is_open() { Err(SendError::Closed) } else { Ok(()) }
+        match self.ws.is_open() {
+            true => Ok(()),
+            false if self.ws.has_ended() || self.mcp.has_started() => Err(SendError::Closed),
+            false => Err(SendError::NotReady),
+        }
     }
 
     fn take_bytes(&mut self) -> bool {

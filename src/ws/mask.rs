@@ -5,6 +5,10 @@ use rand_core::TryCryptoRng;
 
 /// Whether frames are masked. Servers never do, clients always (RFC 6455 section 5.1); nobody else implements it.
 pub trait Masking: sealed::Sealed {
+    /// Whether there are keys.
+    #[doc(hidden)]
+    const MASKS: bool;
+
     /// The key for the next frame.
     #[doc(hidden)]
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy>;
@@ -19,6 +23,8 @@ pub struct NoEntropy;
 pub struct Unmasked;
 
 impl Masking for Unmasked {
+    const MASKS: bool = false;
+
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy> {
         Ok(None)
     }
@@ -44,6 +50,8 @@ impl<R: TryCryptoRng> Masked<R> {
 }
 
 impl<R: TryCryptoRng> Masking for Masked<R> {
+    const MASKS: bool = true;
+
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy> {
         loop {
             if let Some(key) = self.block.get(self.used..).and_then(<[u8]>::first_chunk::<4>) {

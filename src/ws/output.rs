@@ -177,9 +177,8 @@ impl<M: Masking> Output<M> {
         if self.may_send().is_err() || self.unfinished.is_some() {
             return;
         }
-        let Ok(key) = self.key() else { return };
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
-        let reserved = if key.is_some() { 8 } else { 4 };
+        let reserved = if M::MASKS { 8 } else { 4 };
         let buf = self.tx.buffer();
         let at = buf.len();
         let body = at.saturating_add(reserved);
@@ -189,6 +188,11 @@ impl<M: Masking> Output<M> {
         if len == 0 {
             return buf.truncate(at);
         }
+        // Not before it is known that there is a message: what is refused costs no key.
+        let Ok(key) = self.mask.key() else {
+            buf.truncate(at);
+            return self.end(Closed::Entropy);
+        };
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);
         }

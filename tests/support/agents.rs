@@ -28,6 +28,18 @@ pub struct Agent {
     closed: bool,
 }
 
+/// What an editor answers to `initialize`.
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#;
+
+/// The answer to the request that the fixed seed makes.
+fn accepted() -> Vec<u8> {
+    let client = IdeClient.make(Time::ZERO);
+    let mut server = IdeServer.make(Time::ZERO);
+    server.feed(Time::ZERO, client.outgoing());
+    assert!(server.poll_event().is_none());
+    server.outgoing().to_vec()
+}
+
 impl Subject for IdeClient {
     type Machine = Client<Random>;
     type App = Agent;
@@ -79,7 +91,8 @@ impl Subject for IdeClient {
                 }
                 return;
             }
-            6 if app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
+            // Before it is attached there are few events.
+            6 if !app.ready || app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
                 app.closing = true;
                 return machine.close();
             }
@@ -94,11 +107,8 @@ impl Subject for IdeClient {
 
     fn scripts(&self) -> Vec<Vec<u8>> {
         let text = |text: &str| plain(TEXT, text.as_bytes());
-        let initialized = text(
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#,
-        );
         let early = text(r#"{"jsonrpc":"2.0","method":"notifications/early"}"#);
-        let ready = [self.opening(), early, initialized].concat();
+        let ready = [accepted(), early, text(INITIALIZED)].concat();
         let answer = |id: u32| text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#));
         let pushes = |round: u32| {
             [
@@ -117,26 +127,21 @@ impl Subject for IdeClient {
         let refused = text(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#);
         let unknown = text(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01"}}"#);
         let without_mcp =
-            String::from_utf8(self.opening()).unwrap().replace("\r\nSec-WebSocket-Protocol: mcp", "");
+            String::from_utf8(accepted()).unwrap().replace("\r\nSec-WebSocket-Protocol: mcp", "");
         vec![
             [ready.clone(), answer(2), pushes(0), answer(4), answer(3), answer(3), answer(5)].concat(),
             [ready.clone(), pushes(1), error, answer(2), answer(77), pushes(2), answer(6)].concat(),
             [ready.clone(), pushes(3), plain(BINARY, b"[]"), answer(2), plain(CLOSE, b"\x03\xe9")].concat(),
             [ready, (0..9).flat_map(|_| text("no")).collect(), answer(2)].concat(),
-            [self.opening(), refused].concat(),
-            [self.opening(), unknown, answer(2)].concat(),
+            [accepted(), refused].concat(),
+            [accepted(), unknown, answer(2)].concat(),
             without_mcp.into(),
             b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".to_vec(),
         ]
     }
 
-    /// The answer to the request that the fixed seed makes.
     fn opening(&self) -> Vec<u8> {
-        let client = self.make(Time::ZERO);
-        let mut server = IdeServer.make(Time::ZERO);
-        server.feed(Time::ZERO, client.outgoing());
-        assert!(server.poll_event().is_none());
-        server.outgoing().to_vec()
+        [accepted(), plain(TEXT, INITIALIZED.as_bytes())].concat()
     }
 
     fn message(&self, len: usize) -> Vec<u8> {

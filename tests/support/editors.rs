@@ -279,6 +279,11 @@ impl Subject for IdeServer {
 
     fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {
         let standing = Standing { open: machine.is_open(), full: machine.outgoing().len() >= MARK };
+        if !standing.open {
+            // Where the connection is open, a ping may go out before the session is.
+            let ping = machine.request("ping", None::<&()>, Timeout::Never);
+            refusals.expect_err("a ping", ping, &[SendError::NotReady, SendError::Closed]);
+        }
         let (name, allowed) = app.refused_with(standing);
         let text = ToolResult::text("refused");
         let foreign = foreign().0;
@@ -305,6 +310,7 @@ impl Subject for IdeServer {
 
     fn must_refuse(&self) -> &'static [&'static str] {
         &[
+            "a ping",
             "a foreign call",
             "an ended call",
             "what is no JSON",
@@ -335,9 +341,7 @@ impl Subject for IdeServer {
     }
 
     fn under_another_id(message: &[u8]) -> Option<Vec<u8>> {
-        if Header::parse(message, false).ok().flatten().is_none() {
-            return None;
-        }
+        Header::parse(message, false).ok().flatten()?;
         let frame = frames::read(message).into_iter().next()?;
         calls::is_answer_to_a_call(&frame).then(|| calls::under_another_id(&frame))
     }

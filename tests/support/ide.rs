@@ -2,6 +2,7 @@
 //! is read back.
 #![allow(
     dead_code,
+    unused_imports,
     missing_docs,
     missing_debug_implementations,
     unreachable_pub,

@@ -92,20 +92,6 @@ impl Bug {
         (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
         (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
     ];
-
-    /// Some of those that any machine can have, for where it takes long to find them all.
-    pub const SOME: &[(Self, Law)] = &[
-        (Self::PanicsOnAByte, Law::Total),
-        (Self::DropsAnEventAtACut, Law::Cuts),
-        (Self::TrimLosesOutput, Law::Cuts),
-        (Self::EventAfterClosed, Law::OneEnding),
-        (Self::NeverCloses, Law::OneEnding),
-        (Self::DeadlineStuckInThePast, Law::ClockMovesOn),
-        (Self::DeadlineHidesAnEvent, Law::NothingUnseen),
-        (Self::OverfedInSilence, Law::Bounded),
-        (Self::RefusalLeavesAByte, Law::RefusalsFree),
-        (Self::RefusalShowsLater, Law::RefusalsFree),
-    ];
 }
 
 /// A subject whose machine has a bug.
@@ -134,6 +120,7 @@ pub struct Mutant<M: Machine> {
     kept: Vec<u8>,
     room: [u8; 64],
     feeds: usize,
+    mark: usize,
     drop_next: bool,
     eof: bool,
     refused: bool,
@@ -264,7 +251,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
     fn wants_input(&self) -> bool {
         match self.bug {
             Bug::AlwaysWantsInput => !self.closed,
-            Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < 2048,
+            Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < self.mark,
             _ => self.inner.wants_input(),
         }
     }
@@ -315,6 +302,8 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
                 _ => {}
             }
         } else {
+            // Not the first: what the application knows of the state would be wrong from the start.
+            let drops = self.first.is_some() && std::mem::take(&mut self.drop_next);
             self.first.get_or_insert_with(|| event.clone());
             if self.bug == Bug::NeverIdle {
                 self.extra = Some(event.clone());
@@ -324,7 +313,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
                 self.extra = Some(event.clone());
             }
             let forgets = ends && self.bug == Bug::ForgetsToSayThatACallEnded;
-            if forgets || std::mem::take(&mut self.drop_next) {
+            if forgets || drops {
                 return self.poll_event();
             }
         }
@@ -370,6 +359,7 @@ where
             kept: Vec::new(),
             room: [b' '; 64],
             feeds: 0,
+            mark: self.inner.mark(),
             drop_next: false,
             eof: false,
             refused: false,

@@ -174,7 +174,8 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            self.touch(index);
+            // Where nothing came, nothing does until it is touched: at the end of time what is due later is due now.
+            self.touch_output(index);
             if let Some(event) = event {
                 // What may still wait to be written to a transport that is gone cannot be.
                 if let (ServerEvent::Closed(_), Some(slot)) = (&event, self.slots.get_mut(index)) {
@@ -203,6 +204,12 @@ impl Connections {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
+        self.touch_output(index);
+    }
+
+    /// The same, where its events are known.
+    fn touch_output(&mut self, index: usize) {
+        let Some(slot) = self.slots.get_mut(index) else { return };
         if !slot.is_transmitting && slot.has_unnamed() {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);

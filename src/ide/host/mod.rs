@@ -83,6 +83,8 @@ impl Host {
     /// The bytes of a connection; `None` once it was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
         let index = self.connections.wired(conn)?;
+        // It shows what is true at the latest time seen, which another connection may have brought in.
+        self.connections.with(index, |_| {});
         Some(HostWire { host: self, index })
     }
 
@@ -237,6 +239,11 @@ impl Host {
             self.ready.push(id);
         } else if matches!(event, ServerEvent::Closed(_)) {
             self.ready.retain(|ready| *ready != id);
+        }
+        // A client that hears from this event on hears what waits before it is answered anything else. Otherwise it
+        // would depend on how its bytes were cut.
+        if !self.mentions.is_empty() {
+            self.send_mentions();
         }
         Some((id, event))
     }

@@ -249,9 +249,12 @@ impl Server {
         if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
     }
 
-    /// What is sent after the end would be dropped in silence.
+    /// What is sent before the connection is open or after the end would be dropped in silence.
     fn may_send(&self) -> Result<(), SendError> {
-        if self.has_ended() || self.ws.is_cut_off() { Err(SendError::Closed) } else { Ok(()) }
+        if self.has_ended() || self.ws.is_cut_off() {
+            return Err(SendError::Closed);
+        }
+        if self.ws.is_open() { Ok(()) } else { Err(SendError::NotReady) }
     }
 
     /// Where there is no room the change is told later: a client that misses it goes on with the old tools.

@@ -135,6 +135,11 @@ impl Client {
     }
 
     #[cfg(feature = "ide")]
+    pub(crate) fn has_started(&self) -> bool {
+        self.state != State::Idle
+    }
+
+    #[cfg(feature = "ide")]
     pub(crate) fn has_queued_event(&self) -> bool {
         self.session.has_event()
     }
