@@ -39,7 +39,7 @@ pub struct Server {
     opening: Opening,
 }
 
-/// What is offered to a read of a head: the real client's fits.
+/// What is offered to the first read of a head: the real client's fits.
 const HEAD_ROOM: usize = 1024;
 
 /// How far the opening handshake is.
@@ -218,7 +218,7 @@ impl Wire for Server {
             Opening::Reading(_) | Opening::Deciding(_) => {
                 let held = self.stream.input.rx.bytes().len();
                 let room = self.stream.output.limits.head.saturating_add(1).saturating_sub(held);
-                self.stream.input.rx.space_up_to(room.min(HEAD_ROOM))
+                self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
             }
             Opening::Over => self.stream.space(),
         }
