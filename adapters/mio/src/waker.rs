@@ -8,7 +8,7 @@ use std::sync::Arc;
 ///
 /// The order makes it safe: put something into the queue first, wake second; the loop, once woken, drains the queue
 /// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The queue is
-/// the truth, the wake a hint.
+/// the truth, the wake a hint. Keep one waker for as long as the loop waits: with the last one its event is gone.
 ///
 /// ```no_run
 /// use ide_mcp_mio::Waker;
