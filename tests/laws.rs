@@ -4,10 +4,11 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::agents::IdeClient;
+use support::bug::Bug;
 use support::editors::IdeServer;
 use support::hosts::IdeHost;
 use support::laws::{Broken, EventOf, Law, Subject, laws};
-use support::mutant::{Bug, MutantSubject};
+use support::mutant::MutantSubject;
 use support::sockets::{WsClient, WsServer};
 use support::toy::ToySubject;
 

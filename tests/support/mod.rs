@@ -13,6 +13,7 @@
 )]
 
 pub mod agents;
+pub mod bug;
 pub mod calls;
 pub mod cost;
 pub mod editors;

@@ -1,0 +1,88 @@
+//! The bugs that are planted, and the law that each breaks.
+
+use super::law::Law;
+
+/// What is wrong with a [`Mutant`](super::mutant::Mutant).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// Nothing: the wrapper itself holds the laws.
+    Harmless,
+    PanicsOnAByte,
+    PanicsWhenTimeGoesBack,
+    PanicsAtTheEndOfTime,
+    PanicsOnMoreThanItsSpace,
+    DropsAnEventAtACut,
+    OutputTellsOfCuts,
+    TrimLosesOutput,
+    ClosedTwice,
+    EventAfterClosed,
+    NeverCloses,
+    NeverDone,
+    ActsAfterClosed,
+    DeadlineStuckInThePast,
+    NeverIdle,
+    DeadlineHidesAnEvent,
+    DeadlineMissesTheEnd,
+    OutputNamedUnseen,
+    AlwaysWantsInput,
+    TakesEverythingUnpolled,
+    OverfedInSilence,
+    OffersSpaceItDoesNotWant,
+    AnswersTwice,
+    NeverAnswers,
+    AnswersUnderAnotherId,
+    ForgetsToSayThatACallEnded,
+    SaysTwiceThatACallEnded,
+    RefusalLeavesAByte,
+    RefusalMovesTheDeadline,
+    RefusalShowsLater,
+    CopiesAllForEachByte,
+    ReadsAllForEachByte,
+}
+
+impl Bug {
+    /// The bugs that any machine can have, and the law that each breaks.
+    pub const ANYWHERE: &[(Self, Law)] = &[
+        (Self::PanicsOnAByte, Law::Total),
+        (Self::PanicsWhenTimeGoesBack, Law::Total),
+        (Self::PanicsAtTheEndOfTime, Law::Total),
+        (Self::PanicsOnMoreThanItsSpace, Law::Total),
+        (Self::DropsAnEventAtACut, Law::Cuts),
+        (Self::OutputTellsOfCuts, Law::Cuts),
+        (Self::TrimLosesOutput, Law::Cuts),
+        (Self::ClosedTwice, Law::OneEnding),
+        (Self::EventAfterClosed, Law::OneEnding),
+        (Self::NeverCloses, Law::OneEnding),
+        (Self::NeverDone, Law::OneEnding),
+        (Self::ActsAfterClosed, Law::OneEnding),
+        (Self::DeadlineStuckInThePast, Law::ClockMovesOn),
+        (Self::NeverIdle, Law::ClockMovesOn),
+        (Self::DeadlineHidesAnEvent, Law::NothingUnseen),
+        (Self::DeadlineMissesTheEnd, Law::NothingUnseen),
+        (Self::OutputNamedUnseen, Law::NothingUnseen),
+        (Self::AlwaysWantsInput, Law::Bounded),
+        (Self::TakesEverythingUnpolled, Law::Bounded),
+        (Self::OverfedInSilence, Law::Bounded),
+        (Self::OffersSpaceItDoesNotWant, Law::Bounded),
+        (Self::RefusalLeavesAByte, Law::RefusalsFree),
+        (Self::RefusalMovesTheDeadline, Law::RefusalsFree),
+        (Self::RefusalShowsLater, Law::RefusalsFree),
+        (Self::CopiesAllForEachByte, Law::Linear),
+        (Self::ReadsAllForEachByte, Law::Linear),
+    ];
+
+    /// The bugs that only a machine with calls can have.
+    pub const WITH_CALLS: &[(Self, Law)] = &[
+        (Self::AnswersTwice, Law::AnsweredOnce),
+        (Self::NeverAnswers, Law::AnsweredOnce),
+        (Self::AnswersUnderAnotherId, Law::AnsweredOnce),
+        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
+        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+    ];
+
+    /// The bugs that only a machine that asks can have.
+    pub const WITH_REQUESTS: &[(Self, Law)] = &[
+        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
+        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+    ];
+}
