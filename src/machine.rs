@@ -18,7 +18,8 @@ use crate::Time;
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
 /// 2. **Cuts do not matter**: for any cutting of the same bytes at the same times with the same `sent` calls, and any
-///    application that reacts only to events, events and output are identical.
+///    application that reacts only to events, events and output are identical. (A timer that is due at the very time
+///    of the bytes acts at the first poll that has no bytes to work on, which may lie between two pieces.)
 /// 3. **One ending**: the `Closed` event comes exactly once and last; afterwards only `outgoing`, `sent` and `tick`
 ///    act, until [`is_done`](Wire::is_done).
 /// 4. **The clock moves on**: after `tick(now)` and polling to `None` (a host: and `poll_transmit` to `None`),
