@@ -17,9 +17,11 @@ pub trait Outbox {
     fn is_full(&self) -> bool;
 }
 
-/// How much room is offered to a read. One page of a pipe or a loopback segment fits many times; larger messages come
-/// in several reads and find the room grown.
+/// How much room is offered to a read. One page of a pipe or a loopback segment fits many times.
 const CHUNK: usize = 16 * 1024;
+
+/// How much is offered after a read that filled all the room: more is to come.
+const LARGE_CHUNK: usize = 4 * CHUNK;
 
 /// The receive buffer: `buf[start..end]` was received and not yet consumed.
 #[derive(Debug, Default)]
@@ -31,6 +33,8 @@ pub(crate) struct Rx {
     fresh: usize,
     /// How much of what [`Rx::space_up_to`] offered has not been filled.
     offered: usize,
+    /// The last read filled all the room.
+    flows: bool,
 }
 
 impl Rx {
@@ -77,7 +81,8 @@ impl Rx {
 
     /// Room for a read: at most `limit` bytes, and at most as much as may still come unpolled.
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
-        let room = limit.min(CHUNK).min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
+        let chunk = if self.flows { LARGE_CHUNK } else { CHUNK };
+        let room = limit.min(chunk).min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
         self.make_room(room);
         self.offered = room;
         let end = self.end.saturating_add(room);
@@ -87,6 +92,7 @@ impl Rx {
     /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
     pub(crate) fn filled(&mut self, n: usize) {
         let n = n.min(self.offered);
+        self.flows = n == self.offered && n >= CHUNK;
         self.offered = self.offered.saturating_sub(n);
         self.end = self.end.saturating_add(n);
         self.fresh = self.fresh.saturating_add(n);
@@ -185,6 +191,18 @@ impl Tx {
             self.buf.drain(..self.head);
             self.head = 0;
         }
+    }
+
+    /// Appends a short frame, if there is memory for it and it leaves the buffer below its mark.
+    #[inline]
+    pub(crate) fn push_short(&mut self, header: [u8; 2], payload: &[u8]) -> bool {
+        let after = self.buf.len().saturating_add(payload.len()).saturating_add(header.len());
+        let fits = after <= self.buf.capacity() && after.saturating_sub(self.head) < self.mark;
+        if fits {
+            self.buf.extend_from_slice(&header);
+            self.buf.extend_from_slice(payload);
+        }
+        fits
     }
 
     /// Where to append. What lies before its current end must stay as it is.

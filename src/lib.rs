@@ -24,6 +24,8 @@
 //!
 //! - `std` (default): [`Clock`], and JSON is written straight into the send buffer.
 //! - `ide` (default): module [`ide`]; implies `mcp`.
+//! - `simd`: UTF-8 is checked with the vector instructions that the processor is found to have; brings simdutf8, and
+//!   needs `std`.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
 //!
 //! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.

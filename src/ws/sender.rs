@@ -21,6 +21,7 @@ impl<M: Masking> Sender<'_, M> {
     /// # Errors
     /// [`SendError`] if the connection is not open, more waits to be written than the limit, or a message in parts has
     /// not ended; then nothing has changed.
+    #[inline]
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {
         self.0.send_whole(Kind::Text, text.as_bytes())
     }
@@ -29,6 +30,7 @@ impl<M: Masking> Sender<'_, M> {
     ///
     /// # Errors
     /// As [`text`](Sender::text).
+    #[inline]
     pub fn binary(&mut self, bytes: &[u8]) -> Result<(), SendError> {
         self.0.send_whole(Kind::Binary, bytes)
     }

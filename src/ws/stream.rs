@@ -6,7 +6,7 @@ use super::mask::Masking;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Kind, Receiver};
 use super::sender::Sender;
-use super::{Closed, Event, Limits, Violation};
+use super::{Closed, Event, Limits, Violation, utf8};
 use crate::{Time, Wire, buf::Rx};
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
@@ -46,7 +46,7 @@ impl<M: Masking> Stream<M> {
     fn poll_common(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
         match self.input.common() {
             Some((Kind::Binary, payload)) => Some((Event::Binary(payload), Sender(&mut self.output))),
-            Some((Kind::Text, payload)) => match core::str::from_utf8(payload) {
+            Some((Kind::Text, payload)) => match utf8::check(payload) {
                 Ok(text) => Some((Event::Text(text), Sender(&mut self.output))),
                 Err(_) => {
                     self.output.fail(Violation::InvalidUtf8);
@@ -69,15 +69,13 @@ impl<M: Masking> Stream<M> {
             Item::Assembled(Kind::Text) => Event::Text(self.input.text()),
             Item::Assembled(Kind::Binary) => Event::Binary(self.input.binary()),
             Item::Whole { kind: Kind::Binary, len } => Event::Binary(self.input.rx.consumed(len)),
-            Item::Whole { kind: Kind::Text, len } => {
-                match core::str::from_utf8(self.input.rx.consumed(len)) {
-                    Ok(text) => Event::Text(text),
-                    Err(_) => {
-                        self.output.fail(Violation::InvalidUtf8);
-                        Event::Closed(self.output.take_closed()?)
-                    }
+            Item::Whole { kind: Kind::Text, len } => match utf8::check(self.input.rx.consumed(len)) {
+                Ok(text) => Event::Text(text),
+                Err(_) => {
+                    self.output.fail(Violation::InvalidUtf8);
+                    Event::Closed(self.output.take_closed()?)
                 }
-            }
+            },
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };

@@ -2,11 +2,27 @@
 //! part of any text (RFC 6455 section 8.1).
 
 use alloc::string::String;
-use core::str::from_utf8;
 
 /// The piece continues no valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidUtf8;
+
+/// Checks a whole text.
+#[cfg(not(feature = "simd"))]
+#[inline]
+pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
+    core::str::from_utf8(bytes).map_err(|_| InvalidUtf8)
+}
+
+/// Checks a whole text, with vectors where that pays.
+#[cfg(feature = "simd")]
+#[inline]
+pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
+    if bytes.len() < 64 {
+        return core::str::from_utf8(bytes).map_err(|_| InvalidUtf8);
+    }
+    simdutf8::basic::from_utf8(bytes).map_err(|_| InvalidUtf8)
+}
 
 /// The beginning of a character that the last piece ended in: at most three bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +43,7 @@ impl Carry {
             let [first, rest @ ..] = piece else { return Ok(()) };
             self.keep(&[*first]);
             piece = rest;
-            match from_utf8(self.held()) {
+            match core::str::from_utf8(self.held()) {
                 Ok(character) => {
                     text.push_str(character);
                     self.len = 0;
@@ -37,10 +53,10 @@ impl Carry {
             }
         }
         let (whole, begun) = piece.split_at(piece.len().saturating_sub(begun_character(piece)));
-        text.push_str(from_utf8(whole).map_err(|_| InvalidUtf8)?);
+        text.push_str(check(whole)?);
         self.keep(begun);
         // `e0 80` begins no character although `e0` does: what is kept must still be able to become one.
-        match from_utf8(self.held()) {
+        match core::str::from_utf8(self.held()) {
             Err(error) if error.error_len().is_some() => Err(InvalidUtf8),
             Ok(_) | Err(_) => Ok(()),
         }
@@ -86,7 +102,7 @@ fn begun_character(piece: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn check(bytes: &[u8], cut: usize) -> Result<String, InvalidUtf8> {
+    fn cut_every(bytes: &[u8], cut: usize) -> Result<String, InvalidUtf8> {
         let (mut carry, mut text) = (Carry::default(), String::new());
         for piece in bytes.chunks(cut.max(1)) {
             carry.push(piece, &mut text)?;
@@ -105,7 +121,7 @@ mod tests {
             }
             for cut in 1..=bytes.len().clamp(1, 9) {
                 let expected = String::from_utf8(bytes.clone()).map_err(|_| InvalidUtf8);
-                assert_eq!(check(&bytes, cut), expected, "{bytes:x?} cut every {cut}");
+                assert_eq!(cut_every(&bytes, cut), expected, "{bytes:x?} cut every {cut}");
             }
             Ok(())
         });
