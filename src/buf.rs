@@ -33,7 +33,7 @@ pub(crate) struct Rx {
     fresh: usize,
     /// How much of what [`Rx::space_up_to`] offered has not been filled.
     offered: usize,
-    /// The last read filled all the room.
+    /// A read filled all the room. It stays so until the memory is given back: large messages come in rows.
     flows: bool,
 }
 
@@ -92,7 +92,7 @@ impl Rx {
     /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
     pub(crate) fn filled(&mut self, n: usize) {
         let n = n.min(self.offered);
-        self.flows = n == self.offered && n >= CHUNK;
+        self.flows |= n == self.offered && n >= CHUNK;
         self.offered = self.offered.saturating_sub(n);
         self.end = self.end.saturating_add(n);
         self.fresh = self.fresh.saturating_add(n);
