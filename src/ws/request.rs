@@ -103,8 +103,11 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Judges a complete head. The first rule that is broken, in the order of the refusal table of [`ide`](crate::ide).
-pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
+/// The key of a request: 16 random bytes in base64.
+pub(crate) type Key = [u8; 24];
+
+/// Judges a complete head; its key, if it is good, or The first rule that is broken, in the order of the refusal table of [`ide`](crate::ide).
+pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     match request.parse(head) {
@@ -139,10 +142,9 @@ pub(crate) fn check(head: &[u8]) -> Result<(), Refusal> {
     }
     // The engine refuses padding that is not canonical and trailing bits that are not zero.
     let mut nonce = [0; 18];
-    if key.len() != 24 || BASE64_STANDARD.decode_slice(key, &mut nonce) != Ok(16) {
-        return Err(bad("Sec-WebSocket-Key must be 16 bytes in base64"));
-    }
-    Ok(())
+    let key = <Key>::try_from(key).ok();
+    key.filter(|key| BASE64_STANDARD.decode_slice(key, &mut nonce) == Ok(16))
+        .ok_or(bad("Sec-WebSocket-Key must be 16 bytes in base64"))
 }
 
 const fn bad(reason: &'static str) -> Refusal {
@@ -212,8 +214,9 @@ const TOO_MANY_FIELDS: Refusal =
 const WRONG_HTTP_VERSION: Refusal = Refusal::new(Status::VersionNotSupported, "the HTTP version must be 1.1");
 
 /// Appends the answer that opens the WebSocket (RFC 6455 section 4.2.2).
-pub(crate) fn write_acceptance(head: Fields<'_>, subprotocol: Option<&str>, out: &mut Vec<u8>) {
-    let Single::Once(key) = head.single("sec-websocket-key") else { return };
+pub(crate) fn write_acceptance(key: &Key, subprotocol: Option<&str>, out: &mut Vec<u8>) {
+    // It all fits at once; 129 bytes and the sub-protocol are usual.
+    out.reserve(160_usize.saturating_add(subprotocol.map_or(0, str::len)));
     push(out, &["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]);
     push(out, &["Sec-WebSocket-Accept: "]);
     out.extend_from_slice(&accept_key(key));
@@ -340,14 +343,14 @@ mod tests {
         ];
         for (name, line, without, with, expected) in cases {
             let found = check(head(line, without, with).as_bytes());
-            assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |()| 101), *expected, "{name}");
+            assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |_| 101), *expected, "{name}");
         }
     }
 
     #[test]
     fn the_limit_of_fields_is_64() {
         let with = |count: usize| head("GET / HTTP/1.1", "", &alloc::vec!["a: b"; count - GOOD.len()]);
-        assert_eq!(check(with(64).as_bytes()), Ok(()));
+        assert_eq!(check(with(64).as_bytes()), Ok(*b"dGhlIHNhbXBsZSBub25jZQ=="));
         assert_eq!(check(with(65).as_bytes()), Err(TOO_MANY_FIELDS));
     }
 

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(ask.check(), Ok(()));
         let mut out = Vec::new();
         ask.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
-        assert_eq!(super::super::request::check(&out), Ok(()));
+        assert!(super::super::request::check(&out).is_ok());
         assert!(super::super::Request::new(&out).offers("mcp"));
         assert!(!format!("{ask:?}").contains("secret"));
     }

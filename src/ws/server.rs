@@ -2,7 +2,7 @@
 
 use super::head::EndSearch;
 use super::output::{Phase, Timer};
-use super::request::{self, Refusal, Request};
+use super::request::{self, Key, Refusal, Request};
 use super::stream::Stream;
 use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
 use crate::{Machine, Time, Wire};
@@ -46,8 +46,8 @@ const HEAD_ROOM: usize = 1024;
 #[derive(Debug)]
 enum Opening {
     Reading(EndSearch),
-    /// The head of this length waits to be decided.
-    Deciding(usize),
+    /// The head of this length and with this key waits to be decided.
+    Deciding(usize, Key),
     Over,
 }
 
@@ -88,12 +88,12 @@ impl Server {
     /// # Errors
     /// [`AcceptError`] if nothing asks, or the sub-protocol was not offered; then nothing has changed.
     pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), AcceptError> {
-        let head = self.deciding().ok_or(AcceptError::NotAsked)?;
+        let (head, key) = self.deciding().ok_or(AcceptError::NotAsked)?;
         let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
         if subprotocol.is_some_and(|chosen| !request.offers(chosen)) {
             return Err(AcceptError::NotOffered);
         }
-        request::write_acceptance(request.head(), subprotocol, self.stream.output.tx.buffer());
+        request::write_acceptance(&key, subprotocol, self.stream.output.tx.buffer());
         self.stream.input.rx.consume(head);
         self.stream.output.open();
         self.opening = Opening::Over;
@@ -160,10 +160,10 @@ impl Server {
         self.stream.output.fail(violation);
     }
 
-    fn deciding(&self) -> Option<usize> {
+    fn deciding(&self) -> Option<(usize, Key)> {
         match self.opening {
-            Opening::Deciding(head) if !self.stream.output.has_ended() => Some(head),
-            Opening::Deciding(_) | Opening::Reading(_) | Opening::Over => None,
+            Opening::Deciding(head, key) if !self.stream.output.has_ended() => Some((head, key)),
+            Opening::Deciding(..) | Opening::Reading(_) | Opening::Over => None,
         }
     }
 
@@ -179,7 +179,9 @@ impl Server {
         let held = input.rx.bytes().len();
         let found = match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
             Err(malformed) => Err(request::malformed(malformed)),
-            Ok(Some(len)) => request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|()| len),
+            Ok(Some(len)) => {
+                request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|key| (len, key))
+            }
             Ok(None) if held <= limit => {
                 input.rx.polled_dry();
                 if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
@@ -190,9 +192,9 @@ impl Server {
             Ok(None) => Err(request::TOO_LONG),
         };
         match found {
-            Ok(len) => {
+            Ok((len, key)) => {
                 output.timers.clear(Timer::Handshake as usize);
-                self.opening = Opening::Deciding(len);
+                self.opening = Opening::Deciding(len, key);
                 Some(len)
             }
             Err(refusal) => {
@@ -215,7 +217,7 @@ impl Wire for Server {
         }
         match self.opening {
             // A stranger is offered no more room than a head needs.
-            Opening::Reading(_) | Opening::Deciding(_) => {
+            Opening::Reading(_) | Opening::Deciding(..) => {
                 let held = self.stream.input.rx.bytes().len();
                 let room = self.stream.output.limits.head.saturating_add(1).saturating_sub(held);
                 self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
