@@ -130,6 +130,12 @@ impl<M: Masking> Output<M> {
         true
     }
 
+    /// Whether no timer is due.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.timers.any_due(self.now) && self.pulse.is_quiet(self.now)
+    }
+
     /// When the next timer is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         earlier(self.timers.next(), self.pulse.deadline())

@@ -80,8 +80,7 @@ impl Pulse {
 
     /// What is due now, if anything. To be asked after everything that came has been looked at.
     pub(crate) fn beat(&mut self, now: Time) -> Option<Beat> {
-        // Nearly always something was heard just now.
-        if !self.counts || self.seen_at == now {
+        if self.is_quiet(now) {
             return None;
         }
         let settings = self.settings.as_ref()?;
@@ -97,6 +96,12 @@ impl Pulse {
         }
         self.pinged_at = Some(now);
         Some(Beat::Ping)
+    }
+
+    /// Whether there is nothing to find out now: nearly always something was heard just now.
+    #[inline]
+    pub(crate) fn is_quiet(&self, now: Time) -> bool {
+        !self.counts || self.seen_at == now
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {

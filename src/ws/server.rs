@@ -222,7 +222,7 @@ impl Wire for Server {
                 let room = self.stream.output.limits.head.saturating_add(1).saturating_sub(held);
                 self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
             }
-            Opening::Over => self.stream.space(),
+            Opening::Over => self.stream.input.rx.space_up_to(usize::MAX),
         }
     }
 

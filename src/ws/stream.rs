@@ -129,6 +129,10 @@ impl<M: Masking> Stream<M> {
     /// Nothing more comes of the bytes: does the end of the transport, or the time, end the connection?
     fn end_of_input_or_time(&mut self) -> Option<()> {
         let now = self.output.now;
+        // Nearly always neither does.
+        if !self.input.eof && self.output.is_quiet() {
+            return None;
+        }
         let mut due = |timer: Timer| self.output.timers.take_due(timer as usize, now);
         if self.input.eof {
             // After our close frame the end of the transport is an answer, if a curt one.
