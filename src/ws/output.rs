@@ -10,7 +10,7 @@ use crate::Time;
 use crate::buf::Tx;
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use rand_core::TryCryptoRng;
 
 /// Where a connection stands. The diagram is in the documentation of [`ws`](super).
@@ -63,7 +63,7 @@ pub(crate) struct Output<M> {
 /// waits, the latest (RFC 6455 section 5.5.3 lets the others be left out). So a flood of pings cannot fill the buffer.
 #[derive(Debug)]
 struct PongSlot {
-    waiting: Option<([u8; 125], usize)>,
+    waiting: Option<Box<[u8]>>,
     /// Where in the stream the last pong ends.
     last_ends: u64,
     /// How many were put into the stream since all that were there had been written.
@@ -232,12 +232,7 @@ impl<M: Masking> Output<M> {
         if self.pong.unwritten < MAX_PONGS && self.pong.waiting.is_none() {
             self.write_pong(payload);
         } else {
-            let mut kept = [0; 125];
-            let len = payload.len().min(kept.len());
-            for (kept, byte) in kept.iter_mut().zip(payload) {
-                *kept = *byte;
-            }
-            self.pong.waiting = Some((kept, len));
+            self.pong.waiting = Some(payload.into());
         }
     }
 
@@ -319,9 +314,9 @@ impl<M: Masking> Output<M> {
     pub(crate) fn sent(&mut self, n: usize) {
         self.tx.sent(n);
         if self.tx.written() >= self.pong.last_ends {
-            if let Some((payload, len)) = self.pong.waiting.take() {
+            if let Some(payload) = self.pong.waiting.take() {
                 self.pong.unwritten = 0;
-                self.write_pong(payload.get(..len).unwrap_or_default());
+                self.write_pong(&payload);
             }
         }
         self.watch_fill();
