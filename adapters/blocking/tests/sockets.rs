@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
 use getrandom::SysRng;
-use ide_mcp::{Time, ws};
+use ide_mcp::{Time, Wire as _, ws};
 use ide_mcp_blocking::Conn;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -225,4 +225,40 @@ fn a_machine_that_waits_for_its_caller_keeps_its_input() {
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::Violation(_)))));
+}
+
+#[test]
+fn a_peer_that_never_pauses_gets_its_answers_all_the_same() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    let mut conn = accept(&listener, ws::Limits::default());
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+    conn.machine_mut().accept(None).unwrap();
+    assert!(conn.flush(PATIENCE));
+    let mut peer = stream.try_clone().unwrap();
+    // Goes on as long as the connection does.
+    let flood = thread::spawn(move || {
+        let note = [&b"\x82\xfe\x03\xe8\0\0\0\0"[..], &[7; 1000]].concat();
+        let notes = note.repeat(64);
+        while peer.write_all(&notes).is_ok() {}
+    });
+    let mut heard = 0;
+    while heard < 4000 {
+        if let Some(ws::OwnedEvent::Binary(_)) = conn.next_event() {
+            heard += 1;
+        }
+        if heard == 1 {
+            conn.machine_mut().sender().text("answer").unwrap();
+        }
+    }
+    assert!(conn.machine().outgoing().is_empty(), "the answer still waits after 4 MB of notes");
+    let (mut written, mut piece) = (Vec::new(), [0; 512]);
+    while !contains(&written, b"\x81\x06answer") {
+        let len = stream.read(&mut piece).unwrap();
+        assert!(len > 0);
+        written.extend(piece.iter().take(len));
+    }
+    drop(conn);
+    flood.join().unwrap();
 }
