@@ -1,9 +1,9 @@
 //! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
 
 use super::head::EndSearch;
-use super::output::{Phase, Timer};
+use super::output::Phase;
 use super::response::{self, Ask, InvalidAsk, ResponseError};
-use super::stream::Stream;
+use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
 use crate::{Machine, Time, Wire};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -95,29 +95,22 @@ impl<R: TryCryptoRng> Client<R> {
     }
 
     fn read_answer(&mut self) {
-        let Stream { input, output } = &mut self.stream;
-        if output.phase != Phase::Handshake {
+        if self.stream.output.phase != Phase::Handshake {
             // It was reported by now, or never will be.
             self.opening = None;
             return;
         }
         let Some(opening) = &mut self.opening else { return };
-        let limit = output.limits.head;
-        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
-        let held = input.rx.bytes().len();
-        let found = match opening.search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
-            Ok(Some(len)) => {
+        let head = self.stream.read_head(&mut opening.search);
+        let Stream { input, output } = &mut self.stream;
+        let found = match head {
+            Head::Awaited => return,
+            Head::Whole(len) => {
                 let head = input.rx.bytes().get(..len).unwrap_or_default();
                 response::check(head, text(&opening.key), &opening.ask).map(|chosen| (len, chosen))
             }
-            Ok(None) if held <= limit => {
-                input.rx.polled_dry();
-                if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
-                    return;
-                }
-                Err(ResponseError::TimedOut)
-            }
-            Ok(None) | Err(_) => Err(ResponseError::Malformed),
+            Head::Malformed(_) | Head::TooLong => Err(ResponseError::Malformed),
+            Head::TooSlow => Err(ResponseError::TimedOut),
         };
         match found {
             Ok((len, chosen)) => {

@@ -94,16 +94,18 @@ impl<'a> Fields<'a> {
 
     /// The elements of a comma-separated list that may be spread over several fields (RFC 9110 section 5.6.1).
     pub(crate) fn list(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        self.values(name)
-            .flat_map(|value| value.split(|byte| *byte == b','))
-            .map(<[u8]>::trim_ascii)
-            .filter(|element| !element.is_empty())
+        self.values(name).flat_map(elements)
     }
 
     /// Whether that list has this element, compared without case.
     pub(crate) fn lists(self, name: &str, element: &str) -> bool {
         self.list(name).any(|found| found.eq_ignore_ascii_case(element.as_bytes()))
     }
+}
+
+/// The elements of a comma-separated list, without the white space around them.
+pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }
 
 /// How often a field that must stand once does, and what it says.

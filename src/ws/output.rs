@@ -5,7 +5,7 @@ use super::frame::{self, Header, Opcode};
 use super::mask::{Masked, Masking};
 use super::pulse::{Beat, Pulse};
 use super::receiver::Kind;
-use super::{Closed, Limits, SendError, Violation};
+use super::{Closed, Event, Limits, SendError, Violation, utf8};
 use crate::Time;
 use crate::buf::Tx;
 use crate::text::truncate;
@@ -289,6 +289,18 @@ impl<M: Masking> Output<M> {
     pub(crate) fn end_abruptly(&mut self, closed: Closed) {
         self.tx.discard();
         self.end(closed);
+    }
+
+    /// The event of a whole text; if it is none, that ends the connection.
+    #[inline]
+    pub(crate) fn text<'a>(&mut self, payload: &'a [u8]) -> Option<Event<'a>> {
+        match utf8::check(payload) {
+            Ok(text) => Some(Event::Text(text)),
+            Err(_) => {
+                self.fail(Violation::InvalidUtf8);
+                self.take_closed().map(Event::Closed)
+            }
+        }
     }
 
     /// The end, once.

@@ -4,7 +4,7 @@
 //! decision of whoever is asked with [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for
 //! editors.
 
-use super::head::{Fields, MAX_FIELDS, Malformed};
+use super::head::{Fields, MAX_FIELDS, Malformed, elements};
 use super::{Single, Status};
 use alloc::vec::Vec;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -192,7 +192,7 @@ impl<'a> Needed<'a> {
 
 /// Whether a comma-separated list has this element, compared without case.
 fn names(list: &[u8], element: &str) -> bool {
-    list.split(|byte| *byte == b',').any(|found| found.trim_ascii().eq_ignore_ascii_case(element.as_bytes()))
+    elements(list).any(|found| found.eq_ignore_ascii_case(element.as_bytes()))
 }
 
 /// The refusal of a head that cannot be one.

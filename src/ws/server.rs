@@ -3,7 +3,7 @@
 use super::head::EndSearch;
 use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
-use super::stream::Stream;
+use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
 use crate::{Machine, Time, Wire};
 use core::fmt;
@@ -170,30 +170,20 @@ impl Server {
     /// The length of a good head, once it is there. Everything else that can happen to a head ends the connection.
     fn read_head(&mut self) -> Option<usize> {
         let Opening::Reading(search) = &mut self.opening else { return None };
-        let Stream { input, output } = &mut self.stream;
-        if output.has_ended() {
+        if self.stream.output.has_ended() {
             return None;
         }
-        let limit = output.limits.head;
-        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
-        let held = input.rx.bytes().len();
-        let found = match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
-            Err(malformed) => Err(request::malformed(malformed)),
-            Ok(Some(len)) => {
-                request::check(input.rx.bytes().get(..len).unwrap_or_default()).map(|key| (len, key))
-            }
-            Ok(None) if held <= limit => {
-                input.rx.polled_dry();
-                if input.eof || !output.timers.take_due(Timer::Handshake as usize, output.now) {
-                    return None;
-                }
-                Err(request::TOO_SLOW)
-            }
-            Ok(None) => Err(request::TOO_LONG),
+        let found = match self.stream.read_head(search) {
+            Head::Awaited => return None,
+            Head::Whole(len) => request::check(self.stream.input.rx.bytes().get(..len).unwrap_or_default())
+                .map(|key| (len, key)),
+            Head::Malformed(malformed) => Err(request::malformed(malformed)),
+            Head::TooLong => Err(request::TOO_LONG),
+            Head::TooSlow => Err(request::TOO_SLOW),
         };
         match found {
             Ok((len, key)) => {
-                output.timers.clear(Timer::Handshake as usize);
+                self.stream.output.timers.clear(Timer::Handshake as usize);
                 self.opening = Opening::Deciding(len, key);
                 Some(len)
             }

@@ -2,11 +2,12 @@
 
 use super::close;
 use super::frame::Opcode;
+use super::head::{EndSearch, Malformed};
 use super::mask::Masking;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Kind, Receiver};
 use super::sender::Sender;
-use super::{Closed, Event, Limits, Violation, utf8};
+use super::{Closed, Event, Limits};
 use crate::{Time, Wire, buf::Rx};
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
@@ -14,6 +15,17 @@ use crate::{Time, Wire, buf::Rx};
 pub(crate) struct Stream<M> {
     pub(crate) input: Receiver,
     pub(crate) output: Output<M>,
+}
+
+/// How far the head is that opens the connection.
+pub(crate) enum Head {
+    /// It is there, and has this length.
+    Whole(usize),
+    /// More bytes are needed, or the transport has ended.
+    Awaited,
+    Malformed(Malformed),
+    TooLong,
+    TooSlow,
 }
 
 /// What a poll found, before anything is lent.
@@ -26,6 +38,23 @@ enum Found {
 impl<M: Masking> Stream<M> {
     pub(crate) fn new(mask: M, peer_masks: bool, limits: Limits, now: Time) -> Self {
         Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
+    }
+
+    /// Looks for the end of the head.
+    pub(crate) fn read_head(&mut self, search: &mut EndSearch) -> Head {
+        let Self { input, output } = self;
+        let (held, limit) = (input.rx.bytes().len(), output.limits.head);
+        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
+        match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
+            Err(malformed) => Head::Malformed(malformed),
+            Ok(Some(len)) => Head::Whole(len),
+            Ok(None) if held > limit => Head::TooLong,
+            Ok(None) => {
+                input.rx.polled_dry();
+                let late = !input.eof && output.timers.take_due(Timer::Handshake as usize, output.now);
+                if late { Head::TooSlow } else { Head::Awaited }
+            }
+        }
     }
 
     #[inline]
@@ -46,13 +75,7 @@ impl<M: Masking> Stream<M> {
     fn poll_common(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
         match self.input.common() {
             Some((Kind::Binary, payload)) => Some((Event::Binary(payload), Sender(&mut self.output))),
-            Some((Kind::Text, payload)) => match utf8::check(payload) {
-                Ok(text) => Some((Event::Text(text), Sender(&mut self.output))),
-                Err(_) => {
-                    self.output.fail(Violation::InvalidUtf8);
-                    Some((Event::Closed(self.output.take_closed()?), Sender(&mut self.output)))
-                }
-            },
+            Some((Kind::Text, payload)) => Some((self.output.text(payload)?, Sender(&mut self.output))),
             None => None,
         }
     }
@@ -69,13 +92,7 @@ impl<M: Masking> Stream<M> {
             Item::Assembled(Kind::Text) => Event::Text(self.input.text()),
             Item::Assembled(Kind::Binary) => Event::Binary(self.input.binary()),
             Item::Whole { kind: Kind::Binary, len } => Event::Binary(self.input.rx.consumed(len)),
-            Item::Whole { kind: Kind::Text, len } => match utf8::check(self.input.rx.consumed(len)) {
-                Ok(text) => Event::Text(text),
-                Err(_) => {
-                    self.output.fail(Violation::InvalidUtf8);
-                    Event::Closed(self.output.take_closed()?)
-                }
-            },
+            Item::Whole { kind: Kind::Text, len } => self.output.text(self.input.rx.consumed(len))?,
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };
