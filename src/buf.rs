@@ -23,6 +23,9 @@ const CHUNK: usize = 16 * 1024;
 /// How much is offered after a read that filled all the room: more is to come.
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
+/// With less room than this behind what is held, more is made.
+const SMALL_CHUNK: usize = CHUNK / 2;
+
 /// The receive buffer: `buf[start..end]` was received and not yet consumed.
 #[derive(Debug, Default)]
 pub(crate) struct Rx {
@@ -33,6 +36,8 @@ pub(crate) struct Rx {
     fresh: usize,
     /// How much of what [`Rx::space_up_to`] offered has not been filled.
     offered: usize,
+    /// How much of what is held and to come belongs together: it is not consumed before it is there.
+    awaited: usize,
     /// A read filled all the room. It stays so until the memory is given back: large messages come in rows.
     flows: bool,
 }
@@ -79,14 +84,25 @@ impl Rx {
         self.fresh
     }
 
+    /// Nothing is consumed before `len` bytes are there: the buffer may grow faster than by one read at a time.
+    pub(crate) fn await_up_to(&mut self, len: usize) {
+        self.awaited = len;
+    }
+
     /// Room for a read: at most `limit` bytes, and at most as much as may still come unpolled.
+    #[inline]
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
+        let limit = limit.min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
+        self.rewind();
         let chunk = if self.flows { LARGE_CHUNK } else { CHUNK };
-        let room = limit.min(chunk).min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
-        self.make_room(room);
-        self.offered = room;
-        let end = self.end.saturating_add(room);
-        self.buf.get_mut(self.end..end).unwrap_or_default()
+        // Behind what is held less will do, so that room is not made anew for every byte.
+        let enough = if self.end == 0 { chunk } else { SMALL_CHUNK };
+        if self.buf.len().saturating_sub(self.end) < limit.min(enough) {
+            self.make_room(limit.min(chunk));
+        }
+        let room = self.buf.get_mut(self.end..).unwrap_or_default();
+        self.offered = room.len().min(limit);
+        room.get_mut(..self.offered).unwrap_or_default()
     }
 
     /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
@@ -103,6 +119,7 @@ impl Rx {
         if bytes.len() > Self::UNPOLLED_LIMIT.saturating_sub(self.fresh) {
             return false;
         }
+        self.rewind();
         self.make_room(bytes.len());
         let end = self.end.saturating_add(bytes.len());
         if let Some(room) = self.buf.get_mut(self.end..end) {
@@ -125,13 +142,18 @@ impl Rx {
         }
     }
 
-    /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
-    /// growing otherwise. What is moved is at most what was consumed before, so the work stays linear.
-    fn make_room(&mut self, room: usize) {
+    /// Begins at the front again where nothing is held.
+    fn rewind(&mut self) {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
         }
+    }
+
+    /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
+    /// growing otherwise. What is moved is at most what was consumed before, and what grows doubles or ends with what
+    /// is awaited: so the work stays linear, and the memory below twice what was received and a few chunks.
+    fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
         if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
             self.buf.copy_within(self.start..self.end, 0);
@@ -139,7 +161,11 @@ impl Rx {
             self.end = held;
         }
         if self.buf.len().saturating_sub(self.end) < room {
-            self.buf.resize(self.end.saturating_add(room), 0);
+            let awaited = self.awaited.saturating_sub(held).saturating_add(SMALL_CHUNK);
+            let ahead = if self.awaited > 0 { awaited.min(held.saturating_add(CHUNK)) } else { held };
+            let len = self.end.saturating_add(room.max(ahead));
+            self.buf.reserve_exact(len.saturating_sub(self.buf.len()));
+            self.buf.resize(len, 0);
         }
     }
 }

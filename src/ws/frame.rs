@@ -186,16 +186,23 @@ impl Encoded {
     }
 }
 
+/// The byte of the key that belongs to the payload's byte at `offset`.
+#[inline]
+pub(crate) fn key_byte(key: [u8; 4], offset: usize) -> u8 {
+    rotated(key, offset).to_le_bytes()[0]
+}
+
+#[inline]
+fn rotated(key: [u8; 4], offset: usize) -> u32 {
+    // In words: rotating an array of bytes compiles to a call.
+    let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
+    u32::from_le_bytes(key).rotate_right(turn)
+}
+
 /// Masks or unmasks `data`, the part of a payload that begins `offset` bytes into it (RFC 6455 section 5.3).
 pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
     // Rotating the key once lets the rest run in words, whatever the offset; the compiler vectorises the loop.
-    let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
-    let key = u32::from_le_bytes(key).rotate_right(turn);
-    if let [byte] = data {
-        *byte ^= key.to_le_bytes()[0];
-        return;
-    }
-    mask_whole(key.to_le_bytes(), data);
+    mask_whole(rotated(key, offset).to_le_bytes(), data);
 }
 
 /// The same for data that begins where the key does.

@@ -1,8 +1,18 @@
 //! The receive half of an open connection: bytes in, whole messages and control frames out.
 //!
-//! A frame that lies whole in the buffer is unmasked in place and lent from there. A frame that came in part is
-//! worked on as far as it is there: its bytes are unmasked, checked and moved into one contiguous message buffer, in
-//! which fragments meet as well. Nothing is reserved for what a header merely claims.
+//! A frame that lies whole in the buffer is unmasked in place and lent from there. A message of one frame that came
+//! in part stays there until it is whole, if it is binary or, so far, ASCII. Of every other frame that came in part the
+//! bytes are unmasked, checked and moved into one contiguous message buffer, in which fragments meet as well. Either
+//! way text is looked at as it comes and fails at once, and nothing is reserved for what a header merely claims.
+//!
+//! ```text
+//!                ┌────────────────── whole: lent from the buffer ◀──┐
+//!                ▼                                                  │
+//!  Nothing ── a message of one frame, not whole ──────────▶ Held ───┤
+//!   │    ▲                                                          │ not ASCII, or discarded
+//!   │    └── whole: the fragment joins, or the message is lent ◀┐   ▼
+//!   └─────── a fragment ──────────────────────────────────────▶ Moved
+//! ```
 
 use super::frame::{self, Opcode};
 use super::utf8::Carry;
@@ -35,20 +45,40 @@ pub(crate) struct Receiver {
     pub(crate) eof: bool,
     /// Whether the peer owes a mask: clients do (RFC 6455 section 5.1).
     masked: bool,
-    /// The data frame that has come in part.
-    frame: Option<Body>,
+    part: Part,
     message: Message,
 }
 
-/// The rest of a data frame.
+/// The data frame that has come in part, behind its header.
 #[derive(Clone, Copy, Debug)]
-struct Body {
+enum Part {
+    Nothing,
+    Held(Held),
+    Moved(Moved),
+}
+
+/// The only frame of a message, which lies in the buffer from its beginning.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    kind: Kind,
+    len: usize,
+    key: Key,
+    /// How much of it is unmasked and known to be ASCII; nothing of a binary one.
+    seen: usize,
+}
+
+/// The rest of a frame whose beginning was moved into the message.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
     remaining: usize,
     /// How much of it has come: where the mask goes on.
     offset: usize,
-    key: Option<[u8; 4]>,
+    key: Key,
     fin: bool,
 }
+
+/// A server's frames have none.
+type Key = Option<[u8; 4]>;
 
 /// The message that is being put together.
 #[derive(Debug, Default)]
@@ -65,7 +95,7 @@ struct Message {
 
 impl Receiver {
     pub(crate) fn new(masked: bool) -> Self {
-        Self { rx: Rx::default(), eof: false, masked, frame: None, message: Message::default() }
+        Self { rx: Rx::default(), eof: false, masked, part: Part::Nothing, message: Message::default() }
     }
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
@@ -75,18 +105,15 @@ impl Receiver {
             self.message.clear();
         }
         loop {
-            if self.frame.is_some() {
-                match self.body(discard)? {
-                    Progress::NeedsMore => return Ok(None),
-                    Progress::Fragment => {}
-                    Progress::Message(kind) => return Ok(Some(Item::Assembled(kind))),
-                }
-            } else {
-                match self.header(limits)? {
-                    Header::NeedsMore => return Ok(None),
-                    Header::Begun => {}
-                    Header::Whole(item) => return Ok(Some(item)),
-                }
+            let step = match self.part {
+                Part::Nothing => self.header(limits)?,
+                Part::Held(held) => self.hold(held, discard)?,
+                Part::Moved(moved) => self.move_on(moved, discard)?,
+            };
+            match step {
+                Step::NeedsMore => return Ok(None),
+                Step::On => {}
+                Step::Whole(item) => return Ok(Some(item)),
             }
         }
     }
@@ -95,7 +122,7 @@ impl Receiver {
     /// Its kind, and its payload, unmasked and consumed. Anything else is left to [`Receiver::next`], which judges it.
     #[inline]
     pub(crate) fn common(&mut self) -> Option<(Kind, &[u8])> {
-        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
+        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() || !self.masked {
             return None;
         }
         let (bytes, start) = self.rx.window();
@@ -122,7 +149,7 @@ impl Receiver {
     /// Whether such a one is there, and at most `limit` bytes long.
     #[inline]
     pub(crate) fn has_common(&self, limit: usize) -> bool {
-        if self.frame.is_some() || self.message.kind.is_some() || !self.masked {
+        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() || !self.masked {
             return false;
         }
         let bytes = self.rx.bytes();
@@ -135,6 +162,33 @@ impl Receiver {
             _ => return false,
         };
         len <= limit && bytes.len() >= len.saturating_add(header)
+    }
+
+    /// Whether a frame is held that is not yet whole, and nothing speaks against it: so it goes for bytes that come one
+    /// at a time, which shall cost next to nothing. Anything else is left to [`Receiver::next`].
+    #[inline]
+    pub(crate) fn awaits_more(&mut self) -> bool {
+        let Part::Held(held) = &mut self.part else { return false };
+        let (bytes, _) = self.rx.window();
+        if bytes.len() >= held.len {
+            return false;
+        }
+        if held.kind == Kind::Text {
+            match bytes.get_mut(held.seen..) {
+                Some([byte]) => {
+                    let plain = *byte ^ held.key.map_or(0, |key| frame::key_byte(key, held.seen));
+                    if !plain.is_ascii() {
+                        return false;
+                    }
+                    *byte = plain;
+                    held.seen = held.seen.saturating_add(1);
+                }
+                Some([]) => {}
+                _ => return false,
+            }
+        }
+        self.rx.polled_dry();
+        true
     }
 
     /// The checked text of [`Item::Assembled`].
@@ -150,7 +204,7 @@ impl Receiver {
     /// Drops everything that was received: the connection has ended.
     pub(crate) fn discard(&mut self) {
         self.rx.discard();
-        self.frame = None;
+        self.part = Part::Nothing;
         self.message = Message::default();
     }
 
@@ -163,76 +217,106 @@ impl Receiver {
     }
 
     /// Reads the next header, and the whole frame where that can be lent or has to be there.
-    fn header(&mut self, limits: &Limits) -> Result<Header, Violation> {
+    fn header(&mut self, limits: &Limits) -> Result<Step, Violation> {
         let bytes = self.rx.bytes();
-        let Some(first) = bytes.first() else { return Ok(Header::NeedsMore) };
+        let Some(first) = bytes.first() else { return Ok(Step::NeedsMore) };
         let (_, opcode) = frame::opening(*first)?;
         let kind = self.message.admit(opcode)?;
-        let Some(prefix) = frame::prefix(bytes, self.masked)? else { return Ok(Header::NeedsMore) };
+        let Some(prefix) = frame::prefix(bytes, self.masked)? else { return Ok(Step::NeedsMore) };
         let room = limits.message.saturating_sub(self.message.len);
         let len = usize::try_from(prefix.len).ok().filter(|len| *len <= room || opcode.is_control());
         let len = len.ok_or(Violation::MessageTooBig)?;
         let (key, size) = if self.masked {
             let key = bytes.get(prefix.size..).and_then(<[u8]>::first_chunk::<4>);
-            let Some(key) = key else { return Ok(Header::NeedsMore) };
+            let Some(key) = key else { return Ok(Step::NeedsMore) };
             (Some(*key), prefix.size.saturating_add(4))
         } else {
             (None, prefix.size)
         };
         let is_whole = bytes.len().saturating_sub(size) >= len;
-        if let Some(kind) = kind {
-            if !(is_whole && prefix.fin && opcode != Opcode::Continuation) {
+        let is_message = prefix.fin && opcode != Opcode::Continuation;
+        let item = match kind {
+            Some(kind) if !is_message => {
                 self.rx.consume(size);
                 self.message.begin_fragment(kind, len, prefix.fin, limits)?;
-                self.frame = Some(Body { remaining: len, offset: 0, key, fin: prefix.fin });
-                return Ok(Header::Begun);
+                self.part = Part::Moved(Moved { remaining: len, offset: 0, key, fin: prefix.fin });
+                return Ok(Step::On);
             }
-        } else if !is_whole {
-            return Ok(Header::NeedsMore);
-        }
-        self.rx.consume(size);
-        self.take(len, key, 0);
-        Ok(Header::Whole(match kind {
+            Some(kind) if !is_whole => {
+                self.rx.consume(size);
+                self.rx.await_up_to(len);
+                self.part = Part::Held(Held { kind, len, key, seen: 0 });
+                return Ok(Step::On);
+            }
+            None if !is_whole => return Ok(Step::NeedsMore),
             Some(kind) => Item::Whole { kind, len },
             None => Item::Control { opcode, len },
-        }))
+        };
+        self.rx.consume(size);
+        self.take(len, key, 0);
+        Ok(Step::Whole(item))
     }
 
-    /// Takes what is there of the frame that has begun.
-    fn body(&mut self, discard: bool) -> Result<Progress, Violation> {
-        let Self { rx, frame, message, .. } = self;
-        let Some(body) = frame else { return Ok(Progress::Fragment) };
-        let bytes = rx.bytes_mut();
-        let len = bytes.len().min(body.remaining);
-        if len == 0 && body.remaining > 0 {
-            return Ok(Progress::NeedsMore);
+    /// Looks at what came of a frame that stays in the buffer.
+    fn hold(&mut self, held: Held, discard: bool) -> Result<Step, Violation> {
+        let Held { kind, len, key, seen } = held;
+        let there = self.rx.bytes().len().min(len);
+        if there < len && kind == Kind::Binary && !discard {
+            return Ok(Step::NeedsMore);
         }
-        if let (Some(key), Some(bytes)) = (body.key, bytes.get_mut(..len)) {
-            frame::mask(key, body.offset, bytes);
+        let fresh = self.rx.bytes_mut().get_mut(seen..there).unwrap_or_default();
+        if let Some(key) = key {
+            frame::mask(key, seen, fresh);
         }
-        rx.consume(len);
+        if there < len && fresh.is_ascii() && !discard {
+            self.part = Part::Held(Held { seen: there, ..held });
+            return Ok(Step::NeedsMore);
+        }
+        self.rx.await_up_to(0);
+        self.rx.consume(there);
+        if there == len {
+            self.part = Part::Nothing;
+            return Ok(Step::Whole(Item::Whole { kind, len }));
+        }
+        let remaining = len.saturating_sub(there);
+        self.message.kind = Some(kind);
+        self.message.len = len;
         if !discard {
-            message.push(rx.consumed(len))?;
+            self.message.push(self.rx.consumed(there), remaining, true)?;
         }
-        body.remaining = body.remaining.saturating_sub(len);
-        body.offset = body.offset.saturating_add(len);
-        if body.remaining > 0 {
-            return Ok(Progress::NeedsMore);
+        self.part = Part::Moved(Moved { remaining, offset: there, key, fin: true });
+        Ok(Step::NeedsMore)
+    }
+
+    /// Takes what is there of a frame that is moved into the message.
+    fn move_on(&mut self, moved: Moved, discard: bool) -> Result<Step, Violation> {
+        let Moved { remaining, offset, key, fin } = moved;
+        let len = self.rx.bytes().len().min(remaining);
+        if len == 0 && remaining > 0 {
+            return Ok(Step::NeedsMore);
         }
-        let fin = body.fin;
-        self.frame = None;
+        self.take(len, key, offset);
+        let remaining = remaining.saturating_sub(len);
+        if !discard {
+            self.message.push(self.rx.consumed(len), remaining, fin)?;
+        }
+        if remaining > 0 {
+            self.part = Part::Moved(Moved { remaining, offset: offset.saturating_add(len), key, fin });
+            return Ok(Step::NeedsMore);
+        }
+        self.part = Part::Nothing;
         if !fin {
-            return Ok(Progress::Fragment);
+            return Ok(Step::On);
         }
         if !discard {
             self.message.carry.finish().map_err(|_| Violation::InvalidUtf8)?;
         }
         self.message.lent = true;
-        Ok(self.message.kind.map_or(Progress::Fragment, Progress::Message))
+        Ok(self.message.kind.map_or(Step::On, |kind| Step::Whole(Item::Assembled(kind))))
     }
 
     /// Unmasks and consumes the next `len` bytes, which are there.
-    fn take(&mut self, len: usize, key: Option<[u8; 4]>, offset: usize) {
+    fn take(&mut self, len: usize, key: Key, offset: usize) {
         if let (Some(key), Some(bytes)) = (key, self.rx.bytes_mut().get_mut(..len)) {
             frame::mask(key, offset, bytes);
         }
@@ -240,16 +324,12 @@ impl Receiver {
     }
 }
 
-enum Header {
+/// How far the bytes go.
+enum Step {
     NeedsMore,
-    Begun,
+    /// A header or a fragment is over.
+    On,
     Whole(Item),
-}
-
-enum Progress {
-    NeedsMore,
-    Fragment,
-    Message(Kind),
 }
 
 impl Message {
@@ -284,15 +364,36 @@ impl Message {
         Ok(())
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Result<(), Violation> {
-        match self.kind {
-            Some(Kind::Text) => {
-                self.carry.push(bytes, &mut self.text).map_err(|_| Violation::InvalidUtf8)?;
-            }
-            Some(Kind::Binary) => self.binary.extend_from_slice(bytes),
-            None => {}
+    /// Appends a piece of a frame of which `rest` bytes are to come; `fin` says whether that ends the message.
+    fn push(&mut self, bytes: &[u8], rest: usize, fin: bool) -> Result<(), Violation> {
+        let (held, room) = match self.kind {
+            Some(Kind::Text) => (self.text.len(), self.text.capacity()),
+            Some(Kind::Binary) => (self.binary.len(), self.binary.capacity()),
+            None => return Ok(()),
+        };
+        if room.saturating_sub(held) < bytes.len() {
+            self.grow(held, bytes.len(), rest, fin);
+        }
+        if self.kind == Some(Kind::Text) {
+            self.carry.push(bytes, &mut self.text).map_err(|_| Violation::InvalidUtf8)?;
+        } else {
+            self.binary.extend_from_slice(bytes);
         }
         Ok(())
+    }
+
+    /// Makes room for a piece, and for as much of what is to come as has come: twice what was received at most.
+    fn grow(&mut self, held: usize, piece: usize, rest: usize, fin: bool) {
+        let ahead = rest.min(held.saturating_add(piece));
+        let more = piece.saturating_add(ahead);
+        // Where neither doubles it nor ends it, more fragments of this size may follow.
+        let exact = fin || more >= held;
+        match (self.kind, exact) {
+            (Some(Kind::Text), true) => self.text.reserve_exact(more),
+            (Some(Kind::Text), false) => self.text.reserve(more),
+            (_, true) => self.binary.reserve_exact(more),
+            (_, false) => self.binary.reserve(more),
+        }
     }
 
     /// Begins anew and keeps the memory.

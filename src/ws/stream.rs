@@ -59,15 +59,17 @@ impl<M: Masking> Stream<M> {
 
     #[inline]
     pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
-        // Asked first and taken second, since what is taken is lent: the borrow lasts to the end of either way.
-        if self.input.has_common(self.output.limits.message)
-            && self.output.phase == Phase::Open
-            && !self.output.tx.is_full()
-        {
-            self.poll_common()
-        } else {
-            self.poll_any()
+        let Self { input, output } = self;
+        if output.phase == Phase::Open && !output.tx.is_full() {
+            // Asked first and taken second, since what is taken is lent: the borrow lasts to the end of either way.
+            if input.has_common(output.limits.message) {
+                return self.poll_common();
+            }
+            if !input.eof && input.awaits_more() && output.is_quiet() {
+                return None;
+            }
         }
+        self.poll_any()
     }
 
     /// The way of nearly every message, which is there.

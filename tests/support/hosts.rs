@@ -53,7 +53,8 @@ impl OneOfHost {
             conn,
             other,
             gone: (gone, call.unwrap()),
-            space: Vec::new(),
+            // As much as is ever offered, so that its growth does not count as the machine's.
+            space: Vec::with_capacity(256 * 1024),
             outgoing: Vec::new(),
             wants_input: true,
             is_done: false,
@@ -100,11 +101,11 @@ impl Wire for OneOfHost {
     }
 
     fn filled(&mut self, now: Time, n: usize) {
-        let filled = std::mem::take(&mut self.space);
-        self.with(|wire| {
-            wire.space().copy_from_slice(&filled);
+        if let Some(mut wire) = self.host.wire(self.conn) {
+            wire.space().copy_from_slice(&self.space);
             wire.filled(now, n);
-        });
+        }
+        self.look();
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
