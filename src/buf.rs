@@ -26,14 +26,14 @@ const LARGE_CHUNK: usize = 4 * CHUNK;
 /// With less room than this behind what is held, more is made.
 const SMALL_CHUNK: usize = CHUNK / 2;
 
-/// The receive buffer: `buf[start..end]` was received and not yet consumed.
-#[derive(Debug, Default)]
+/// The receive buffer: `buf[start..end]` was received and not yet consumed, and `start <= end <= buf.len()`.
+#[derive(Debug)]
 pub(crate) struct Rx {
     buf: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes that came since the buffer was last worked on as far as it goes.
-    fresh: usize,
+    /// How many bytes may still come before the buffer is worked on as far as it goes.
+    allowed: usize,
     /// How much of what [`Rx::space_up_to`] offered has not been filled.
     offered: usize,
     /// How much of what is held and to come belongs together: it is not consumed before it is there.
@@ -47,6 +47,31 @@ impl Rx {
     /// small enough that sixteen connections nobody polls stay below a few megabytes.
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
+    pub(crate) const fn new() -> Self {
+        Self {
+            buf: Vec::new(),
+            start: 0,
+            end: 0,
+            allowed: Self::UNPOLLED_LIMIT,
+            offered: 0,
+            awaited: 0,
+            flows: false,
+        }
+    }
+
+    /// How many bytes there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// The last byte.
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> Option<&mut u8> {
+        self.buf.get_mut(self.end.wrapping_sub(1))
+    }
+
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         self.buf.get(self.start..self.end).unwrap_or_default()
     }
@@ -55,10 +80,12 @@ impl Rx {
         self.buf.get_mut(self.start..self.end).unwrap_or_default()
     }
 
-    /// The bytes, and where they begin, which is to be moved on by whoever takes some.
+    /// Consumes `skip` bytes and the `len` behind them, which are there, and lends these.
     #[inline]
-    pub(crate) fn window(&mut self) -> (&mut [u8], &mut usize) {
-        (self.buf.get_mut(self.start..self.end).unwrap_or_default(), &mut self.start)
+    pub(crate) fn take(&mut self, skip: usize, len: usize) -> &mut [u8] {
+        let at = self.start.wrapping_add(skip);
+        self.start = at.wrapping_add(len);
+        self.buf.get_mut(at..self.start).unwrap_or_default()
     }
 
     /// What was just consumed and still lies in front of [`Rx::bytes`]: the last `n` consumed bytes.
@@ -71,17 +98,20 @@ impl Rx {
         self.start = self.start.saturating_add(n).min(self.end);
     }
 
+    /// Whether bytes came since the buffer was last worked on as far as it goes.
     pub(crate) fn has_fresh(&self) -> bool {
-        self.fresh > 0
+        self.allowed < Self::UNPOLLED_LIMIT
     }
 
     /// Everything that can be done with the bytes so far has been done.
+    #[inline]
     pub(crate) fn polled_dry(&mut self) {
-        self.fresh = 0;
+        self.allowed = Self::UNPOLLED_LIMIT;
     }
 
-    pub(crate) fn fresh(&self) -> usize {
-        self.fresh
+    /// How many bytes may still come before the next [`Rx::polled_dry`].
+    pub(crate) fn allowed(&self) -> usize {
+        self.allowed
     }
 
     /// Nothing is consumed before `len` bytes are there: the buffer may grow faster than by one read at a time.
@@ -92,13 +122,10 @@ impl Rx {
     /// Room for a read: at most `limit` bytes, and at most as much as may still come unpolled.
     #[inline]
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
-        let limit = limit.min(Self::UNPOLLED_LIMIT.saturating_sub(self.fresh));
-        self.rewind();
-        let chunk = if self.flows { LARGE_CHUNK } else { CHUNK };
+        let limit = limit.min(self.allowed);
         // Behind what is held less will do, so that room is not made anew for every byte.
-        let enough = if self.end == 0 { chunk } else { SMALL_CHUNK };
-        if self.buf.len().saturating_sub(self.end) < limit.min(enough) {
-            self.make_room(limit.min(chunk));
+        if self.start == self.end || self.buf.len().wrapping_sub(self.end) < SMALL_CHUNK {
+            self.prepare(limit);
         }
         let room = self.buf.get_mut(self.end..).unwrap_or_default();
         self.offered = room.len().min(limit);
@@ -106,17 +133,18 @@ impl Rx {
     }
 
     /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
+    #[inline]
     pub(crate) fn filled(&mut self, n: usize) {
+        // What was offered lies within the buffer and within what is allowed, so nothing wraps.
         let n = n.min(self.offered);
-        self.flows |= n == self.offered && n >= CHUNK;
-        self.offered = self.offered.saturating_sub(n);
-        self.end = self.end.saturating_add(n);
-        self.fresh = self.fresh.saturating_add(n);
+        self.offered = self.offered.wrapping_sub(n);
+        self.end = self.end.wrapping_add(n);
+        self.allowed = self.allowed.wrapping_sub(n);
     }
 
     /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
-        if bytes.len() > Self::UNPOLLED_LIMIT.saturating_sub(self.fresh) {
+        if bytes.len() > self.allowed {
             return false;
         }
         self.rewind();
@@ -132,13 +160,13 @@ impl Rx {
 
     /// Drops the content and the memory.
     pub(crate) fn discard(&mut self) {
-        *self = Self::default();
+        *self = Self::new();
     }
 
     /// Gives back the memory if nothing is in it.
     pub(crate) fn trim(&mut self) {
         if self.start == self.end {
-            self.discard();
+            *self = Self { allowed: self.allowed, awaited: self.awaited, ..Self::new() };
         }
     }
 
@@ -148,6 +176,13 @@ impl Rx {
             self.start = 0;
             self.end = 0;
         }
+    }
+
+    /// Makes room for a read of at most `limit` bytes.
+    fn prepare(&mut self, limit: usize) {
+        self.flows |= self.end == self.buf.len() && self.end >= CHUNK;
+        self.rewind();
+        self.make_room(limit.min(if self.flows { LARGE_CHUNK } else { CHUNK }));
     }
 
     /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
@@ -175,23 +210,26 @@ impl Rx {
 pub(crate) struct Tx {
     buf: Vec<u8>,
     head: usize,
-    /// From here on the buffer is full: it still takes answers, but nothing that provokes more of them.
+    /// So much may wait. Above it the buffer still takes answers, but nothing that provokes more of them.
     mark: usize,
+    /// At this length it is full: the mark, counted from `head`.
+    full_at: usize,
     /// Bytes ever written from this buffer, to recognise when a certain byte has gone.
     written: u64,
 }
 
 impl Tx {
     pub(crate) const fn new(mark: usize) -> Self {
-        Self { buf: Vec::new(), head: 0, mark, written: 0 }
+        Self { buf: Vec::new(), head: 0, mark, full_at: mark, written: 0 }
     }
 
     pub(crate) fn pending(&self) -> &[u8] {
         self.buf.get(self.head..).unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.buf.len().saturating_sub(self.head) >= self.mark
+        self.buf.len() >= self.full_at
     }
 
     /// The number that [`Tx::written`] will have reached when all that waits now has gone.
@@ -217,13 +255,14 @@ impl Tx {
             self.buf.drain(..self.head);
             self.head = 0;
         }
+        self.full_at = self.head.saturating_add(self.mark);
     }
 
     /// Appends a short frame, if there is memory for it and it leaves the buffer below its mark.
     #[inline]
     pub(crate) fn push_short(&mut self, header: [u8; 2], payload: &[u8]) -> bool {
         let after = self.buf.len().saturating_add(payload.len()).saturating_add(header.len());
-        let fits = after <= self.buf.capacity() && after.saturating_sub(self.head) < self.mark;
+        let fits = after <= self.buf.capacity() && after < self.full_at;
         if fits {
             self.buf.extend_from_slice(&header);
             self.buf.extend_from_slice(payload);
@@ -240,6 +279,7 @@ impl Tx {
     pub(crate) fn discard(&mut self) {
         self.buf = Vec::new();
         self.head = 0;
+        self.full_at = self.mark;
     }
 
     /// Gives back the memory if nothing waits.
@@ -257,7 +297,7 @@ mod tests {
 
     #[test]
     fn rx_keeps_what_is_not_consumed_across_growth_and_moves() {
-        let mut rx = Rx::default();
+        let mut rx = Rx::new();
         let mut expected = Vec::new();
         for round in 0..200_u8 {
             let piece = vec![round; usize::from(round) * 7];
@@ -273,7 +313,7 @@ mod tests {
 
     #[test]
     fn rx_takes_the_limit_and_not_one_byte_more() {
-        let mut rx = Rx::default();
+        let mut rx = Rx::new();
         assert!(rx.append(&vec![0; Rx::UNPOLLED_LIMIT]));
         assert!(!rx.append(&[0]));
         assert!(rx.space_up_to(usize::MAX).is_empty());
@@ -283,7 +323,7 @@ mod tests {
 
     #[test]
     fn rx_takes_no_more_than_it_offered() {
-        let mut rx = Rx::default();
+        let mut rx = Rx::new();
         assert!(rx.append(&[7; 100_000]));
         rx.consume(usize::MAX);
         rx.polled_dry();
@@ -292,12 +332,12 @@ mod tests {
         rx.filled(usize::MAX);
         assert_eq!(rx.bytes().len(), 10, "the buffer is larger, but no more was offered");
         rx.filled(1);
-        assert_eq!(rx.fresh(), 10);
+        assert_eq!(rx.allowed(), Rx::UNPOLLED_LIMIT - 10);
     }
 
     #[test]
     fn rx_shows_what_was_just_consumed() {
-        let mut rx = Rx::default();
+        let mut rx = Rx::new();
         rx.append(b"headbody");
         rx.consume(8);
         assert_eq!(rx.consumed(4), b"body");

@@ -13,6 +13,9 @@ impl Time {
     /// The start itself.
     pub const ZERO: Self = Self(0);
 
+    /// The end of time. What is to happen then never does.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+
     /// The point `since_start` after the start; the end of time where that is later.
     #[must_use]
     pub const fn new(since_start: Duration) -> Self {
@@ -37,6 +40,11 @@ impl Time {
         Self(self.0.saturating_add(nanos(span)))
     }
 
+    /// The same, unless it is the end of time.
+    pub(crate) fn if_ever(self) -> Option<Self> {
+        (self != Self::NEVER).then_some(self)
+    }
+
     /// How long it is from `earlier` to here; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
@@ -54,22 +62,25 @@ const fn nanos(span: Duration) -> u64 {
 /// from one comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers<const N: usize> {
-    at: [Option<Time>; N],
-    earliest: Option<Time>,
+    at: [Time; N],
+    earliest: Time,
 }
 
 impl<const N: usize> Timers<N> {
     pub(crate) const fn new() -> Self {
-        Self { at: [None; N], earliest: None }
+        Self { at: [Time::NEVER; N], earliest: Time::NEVER }
     }
 
     pub(crate) fn set(&mut self, timer: usize, at: Time) {
-        self.put(timer, Some(at));
+        if let Some(slot) = self.at.get_mut(timer) {
+            *slot = at;
+        }
+        self.earliest = self.at.iter().min().copied().unwrap_or(Time::NEVER);
     }
 
     pub(crate) fn clear(&mut self, timer: usize) {
         if self.get(timer).is_some() {
-            self.put(timer, None);
+            self.set(timer, Time::NEVER);
         }
     }
 
@@ -78,7 +89,7 @@ impl<const N: usize> Timers<N> {
     }
 
     pub(crate) fn get(&self, timer: usize) -> Option<Time> {
-        self.at.get(timer).copied().flatten()
+        self.at.get(timer).copied().and_then(Time::if_ever)
     }
 
     /// Whether this timer's time has come; clears it if so.
@@ -90,21 +101,20 @@ impl<const N: usize> Timers<N> {
         due
     }
 
-    /// Whether the time of any of them has come.
+    /// Whether the time of this one, which is set, has come; at the end of time it has.
+    pub(crate) fn has_come(&self, timer: usize, now: Time) -> bool {
+        self.at.get(timer).is_some_and(|at| *at <= now)
+    }
+
+    /// Whether the time of any of them has come. At the end of time, look closer.
+    #[inline]
     pub(crate) fn any_due(&self, now: Time) -> bool {
-        self.earliest.is_some_and(|at| at <= now)
+        self.earliest <= now
     }
 
     /// The earliest of all.
-    pub(crate) const fn next(&self) -> Option<Time> {
-        self.earliest
-    }
-
-    fn put(&mut self, timer: usize, at: Option<Time>) {
-        if let Some(slot) = self.at.get_mut(timer) {
-            *slot = at;
-        }
-        self.earliest = self.at.iter().flatten().min().copied();
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.earliest.if_ever()
     }
 }
 
@@ -173,6 +183,15 @@ mod tests {
         assert!(timers.take_due(1, Time::from_millis(10)));
         assert!(!timers.take_due(1, Time::from_millis(11)));
         assert_eq!(timers.next(), None);
+    }
+
+    #[test]
+    fn what_is_due_at_the_end_of_time_never_is() {
+        let mut timers = Timers::<1>::new();
+        timers.set(0, Time::ZERO.after(Duration::MAX));
+        assert_eq!((timers.next(), timers.get(0)), (None, None));
+        assert!(!timers.take_due(0, Time::new(Duration::MAX)));
+        assert!(timers.has_come(0, Time::new(Duration::MAX)), "unless the wait must have an end");
     }
 
     #[test]

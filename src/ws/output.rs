@@ -5,6 +5,7 @@ use super::frame::{self, Header, Opcode};
 use super::mask::{Masked, Masking};
 use super::pulse::{Beat, Pulse};
 use super::receiver::Kind;
+use super::sender::Sender;
 use super::{Closed, Event, Limits, SendError, Violation, utf8};
 use crate::Time;
 use crate::buf::Tx;
@@ -21,10 +22,10 @@ pub(crate) enum Phase {
     Open,
     /// Our close frame is out, the peer's is not in.
     Closing,
-    /// It is over; `told` once that was reported.
-    Ended {
-        told: bool,
-    },
+    /// It is over.
+    Ended,
+    /// And that was reported.
+    Reported,
 }
 
 /// The timers of a connection, beside its pulse.
@@ -91,7 +92,7 @@ impl<M: Masking> Output<M> {
             phase: Phase::Handshake,
             now,
             timers,
-            pulse: Pulse::new(limits.keepalive),
+            pulse: Pulse::new(),
             limits,
             closed: None,
             pong: PongSlot { waiting: None, last_ends: 0, unwritten: 0 },
@@ -99,6 +100,7 @@ impl<M: Masking> Output<M> {
         }
     }
 
+    #[inline]
     pub(crate) fn sees(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
@@ -111,15 +113,22 @@ impl<M: Masking> Output<M> {
     }
 
     /// Something came from the peer.
+    #[inline]
     pub(crate) fn hears(&mut self) {
-        if self.phase == Phase::Open {
+        if self.is_open() {
             self.pulse.heard(self.now);
         }
     }
 
+    /// Whether the opening handshake is over and no ending has begun.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open)
+    }
+
     /// Pings a peer that is silent, and ends the connection to one that is for too long. Whether anything was done.
     pub(crate) fn beat(&mut self) -> bool {
-        match self.pulse.beat(self.now) {
+        match self.pulse.beat(self.now, self.limits.keepalive) {
             None => return false,
             Some(Beat::Ping) => {
                 // It is open and has room, or there would be no pulse.
@@ -138,7 +147,7 @@ impl<M: Masking> Output<M> {
 
     /// When the next timer is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        earlier(self.timers.next(), self.pulse.deadline())
+        earlier(self.timers.next(), self.pulse.deadline(self.limits.keepalive))
     }
 
     /// A message, or a part of one: `last` says whether it ends there.
@@ -274,10 +283,10 @@ impl<M: Masking> Output<M> {
 
     /// It is over. What waits to be written has the drain time to go.
     pub(crate) fn end(&mut self, closed: Closed) {
-        if matches!(self.phase, Phase::Ended { .. }) {
+        if matches!(self.phase, Phase::Ended | Phase::Reported) {
             return;
         }
-        self.phase = Phase::Ended { told: false };
+        self.phase = Phase::Ended;
         self.closed = Some(closed);
         self.pong.waiting = None;
         self.pulse.stop();
@@ -291,32 +300,30 @@ impl<M: Masking> Output<M> {
         self.end(closed);
     }
 
-    /// The event of a whole text; if it is none, that ends the connection.
+    /// Lends a whole text; if it is none, that ends the connection.
     #[inline]
-    pub(crate) fn text<'a>(&mut self, payload: &'a [u8]) -> Option<Event<'a>> {
-        match utf8::check(payload) {
-            Ok(text) => Some(Event::Text(text)),
-            Err(_) => {
-                self.fail(Violation::InvalidUtf8);
-                self.take_closed().map(Event::Closed)
-            }
+    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a, M>)> {
+        if let Ok(text) = utf8::check(payload) {
+            return Some((Event::Text(text), Sender(self)));
         }
+        self.fail(Violation::InvalidUtf8);
+        Some((Event::Closed(self.take_closed()?), Sender(self)))
     }
 
     /// The end, once.
     pub(crate) fn take_closed(&mut self) -> Option<Closed> {
         let closed = self.closed.take()?;
-        self.phase = Phase::Ended { told: true };
+        self.phase = Phase::Reported;
         Some(closed)
     }
 
     pub(crate) const fn has_ended(&self) -> bool {
-        matches!(self.phase, Phase::Ended { .. })
+        matches!(self.phase, Phase::Ended | Phase::Reported)
     }
 
     pub(crate) fn is_done(&self) -> bool {
         let drained = || self.tx.pending().is_empty() || self.drain_is_over();
-        matches!(self.phase, Phase::Ended { told: true }) && drained()
+        matches!(self.phase, Phase::Reported) && drained()
     }
 
     pub(crate) fn outgoing(&self) -> &[u8] {
@@ -347,15 +354,16 @@ impl<M: Masking> Output<M> {
         }
     }
 
+    /// Asked only of a connection that has ended, for which the timer is set.
     fn drain_is_over(&self) -> bool {
-        self.timers.get(Timer::Drain as usize).is_some_and(|at| at <= self.now)
+        self.timers.has_come(Timer::Drain as usize, self.now)
     }
 
     fn may_send(&self) -> Result<(), SendError> {
         match self.phase {
             Phase::Open => Ok(()),
             Phase::Handshake => Err(SendError::NotOpen),
-            Phase::Closing | Phase::Ended { .. } => Err(SendError::Closed),
+            Phase::Closing | Phase::Ended | Phase::Reported => Err(SendError::Closed),
         }
     }
 

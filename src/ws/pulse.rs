@@ -19,25 +19,16 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    settings: Option<Settings>,
     /// Silence says something: the connection is open and read.
     counts: bool,
-    /// When the last byte came, or was as good as come: whoever has slept begins anew, once.
-    heard_at: Time,
-    /// When the last ping of this silence went out.
-    pinged_at: Option<Time>,
-    /// When it was last looked at.
-    seen_at: Time,
     /// This silence has been forgiven once: a loop that is late every time must find a dead peer as well.
     forgiven: bool,
-}
-
-#[derive(Debug)]
-struct Settings {
-    interval: Duration,
-    patience: Duration,
-    /// A beat that is later than this was slept through.
-    slept: Duration,
+    /// When the last byte came, or was as good as come: whoever has slept begins anew, once.
+    heard_at: Time,
+    /// When the last ping of this silence went out, or the last byte came.
+    pinged_at: Time,
+    /// When it was last looked at.
+    seen_at: Time,
 }
 
 /// What is due.
@@ -48,29 +39,20 @@ pub(crate) enum Beat {
 }
 
 impl Pulse {
-    pub(crate) fn new(keepalive: Option<Keepalive>) -> Self {
-        let settings = |Keepalive { interval, patience }| Settings {
-            interval: interval.max(SHORTEST),
-            patience,
-            slept: interval.saturating_mul(3) / 2,
-        };
+    pub(crate) const fn new() -> Self {
         Self {
-            settings: keepalive.map(settings),
             counts: false,
-            heard_at: Time::ZERO,
-            pinged_at: None,
-            seen_at: Time::ZERO,
             forgiven: false,
+            heard_at: Time::ZERO,
+            pinged_at: Time::ZERO,
+            seen_at: Time::ZERO,
         }
     }
 
     /// A byte has come. This is done for every read, so it only takes note.
+    #[inline]
     pub(crate) const fn heard(&mut self, now: Time) {
-        self.counts = true;
-        self.heard_at = now;
-        self.seen_at = now;
-        self.pinged_at = None;
-        self.forgiven = false;
+        *self = Self { counts: true, forgiven: false, heard_at: now, pinged_at: now, seen_at: now };
     }
 
     /// Silence says nothing from here on.
@@ -79,45 +61,44 @@ impl Pulse {
     }
 
     /// What is due now, if anything. To be asked after everything that came has been looked at.
-    pub(crate) fn beat(&mut self, now: Time) -> Option<Beat> {
+    pub(crate) fn beat(&mut self, now: Time, keepalive: Option<Keepalive>) -> Option<Beat> {
         if self.is_quiet(now) {
             return None;
         }
-        let settings = self.settings.as_ref()?;
-        let slept = now.since(self.seen_at) > settings.slept;
+        let keepalive = keepalive?;
+        // A beat that is later than this was slept through.
+        let slept = now.since(self.seen_at) > keepalive.interval.saturating_mul(3) / 2;
         self.seen_at = now;
         if slept && !self.forgiven {
             self.forgiven = true;
             self.heard_at = now;
-        } else if self.dead_at()? <= now {
+        } else if self.dead_at(keepalive) <= now {
             return Some(Beat::Dead);
-        } else if self.ping_at()? > now {
+        } else if self.ping_at(keepalive) > now {
             return None;
         }
-        self.pinged_at = Some(now);
+        self.pinged_at = now;
         Some(Beat::Ping)
     }
 
     /// Whether there is nothing to find out now: nearly always something was heard just now.
     #[inline]
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
-        !self.counts || self.seen_at == now
+        self.seen_at == now || !self.counts
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        if !self.counts {
-            return None;
-        }
+    pub(crate) fn deadline(&self, keepalive: Option<Keepalive>) -> Option<Time> {
+        let keepalive = keepalive.filter(|_| self.counts)?;
         // Nothing is later than the end of time, so there nothing is due any more.
-        Some(self.ping_at()?.min(self.dead_at()?)).filter(|at| *at > self.seen_at)
+        Some(self.ping_at(keepalive).min(self.dead_at(keepalive))).filter(|at| *at > self.seen_at)
     }
 
-    fn ping_at(&self) -> Option<Time> {
-        Some(self.pinged_at.unwrap_or(self.heard_at).after(self.settings.as_ref()?.interval))
+    fn ping_at(&self, keepalive: Keepalive) -> Time {
+        self.pinged_at.after(keepalive.interval.max(SHORTEST))
     }
 
-    fn dead_at(&self) -> Option<Time> {
-        Some(self.heard_at.after(self.settings.as_ref()?.patience))
+    fn dead_at(&self, keepalive: Keepalive) -> Time {
+        self.heard_at.after(keepalive.patience)
     }
 }
 
@@ -129,8 +110,10 @@ mod tests {
         Time::from_millis(seconds * 1000)
     }
 
+    const ON: Option<Keepalive> = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(60)));
+
     fn pulse() -> Pulse {
-        let mut pulse = Pulse::new(Some(Keepalive::default()));
+        let mut pulse = Pulse::new();
         pulse.heard(at(0));
         pulse
     }
@@ -138,10 +121,10 @@ mod tests {
     #[test]
     fn silence_is_pinged_and_then_ends() {
         let mut pulse = pulse();
-        assert_eq!((pulse.beat(at(29)), pulse.deadline()), (None, Some(at(30))));
-        assert_eq!((pulse.beat(at(30)), pulse.deadline()), (Some(Beat::Ping), Some(at(60))));
-        assert_eq!(pulse.beat(at(59)), None);
-        assert_eq!(pulse.beat(at(60)), Some(Beat::Dead));
+        assert_eq!((pulse.beat(at(29), ON), pulse.deadline(ON)), (None, Some(at(30))));
+        assert_eq!((pulse.beat(at(30), ON), pulse.deadline(ON)), (Some(Beat::Ping), Some(at(60))));
+        assert_eq!(pulse.beat(at(59), ON), None);
+        assert_eq!(pulse.beat(at(60), ON), Some(Beat::Dead));
     }
 
     #[test]
@@ -149,49 +132,50 @@ mod tests {
         let mut pulse = pulse();
         for second in 1..1000 {
             pulse.heard(at(second));
-            assert_eq!(pulse.beat(at(second)), None);
+            assert_eq!(pulse.beat(at(second), ON), None);
         }
-        assert_eq!(pulse.deadline(), Some(at(999 + 30)));
+        assert_eq!(pulse.deadline(ON), Some(at(999 + 30)));
     }
 
     #[test]
     fn whoever_has_slept_pings_again_first() {
         for asleep in [46, 8 * 3600] {
             let mut pulse = pulse();
-            assert_eq!(pulse.beat(at(asleep)), Some(Beat::Ping), "{asleep}");
-            assert_eq!(pulse.beat(at(asleep)), None, "once");
-            assert_eq!(pulse.beat(at(asleep + 30)), Some(Beat::Ping));
-            assert_eq!(pulse.beat(at(asleep + 59)), None);
-            assert_eq!(pulse.beat(at(asleep + 60)), Some(Beat::Dead));
+            assert_eq!(pulse.beat(at(asleep), ON), Some(Beat::Ping), "{asleep}");
+            assert_eq!(pulse.beat(at(asleep), ON), None, "once");
+            assert_eq!(pulse.beat(at(asleep + 30), ON), Some(Beat::Ping));
+            assert_eq!(pulse.beat(at(asleep + 59), ON), None);
+            assert_eq!(pulse.beat(at(asleep + 60), ON), Some(Beat::Dead));
         }
         let mut late = pulse();
-        assert_eq!(late.beat(at(45)), Some(Beat::Ping), "late, not asleep");
-        assert_eq!(late.deadline(), Some(at(60)));
+        assert_eq!(late.beat(at(45), ON), Some(Beat::Ping), "late, not asleep");
+        assert_eq!(late.deadline(ON), Some(at(60)));
     }
 
     #[test]
     fn a_loop_that_is_always_late_finds_a_dead_peer_too() {
         let mut pulse = pulse();
-        let beats: alloc::vec::Vec<_> = (1..4).map(|n| pulse.beat(at(n * 46))).collect();
+        let beats: alloc::vec::Vec<_> = (1..4).map(|n| pulse.beat(at(n * 46), ON)).collect();
         assert_eq!(beats, [Some(Beat::Ping), Some(Beat::Ping), Some(Beat::Dead)]);
     }
 
     #[test]
     fn it_can_be_off_or_pause() {
-        let mut off = Pulse::new(None);
+        let mut off = Pulse::new();
         off.heard(at(0));
-        assert_eq!((off.beat(at(9999)), off.deadline()), (None, None));
+        assert_eq!((off.beat(at(9999), None), off.deadline(None)), (None, None));
         let mut paused = pulse();
         paused.stop();
-        assert_eq!((paused.beat(at(9999)), paused.deadline()), (None, None));
+        assert_eq!((paused.beat(at(9999), ON), paused.deadline(ON)), (None, None));
         paused.heard(at(10_000));
-        assert_eq!(paused.deadline(), Some(at(10_030)));
+        assert_eq!(paused.deadline(ON), Some(at(10_030)));
     }
 
     #[test]
     fn a_patience_shorter_than_the_interval_ends_without_a_ping() {
-        let mut pulse = Pulse::new(Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10))));
+        let impatient = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10)));
+        let mut pulse = Pulse::new();
         pulse.heard(at(0));
-        assert_eq!((pulse.deadline(), pulse.beat(at(10))), (Some(at(10)), Some(Beat::Dead)));
+        assert_eq!((pulse.deadline(impatient), pulse.beat(at(10), impatient)), (Some(at(10)), Some(Beat::Dead)));
     }
 }

@@ -38,6 +38,15 @@ pub(crate) enum Item {
     Control { opcode: Opcode, len: usize },
 }
 
+/// Where a message lies that came in one masked frame, see [`Receiver::common`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Common {
+    pub(crate) kind: Kind,
+    /// Bytes of the header before the masking key.
+    prefix: usize,
+    len: usize,
+}
+
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) rx: Rx,
@@ -95,7 +104,7 @@ struct Message {
 
 impl Receiver {
     pub(crate) fn new(masked: bool) -> Self {
-        Self { rx: Rx::default(), eof: false, masked, part: Part::Nothing, message: Message::default() }
+        Self { rx: Rx::new(), eof: false, masked, part: Part::Nothing, message: Message::default() }
     }
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
@@ -118,21 +127,19 @@ impl Receiver {
         }
     }
 
-    /// The message that nearly every client sends: one frame of less than 64 KiB, there from its first byte to its last.
-    /// Its kind, and its payload, unmasked and consumed. Anything else is left to [`Receiver::next`], which judges it.
+    /// The message that nearly every client sends: one frame of less than 64 KiB and at most `limit` bytes, there from
+    /// its first byte to its last. Anything else is left to [`Receiver::next`], which judges it.
     #[inline]
-    pub(crate) fn common(&mut self) -> Option<(Kind, &[u8])> {
-        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() || !self.masked {
+    pub(crate) fn common(&self, limit: usize) -> Option<Common> {
+        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() {
             return None;
         }
-        let (bytes, start) = self.rx.window();
-        let (first, header, key, payload) = match bytes {
-            [first, second @ 0x80..=0xfd, a, b, c, d, rest @ ..] => {
-                (*first, 6_usize, [*a, *b, *c, *d], rest.get_mut(..usize::from(*second & 0x7f))?)
-            }
-            [first, 0xfe, high, low, a, b, c, d, rest @ ..] => {
+        let bytes = self.rx.bytes();
+        let (first, len, prefix) = match bytes {
+            [first, second @ 0x80..=0xfd, ..] => (*first, usize::from(*second & 0x7f), 2),
+            [first, 0xfe, high, low, ..] => {
                 let len = usize::from(u16::from_be_bytes([*high, *low]));
-                (*first, 8, [*a, *b, *c, *d], rest.get_mut(..len).filter(|_| len > 125)?)
+                (*first, Some(len).filter(|len| *len > 125)?, 4)
             }
             _ => return None,
         };
@@ -141,51 +148,44 @@ impl Receiver {
             0x82 => Kind::Binary,
             _ => return None,
         };
-        *start = start.saturating_add(header).saturating_add(payload.len());
-        frame::mask_whole(key, payload);
-        Some((kind, payload))
+        let is_whole = bytes.len() >= len.wrapping_add(prefix).wrapping_add(4);
+        (is_whole && len <= limit).then_some(Common { kind, prefix, len })
     }
 
-    /// Whether such a one is there, and at most `limit` bytes long.
+    /// Consumes it and lends its payload, unmasked.
     #[inline]
-    pub(crate) fn has_common(&self, limit: usize) -> bool {
-        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() || !self.masked {
-            return false;
-        }
-        let bytes = self.rx.bytes();
-        let (len, header) = match bytes {
-            [0x81 | 0x82, second @ 0x80..=0xfd, ..] => (usize::from(*second & 0x7f), 6),
-            [0x81 | 0x82, 0xfe, high, low, ..] => match usize::from(u16::from_be_bytes([*high, *low])) {
-                0..=125 => return false,
-                len => (len, 8),
-            },
-            _ => return false,
-        };
-        len <= limit && bytes.len() >= len.saturating_add(header)
+    pub(crate) fn take_common(&mut self, common: Common) -> &[u8] {
+        let masked = self.rx.take(common.prefix, common.len.wrapping_add(4));
+        let Some((key, payload)) = masked.split_first_chunk_mut::<4>() else { return &[] };
+        frame::mask_whole(*key, payload);
+        payload
     }
 
-    /// Whether a frame is held that is not yet whole, and nothing speaks against it: so it goes for bytes that come one
+    /// Whether the frame that has come in part stays in the buffer.
+    #[inline]
+    pub(crate) fn is_holding(&self) -> bool {
+        matches!(self.part, Part::Held(_))
+    }
+
+    /// Whether such a frame is not yet whole, and nothing speaks against it: so it goes for bytes that come one
     /// at a time, which shall cost next to nothing. Anything else is left to [`Receiver::next`].
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
         let Part::Held(held) = &mut self.part else { return false };
-        let (bytes, _) = self.rx.window();
-        if bytes.len() >= held.len {
+        let there = self.rx.len();
+        if there >= held.len {
             return false;
         }
-        if held.kind == Kind::Text {
-            match bytes.get_mut(held.seen..) {
-                Some([byte]) => {
-                    let plain = *byte ^ held.key.map_or(0, |key| frame::key_byte(key, held.seen));
-                    if !plain.is_ascii() {
-                        return false;
-                    }
-                    *byte = plain;
-                    held.seen = held.seen.saturating_add(1);
-                }
-                Some([]) => {}
-                _ => return false,
+        if held.kind == Kind::Text && there != held.seen {
+            let Some(last) = self.rx.last_mut().filter(|_| there == held.seen.wrapping_add(1)) else {
+                return false;
+            };
+            let plain = *last ^ held.key.map_or(0, |key| frame::key_byte(key, held.seen));
+            if !plain.is_ascii() {
+                return false;
             }
+            *last = plain;
+            held.seen = there;
         }
         self.rx.polled_dry();
         true

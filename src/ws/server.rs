@@ -76,11 +76,7 @@ impl Server {
     /// ```
     #[inline]
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
-        if let Some(head) = self.read_head() {
-            let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
-            return Some((Event::Upgrade(Request::new(head)), Sender(&mut self.stream.output)));
-        }
-        self.stream.poll_lent()
+        if self.stream.awaits_more() { None } else { self.poll_some() }
     }
 
     /// Opens the connection that asked with [`Event::Upgrade`], in a sub-protocol that the client offered, or none.
@@ -167,12 +163,19 @@ impl Server {
         }
     }
 
+    fn poll_some(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+        if matches!(self.stream.output.phase, Phase::Handshake) {
+            if let Some(head) = self.read_head() {
+                let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
+                return Some((Event::Upgrade(Request::new(head)), Sender(&mut self.stream.output)));
+            }
+        }
+        self.stream.poll_some()
+    }
+
     /// The length of a good head, once it is there. Everything else that can happen to a head ends the connection.
     fn read_head(&mut self) -> Option<usize> {
         let Opening::Reading(search) = &mut self.opening else { return None };
-        if self.stream.output.has_ended() {
-            return None;
-        }
         let found = match self.stream.read_head(search) {
             Head::Awaited => return None,
             Head::Whole(len) => request::check(self.stream.input.rx.bytes().get(..len).unwrap_or_default())
@@ -194,6 +197,17 @@ impl Server {
         }
     }
 
+    /// A stranger is offered no more room than a head needs.
+    fn head_space(&mut self) -> &mut [u8] {
+        let held = self.stream.input.rx.bytes().len();
+        let room = if self.wants_input() {
+            self.stream.output.limits.head.saturating_add(1).saturating_sub(held)
+        } else {
+            0
+        };
+        self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
+    }
+
     fn refuse(&mut self, refusal: Refusal) {
         refusal.write(self.stream.output.tx.buffer());
         self.stream.output.end(Closed::Refused(refusal));
@@ -201,21 +215,12 @@ impl Server {
 }
 
 impl Wire for Server {
+    #[inline]
     fn space(&mut self) -> &mut [u8] {
-        if !self.wants_input() {
-            return self.stream.input.rx.space_up_to(0);
-        }
-        match self.opening {
-            // A stranger is offered no more room than a head needs.
-            Opening::Reading(_) | Opening::Deciding(..) => {
-                let held = self.stream.input.rx.bytes().len();
-                let room = self.stream.output.limits.head.saturating_add(1).saturating_sub(held);
-                self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
-            }
-            Opening::Over => self.stream.input.rx.space_up_to(usize::MAX),
-        }
+        if matches!(self.stream.output.phase, Phase::Handshake) { self.head_space() } else { self.stream.space() }
     }
 
+    #[inline]
     fn filled(&mut self, now: Time, n: usize) {
         self.stream.filled(now, n);
     }

@@ -8,7 +8,7 @@ use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Kind, Receiver};
 use super::sender::Sender;
 use super::{Closed, Event, Limits};
-use crate::{Time, Wire, buf::Rx};
+use crate::{Time, Wire};
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
 #[derive(Debug)]
@@ -59,27 +59,33 @@ impl<M: Masking> Stream<M> {
 
     #[inline]
     pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
-        let Self { input, output } = self;
-        if output.phase == Phase::Open && !output.tx.is_full() {
-            // Asked first and taken second, since what is taken is lent: the borrow lasts to the end of either way.
-            if input.has_common(output.limits.message) {
-                return self.poll_common();
-            }
-            if !input.eof && input.awaits_more() && output.is_quiet() {
-                return None;
+        if self.awaits_more() { None } else { self.poll_some() }
+    }
+
+    /// Whether it is known at a glance that only more bytes can bring more.
+    #[inline]
+    pub(crate) fn awaits_more(&mut self) -> bool {
+        self.input.is_holding() && self.flows() && self.output.is_quiet() && self.input.awaits_more()
+    }
+
+    #[inline]
+    pub(crate) fn poll_some(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+        if !M::MASKS && self.flows() {
+            if let Some(common) = self.input.common(self.output.limits.message) {
+                let payload = self.input.take_common(common);
+                return match common.kind {
+                    Kind::Binary => Some((Event::Binary(payload), Sender(&mut self.output))),
+                    Kind::Text => self.output.text(payload),
+                };
             }
         }
         self.poll_any()
     }
 
-    /// The way of nearly every message, which is there.
+    /// Whether the connection is open and nothing holds it up, as is nearly always so.
     #[inline]
-    fn poll_common(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
-        match self.input.common() {
-            Some((Kind::Binary, payload)) => Some((Event::Binary(payload), Sender(&mut self.output))),
-            Some((Kind::Text, payload)) => Some((self.output.text(payload)?, Sender(&mut self.output))),
-            None => None,
-        }
+    pub(crate) fn flows(&self) -> bool {
+        self.output.is_open() && !self.input.eof && !self.output.tx.is_full()
     }
 
     fn poll_any(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
@@ -94,7 +100,7 @@ impl<M: Masking> Stream<M> {
             Item::Assembled(Kind::Text) => Event::Text(self.input.text()),
             Item::Assembled(Kind::Binary) => Event::Binary(self.input.binary()),
             Item::Whole { kind: Kind::Binary, len } => Event::Binary(self.input.rx.consumed(len)),
-            Item::Whole { kind: Kind::Text, len } => self.output.text(self.input.rx.consumed(len))?,
+            Item::Whole { kind: Kind::Text, len } => return self.output.text(self.input.rx.consumed(len)),
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };
@@ -111,8 +117,8 @@ impl<M: Masking> Stream<M> {
                     self.end_of_input_or_time()?;
                     continue;
                 }
-                Phase::Ended { told: false } => return Some(Found::End),
-                Phase::Ended { told: true } => {
+                Phase::Ended => return Some(Found::End),
+                Phase::Reported => {
                     self.input.discard();
                     return None;
                 }
@@ -173,17 +179,17 @@ impl<M: Masking> Stream<M> {
         match self.output.phase {
             Phase::Open => self.input.rx.has_fresh() && !self.output.tx.is_full(),
             Phase::Closing => self.input.rx.has_fresh(),
-            Phase::Handshake | Phase::Ended { .. } => false,
+            Phase::Handshake | Phase::Ended | Phase::Reported => false,
         }
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
         let output = &self.output;
         match output.phase {
-            Phase::Ended { told: false } => Some(output.now),
-            Phase::Ended { told: true } if self.is_done() => None,
+            Phase::Ended => Some(output.now),
+            Phase::Reported if self.is_done() => None,
             _ if !output.has_ended() && (self.input.eof || self.has_unparsed()) => Some(output.now),
-            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Ended { .. } => output.deadline(),
+            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Reported => output.deadline(),
         }
     }
 
@@ -204,18 +210,20 @@ impl<M: Masking> Stream<M> {
 }
 
 impl<M: Masking> Wire for Stream<M> {
+    #[inline]
     fn space(&mut self) -> &mut [u8] {
-        let room = if self.wants_input() { usize::MAX } else { 0 };
+        let room = if self.flows() || self.wants_input() { usize::MAX } else { 0 };
         self.input.rx.space_up_to(room)
     }
 
+    #[inline]
     fn filled(&mut self, now: Time, n: usize) {
         self.output.sees(now);
-        if !self.output.has_ended() {
+        if self.output.is_open() && n > 0 {
             self.input.rx.filled(n);
-            if n > 0 {
-                self.output.hears();
-            }
+            self.output.hears();
+        } else if !self.output.has_ended() {
+            self.input.rx.filled(n);
         }
     }
 
@@ -250,7 +258,7 @@ impl<M: Masking> Wire for Stream<M> {
     fn wants_input(&self) -> bool {
         !self.output.has_ended()
             && !self.input.eof
-            && self.input.rx.fresh() < Rx::UNPOLLED_LIMIT
+            && self.input.rx.allowed() > 0
             && (self.output.phase == Phase::Closing || !self.output.tx.is_full())
     }
 
