@@ -223,6 +223,7 @@ impl Tx {
         Self { buf: Vec::new(), head: 0, mark, full_at: mark, written: 0 }
     }
 
+    #[inline]
     pub(crate) fn pending(&self) -> &[u8] {
         self.buf.get(self.head..).unwrap_or_default()
     }
@@ -242,14 +243,22 @@ impl Tx {
     }
 
     /// The first `n` pending bytes have been written.
+    #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
-        let n = n.min(self.pending().len());
+        let left = self.pending().len();
+        if n < left {
+            return self.sent_in_part(n);
+        }
+        self.written = self.written.saturating_add(left as u64);
+        self.buf.clear();
+        self.head = 0;
+        self.full_at = self.mark;
+    }
+
+    fn sent_in_part(&mut self, n: usize) {
         self.head = self.head.saturating_add(n);
         self.written = self.written.saturating_add(n as u64);
-        if self.head == self.buf.len() {
-            self.buf.clear();
-            self.head = 0;
-        } else if self.head >= CHUNK && self.head >= self.buf.len() / 2 {
+        if self.head >= CHUNK && self.head >= self.buf.len() / 2 {
             // A queue that never runs empty must not keep what has gone. At least half of it has, so moving the
             // rest costs at most what writing it did.
             self.buf.drain(..self.head);
@@ -261,13 +270,14 @@ impl Tx {
     /// Appends a short frame, if there is memory for it and it leaves the buffer below its mark.
     #[inline]
     pub(crate) fn push_short(&mut self, header: [u8; 2], payload: &[u8]) -> bool {
-        let after = self.buf.len().saturating_add(payload.len()).saturating_add(header.len());
-        let fits = after <= self.buf.capacity() && after < self.full_at;
-        if fits {
-            self.buf.extend_from_slice(&header);
-            self.buf.extend_from_slice(payload);
+        // A slice and a buffer that is there are together no longer than memory is, so nothing wraps.
+        let after = self.buf.len().wrapping_add(header.len()).wrapping_add(payload.len());
+        if after > self.buf.capacity() || after >= self.full_at {
+            return false;
         }
-        fits
+        self.buf.extend_from_slice(&header);
+        self.buf.extend_from_slice(payload);
+        true
     }
 
     /// Where to append. What lies before its current end must stay as it is.

@@ -144,10 +144,12 @@ impl<R: TryCryptoRng> Wire for Client<R> {
         self.stream.feed_eof(now);
     }
 
+    #[inline]
     fn outgoing(&self) -> &[u8] {
         self.stream.outgoing()
     }
 
+    #[inline]
     fn sent(&mut self, n: usize) {
         self.stream.sent(n);
     }

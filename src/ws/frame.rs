@@ -208,17 +208,47 @@ pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
 /// The same for data that begins where the key does.
 #[inline]
 pub(crate) fn mask_whole(key: [u8; 4], data: &mut [u8]) {
+    let _ = unmask_whole(key, data);
+}
+
+/// Unmasks, and says whether what came out is ASCII.
+pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
+    unmask_whole(rotated(key, offset).to_le_bytes(), data)
+}
+
+#[cfg(not(feature = "simd"))]
+use unmask_words as unmask_whole;
+
+/// With the widest vectors there are, where the choice pays.
+#[cfg(feature = "simd")]
+#[inline]
+fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {
+    #[inline(never)]
+    fn long(key: [u8; 4], data: &mut [u8]) -> bool {
+        fearless_simd::dispatch!(fearless_simd::Level::new(), _ => unmask_words(key, data))
+    }
+    if data.len() < 512 { unmask_words(key, data) } else { long(key, data) }
+}
+
+/// One loop for all: where nobody asks whether it is ASCII, the compiler leaves that out.
+#[inline(always)]
+fn unmask_words(key: [u8; 4], data: &mut [u8]) -> bool {
     let key = u32::from_le_bytes(key);
     let wide = u64::from(key) | u64::from(key) << 32;
+    let mut seen = 0;
     let mut words = data.chunks_exact_mut(8);
     for word in &mut words {
         if let Ok(word) = <&mut [u8; 8]>::try_from(word) {
-            *word = (u64::from_le_bytes(*word) ^ wide).to_le_bytes();
+            let plain = u64::from_le_bytes(*word) ^ wide;
+            seen |= plain;
+            *word = plain.to_le_bytes();
         }
     }
     for (byte, key) in words.into_remainder().iter_mut().zip(wide.to_le_bytes()) {
         *byte ^= key;
+        seen |= u64::from(*byte);
     }
+    seen & u64::from_ne_bytes([0x80; 8]) == 0
 }
 
 #[cfg(test)]

@@ -317,6 +317,7 @@ impl<M: Masking> Output<M> {
         Some(closed)
     }
 
+    #[inline]
     pub(crate) const fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended | Phase::Reported)
     }
@@ -326,12 +327,21 @@ impl<M: Masking> Output<M> {
         matches!(self.phase, Phase::Reported) && drained()
     }
 
+    #[inline]
     pub(crate) fn outgoing(&self) -> &[u8] {
         if self.has_ended() && self.drain_is_over() { &[] } else { self.tx.pending() }
     }
 
+    #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
         self.tx.sent(n);
+        if self.pong.waiting.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
+            self.has_room();
+        }
+    }
+
+    /// Something waited for room in the send buffer, which there may be now.
+    fn has_room(&mut self) {
         if self.tx.written() >= self.pong.last_ends {
             if let Some(payload) = self.pong.waiting.take() {
                 self.pong.unwritten = 0;

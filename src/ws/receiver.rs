@@ -265,10 +265,11 @@ impl Receiver {
             return Ok(Step::NeedsMore);
         }
         let fresh = self.rx.bytes_mut().get_mut(seen..there).unwrap_or_default();
-        if let Some(key) = key {
-            frame::mask(key, seen, fresh);
-        }
-        if there < len && fresh.is_ascii() && !discard {
+        let ascii = match key {
+            Some(key) => frame::unmask(key, seen, fresh),
+            None => fresh.is_ascii(),
+        };
+        if there < len && ascii && !discard {
             self.part = Part::Held(Held { seen: there, ..held });
             return Ok(Step::NeedsMore);
         }

@@ -237,10 +237,12 @@ impl Wire for Server {
         self.stream.feed_eof(now);
     }
 
+    #[inline]
     fn outgoing(&self) -> &[u8] {
         self.stream.outgoing()
     }
 
+    #[inline]
     fn sent(&mut self, n: usize) {
         self.stream.sent(n);
     }

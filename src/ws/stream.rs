@@ -247,10 +247,12 @@ impl<M: Masking> Wire for Stream<M> {
         }
     }
 
+    #[inline]
     fn outgoing(&self) -> &[u8] {
         self.output.outgoing()
     }
 
+    #[inline]
     fn sent(&mut self, n: usize) {
         self.output.sent(n);
     }
