@@ -17,10 +17,10 @@ pub trait Outbox {
     fn is_full(&self) -> bool;
 }
 
-/// How much room is offered to a read. One page of a pipe or a loopback segment fits many times.
+/// How much room is offered to a read at least. One page of a pipe or a loopback segment fits many times.
 const CHUNK: usize = 16 * 1024;
 
-/// How much is offered after a read that filled all the room: more is to come.
+/// How much is offered at least after a read that filled all the room: more is to come.
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
 /// With less room than this behind what is held, more is made.
@@ -38,8 +38,6 @@ pub(crate) struct Rx {
     offered: usize,
     /// How much of what is held and to come belongs together: it is not consumed before it is there.
     awaited: usize,
-    /// A read filled all the room. It stays so until the memory is given back: large messages come in rows.
-    flows: bool,
 }
 
 impl Rx {
@@ -48,15 +46,7 @@ impl Rx {
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
     pub(crate) const fn new() -> Self {
-        Self {
-            buf: Vec::new(),
-            start: 0,
-            end: 0,
-            allowed: Self::UNPOLLED_LIMIT,
-            offered: 0,
-            awaited: 0,
-            flows: false,
-        }
+        Self { buf: Vec::new(), start: 0, end: 0, allowed: Self::UNPOLLED_LIMIT, offered: 0, awaited: 0 }
     }
 
     /// How many bytes there are.
@@ -180,9 +170,9 @@ impl Rx {
 
     /// Makes room for a read of at most `limit` bytes.
     fn prepare(&mut self, limit: usize) {
-        self.flows |= self.end == self.buf.len() && self.end >= CHUNK;
+        let chunk = if self.end >= CHUNK && self.end == self.buf.len() { LARGE_CHUNK } else { CHUNK };
         self.rewind();
-        self.make_room(limit.min(if self.flows { LARGE_CHUNK } else { CHUNK }));
+        self.make_room(limit.min(chunk));
     }
 
     /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by

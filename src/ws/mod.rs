@@ -29,6 +29,7 @@ mod event;
 mod head;
 mod limits;
 mod mask;
+mod message;
 mod output;
 mod pulse;
 mod receiver;

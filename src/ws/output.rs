@@ -3,8 +3,8 @@
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
 use super::mask::{Masked, Masking};
+use super::message::Kind;
 use super::pulse::{Beat, Pulse};
-use super::receiver::Kind;
 use super::sender::Sender;
 use super::{Closed, Event, Limits, SendError, Violation, utf8};
 use crate::Time;
@@ -31,17 +31,13 @@ pub(crate) enum Phase {
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The opening handshake is to be over.
-    Handshake,
-    /// The peer is to have answered our close frame.
-    Close,
+    /// The phase is to be over: the handshake made, our close frame answered, the last bytes written.
+    Phase,
     /// What waits to be written is to be below the limit.
     Stalled,
-    /// The last bytes are to be written.
-    Drain,
 }
 
-const TIMERS: usize = 4;
+const TIMERS: usize = 2;
 
 /// The send half, with the phase, the clock and the timers that sending and ending need.
 #[derive(Debug)]
@@ -85,7 +81,7 @@ impl<R: TryCryptoRng> Output<Masked<R>> {
 impl<M: Masking> Output<M> {
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut timers = Timers::new();
-        timers.set(Timer::Handshake as usize, now.after(limits.handshake));
+        timers.set(Timer::Phase as usize, now.after(limits.handshake));
         Self {
             tx: Tx::new(limits.outgoing),
             mask,
@@ -108,7 +104,7 @@ impl<M: Masking> Output<M> {
     /// The opening handshake has succeeded.
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
-        self.timers.clear(Timer::Handshake as usize);
+        self.timers.clear(Timer::Phase as usize);
         self.pulse.heard(self.now);
     }
 
@@ -252,7 +248,7 @@ impl<M: Masking> Output<M> {
         self.phase = Phase::Closing;
         self.pong.waiting = None;
         self.pulse.stop();
-        self.timers.set(Timer::Close as usize, self.now.after(self.limits.close));
+        self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
         Ok(())
     }
 
@@ -291,7 +287,7 @@ impl<M: Masking> Output<M> {
         self.pong.waiting = None;
         self.pulse.stop();
         self.timers.clear_all();
-        self.timers.set(Timer::Drain as usize, self.now.after(self.limits.drain));
+        self.timers.set(Timer::Phase as usize, self.now.after(self.limits.drain));
     }
 
     /// It is over, and nothing more can be written.
@@ -366,7 +362,7 @@ impl<M: Masking> Output<M> {
 
     /// Asked only of a connection that has ended, for which the timer is set.
     fn drain_is_over(&self) -> bool {
-        self.timers.has_come(Timer::Drain as usize, self.now)
+        self.timers.has_come(Timer::Phase as usize, self.now)
     }
 
     fn may_send(&self) -> Result<(), SendError> {

@@ -176,6 +176,9 @@ mod tests {
         let impatient = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10)));
         let mut pulse = Pulse::new();
         pulse.heard(at(0));
-        assert_eq!((pulse.deadline(impatient), pulse.beat(at(10), impatient)), (Some(at(10)), Some(Beat::Dead)));
+        assert_eq!(
+            (pulse.deadline(impatient), pulse.beat(at(10), impatient)),
+            (Some(at(10)), Some(Beat::Dead))
+        );
     }
 }

@@ -15,17 +15,9 @@
 //! ```
 
 use super::frame::{self, Opcode};
-use super::utf8::Carry;
+use super::message::{Kind, Message};
 use super::{Limits, Violation};
 use crate::buf::Rx;
-use alloc::{string::String, vec::Vec};
-
-/// The two kinds of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Text,
-    Binary,
-}
 
 /// Something whole has come. What it holds is found in the receiver until the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,70 +46,50 @@ pub(crate) struct Receiver {
     pub(crate) eof: bool,
     /// Whether the peer owes a mask: clients do (RFC 6455 section 5.1).
     masked: bool,
-    part: Part,
+    /// The data frame that has come in part, behind its header.
+    part: Option<Part>,
     message: Message,
 }
 
-/// The data frame that has come in part, behind its header.
 #[derive(Clone, Copy, Debug)]
-enum Part {
-    Nothing,
-    Held(Held),
-    Moved(Moved),
-}
-
-/// The only frame of a message, which lies in the buffer from its beginning.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    kind: Kind,
+struct Part {
+    /// Bytes of its payload.
     len: usize,
+    /// How many of them are dealt with: where the mask goes on.
+    done: usize,
     key: Key,
-    /// How much of it is unmasked and known to be ASCII; nothing of a binary one.
-    seen: usize,
-}
-
-/// The rest of a frame whose beginning was moved into the message.
-#[derive(Clone, Copy, Debug)]
-struct Moved {
-    remaining: usize,
-    /// How much of it has come: where the mask goes on.
-    offset: usize,
-    key: Key,
-    fin: bool,
+    place: Place,
 }
 
 /// A server's frames have none.
 type Key = Option<[u8; 4]>;
 
-/// The message that is being put together.
-#[derive(Debug, Default)]
-struct Message {
-    kind: Option<Kind>,
-    text: String,
-    carry: Carry,
-    binary: Vec<u8>,
-    len: usize,
-    empty_fragments: u32,
-    /// It was lent: the next call begins anew.
-    lent: bool,
+/// Where the payload is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// In the buffer, from its beginning: the only frame of its message. What is done of a text is unmasked, and known
+    /// to be ASCII; of a binary message nothing is.
+    Held(Kind),
+    /// What is done is in the message, which the frame ends or not.
+    Moved { fin: bool },
 }
 
 impl Receiver {
     pub(crate) fn new(masked: bool) -> Self {
-        Self { rx: Rx::new(), eof: false, masked, part: Part::Nothing, message: Message::default() }
+        Self { rx: Rx::new(), eof: false, masked, part: None, message: Message::default() }
     }
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
     /// their framing and dropped (after our own close frame, RFC 6455 section 5.5.1).
     pub(crate) fn next(&mut self, limits: &Limits, discard: bool) -> Result<Option<Item>, Violation> {
-        if self.message.lent {
-            self.message.clear();
-        }
+        self.message.renew();
         loop {
             let step = match self.part {
-                Part::Nothing => self.header(limits)?,
-                Part::Held(held) => self.hold(held, discard)?,
-                Part::Moved(moved) => self.move_on(moved, discard)?,
+                None => self.header(limits)?,
+                Some(part) => match part.place {
+                    Place::Held(kind) => self.hold(kind, part, limits, discard)?,
+                    Place::Moved { fin } => self.move_on(fin, part, discard)?,
+                },
             };
             match step {
                 Step::NeedsMore => return Ok(None),
@@ -131,7 +103,7 @@ impl Receiver {
     /// its first byte to its last. Anything else is left to [`Receiver::next`], which judges it.
     #[inline]
     pub(crate) fn common(&self, limit: usize) -> Option<Common> {
-        if !matches!(self.part, Part::Nothing) || self.message.kind.is_some() {
+        if self.part.is_some() || self.message.is_begun() {
             return None;
         }
         let bytes = self.rx.bytes();
@@ -164,28 +136,28 @@ impl Receiver {
     /// Whether the frame that has come in part stays in the buffer.
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
-        matches!(self.part, Part::Held(_))
+        matches!(self.part, Some(Part { place: Place::Held(_), .. }))
     }
 
     /// Whether such a frame is not yet whole, and nothing speaks against it: so it goes for bytes that come one
     /// at a time, which shall cost next to nothing. Anything else is left to [`Receiver::next`].
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
-        let Part::Held(held) = &mut self.part else { return false };
+        let Some(Part { len, done, key, place: Place::Held(kind) }) = &mut self.part else { return false };
         let there = self.rx.len();
-        if there >= held.len {
+        if there >= *len {
             return false;
         }
-        if held.kind == Kind::Text && there != held.seen {
-            let Some(last) = self.rx.last_mut().filter(|_| there == held.seen.wrapping_add(1)) else {
+        if *kind == Kind::Text && there != *done {
+            let Some(last) = self.rx.last_mut().filter(|_| there == done.wrapping_add(1)) else {
                 return false;
             };
-            let plain = *last ^ held.key.map_or(0, |key| frame::key_byte(key, held.seen));
+            let plain = *last ^ key.map_or(0, |key| frame::key_byte(key, *done));
             if !plain.is_ascii() {
                 return false;
             }
             *last = plain;
-            held.seen = there;
+            *done = there;
         }
         self.rx.polled_dry();
         true
@@ -193,27 +165,25 @@ impl Receiver {
 
     /// The checked text of [`Item::Assembled`].
     pub(crate) fn text(&self) -> &str {
-        &self.message.text
+        self.message.text()
     }
 
     /// The bytes of [`Item::Assembled`].
     pub(crate) fn binary(&self) -> &[u8] {
-        &self.message.binary
+        self.message.binary()
     }
 
     /// Drops everything that was received: the connection has ended.
     pub(crate) fn discard(&mut self) {
         self.rx.discard();
-        self.part = Part::Nothing;
+        self.part = None;
         self.message = Message::default();
     }
 
     /// Gives back what is not in use.
     pub(crate) fn trim(&mut self) {
         self.rx.trim();
-        if self.message.kind.is_none() || self.message.lent {
-            self.message = Message::default();
-        }
+        self.message.trim();
     }
 
     /// Reads the next header, and the whole frame where that can be lent or has to be there.
@@ -223,7 +193,7 @@ impl Receiver {
         let (_, opcode) = frame::opening(*first)?;
         let kind = self.message.admit(opcode)?;
         let Some(prefix) = frame::prefix(bytes, self.masked)? else { return Ok(Step::NeedsMore) };
-        let room = limits.message.saturating_sub(self.message.len);
+        let room = limits.message.saturating_sub(self.message.len());
         let len = usize::try_from(prefix.len).ok().filter(|len| *len <= room || opcode.is_control());
         let len = len.ok_or(Violation::MessageTooBig)?;
         let (key, size) = if self.masked {
@@ -239,13 +209,13 @@ impl Receiver {
             Some(kind) if !is_message => {
                 self.rx.consume(size);
                 self.message.begin_fragment(kind, len, prefix.fin, limits)?;
-                self.part = Part::Moved(Moved { remaining: len, offset: 0, key, fin: prefix.fin });
+                self.part = Some(Part { len, done: 0, key, place: Place::Moved { fin: prefix.fin } });
                 return Ok(Step::On);
             }
             Some(kind) if !is_whole => {
                 self.rx.consume(size);
                 self.rx.await_up_to(len);
-                self.part = Part::Held(Held { kind, len, key, seen: 0 });
+                self.part = Some(Part { len, done: 0, key, place: Place::Held(kind) });
                 return Ok(Step::On);
             }
             None if !is_whole => return Ok(Step::NeedsMore),
@@ -258,62 +228,61 @@ impl Receiver {
     }
 
     /// Looks at what came of a frame that stays in the buffer.
-    fn hold(&mut self, held: Held, discard: bool) -> Result<Step, Violation> {
-        let Held { kind, len, key, seen } = held;
-        let there = self.rx.bytes().len().min(len);
-        if there < len && kind == Kind::Binary && !discard {
+    fn hold(&mut self, kind: Kind, part: Part, limits: &Limits, discard: bool) -> Result<Step, Violation> {
+        let Part { len, done, key, .. } = part;
+        let there = self.rx.len().min(len);
+        let is_whole = there == len;
+        if kind == Kind::Binary && !is_whole && !discard {
             return Ok(Step::NeedsMore);
         }
-        let fresh = self.rx.bytes_mut().get_mut(seen..there).unwrap_or_default();
-        let ascii = match key {
-            Some(key) => frame::unmask(key, seen, fresh),
+        let fresh = self.rx.bytes_mut().get_mut(done..there).unwrap_or_default();
+        let is_ascii = match key {
+            Some(key) => frame::unmask(key, done, fresh),
             None => fresh.is_ascii(),
         };
-        if there < len && ascii && !discard {
-            self.part = Part::Held(Held { seen: there, ..held });
+        if is_ascii && !is_whole && !discard {
+            self.part = Some(Part { done: there, ..part });
             return Ok(Step::NeedsMore);
         }
         self.rx.await_up_to(0);
         self.rx.consume(there);
-        if there == len {
-            self.part = Part::Nothing;
+        if is_whole {
+            self.part = None;
             return Ok(Step::Whole(Item::Whole { kind, len }));
         }
-        let remaining = len.saturating_sub(there);
-        self.message.kind = Some(kind);
-        self.message.len = len;
+        self.message.begin_fragment(kind, len, true, limits)?;
         if !discard {
-            self.message.push(self.rx.consumed(there), remaining, true)?;
+            self.message.push(self.rx.consumed(there), len.saturating_sub(there), true)?;
         }
-        self.part = Part::Moved(Moved { remaining, offset: there, key, fin: true });
+        self.part = Some(Part { done: there, place: Place::Moved { fin: true }, ..part });
         Ok(Step::NeedsMore)
     }
 
     /// Takes what is there of a frame that is moved into the message.
-    fn move_on(&mut self, moved: Moved, discard: bool) -> Result<Step, Violation> {
-        let Moved { remaining, offset, key, fin } = moved;
-        let len = self.rx.bytes().len().min(remaining);
-        if len == 0 && remaining > 0 {
+    fn move_on(&mut self, fin: bool, part: Part, discard: bool) -> Result<Step, Violation> {
+        let rest = part.len.saturating_sub(part.done);
+        let there = self.rx.len().min(rest);
+        if there == 0 && rest > 0 {
             return Ok(Step::NeedsMore);
         }
-        self.take(len, key, offset);
-        let remaining = remaining.saturating_sub(len);
+        self.take(there, part.key, part.done);
+        let rest = rest.saturating_sub(there);
         if !discard {
-            self.message.push(self.rx.consumed(len), remaining, fin)?;
+            self.message.push(self.rx.consumed(there), rest, fin)?;
         }
-        if remaining > 0 {
-            self.part = Part::Moved(Moved { remaining, offset: offset.saturating_add(len), key, fin });
+        if rest > 0 {
+            self.part = Some(Part { done: part.done.saturating_add(there), ..part });
             return Ok(Step::NeedsMore);
         }
-        self.part = Part::Nothing;
+        self.part = None;
         if !fin {
             return Ok(Step::On);
         }
-        if !discard {
-            self.message.carry.finish().map_err(|_| Violation::InvalidUtf8)?;
+        if discard {
+            self.message = Message::default();
+            return Ok(Step::On);
         }
-        self.message.lent = true;
-        Ok(self.message.kind.map_or(Step::On, |kind| Step::Whole(Item::Assembled(kind))))
+        Ok(self.message.finish()?.map_or(Step::On, |kind| Step::Whole(Item::Assembled(kind))))
     }
 
     /// Unmasks and consumes the next `len` bytes, which are there.
@@ -331,77 +300,4 @@ enum Step {
     /// A header or a fragment is over.
     On,
     Whole(Item),
-}
-
-impl Message {
-    /// Whether a frame with this opcode may come now, and the kind of message it belongs to; `None` for control
-    /// frames (RFC 6455 section 5.4).
-    const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, Violation> {
-        match (opcode, self.kind) {
-            (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
-            (Opcode::Continuation, Some(kind)) => Ok(Some(kind)),
-            (Opcode::Continuation, None) => Err(Violation::StrayContinuation),
-            (Opcode::Text | Opcode::Binary, Some(_)) => Err(Violation::InterleavedMessage),
-            (Opcode::Text, None) => Ok(Some(Kind::Text)),
-            (Opcode::Binary, None) => Ok(Some(Kind::Binary)),
-        }
-    }
-
-    fn begin_fragment(
-        &mut self,
-        kind: Kind,
-        len: usize,
-        fin: bool,
-        limits: &Limits,
-    ) -> Result<(), Violation> {
-        self.kind = Some(kind);
-        self.len = self.len.saturating_add(len);
-        if len == 0 && !fin {
-            self.empty_fragments = self.empty_fragments.saturating_add(1);
-            if self.empty_fragments > limits.empty_fragments {
-                return Err(Violation::TooManyEmptyFragments);
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends a piece of a frame of which `rest` bytes are to come; `fin` says whether that ends the message.
-    fn push(&mut self, bytes: &[u8], rest: usize, fin: bool) -> Result<(), Violation> {
-        let (held, room) = match self.kind {
-            Some(Kind::Text) => (self.text.len(), self.text.capacity()),
-            Some(Kind::Binary) => (self.binary.len(), self.binary.capacity()),
-            None => return Ok(()),
-        };
-        if room.saturating_sub(held) < bytes.len() {
-            self.grow(held, bytes.len(), rest, fin);
-        }
-        if self.kind == Some(Kind::Text) {
-            self.carry.push(bytes, &mut self.text).map_err(|_| Violation::InvalidUtf8)?;
-        } else {
-            self.binary.extend_from_slice(bytes);
-        }
-        Ok(())
-    }
-
-    /// Makes room for a piece, and for as much of what is to come as has come: twice what was received at most.
-    fn grow(&mut self, held: usize, piece: usize, rest: usize, fin: bool) {
-        let ahead = rest.min(held.saturating_add(piece));
-        let more = piece.saturating_add(ahead);
-        // Where neither doubles it nor ends it, more fragments of this size may follow.
-        let exact = fin || more >= held;
-        match (self.kind, exact) {
-            (Some(Kind::Text), true) => self.text.reserve_exact(more),
-            (Some(Kind::Text), false) => self.text.reserve(more),
-            (_, true) => self.binary.reserve_exact(more),
-            (_, false) => self.binary.reserve(more),
-        }
-    }
-
-    /// Begins anew and keeps the memory.
-    fn clear(&mut self) {
-        let (mut text, mut binary) = (core::mem::take(&mut self.text), core::mem::take(&mut self.binary));
-        text.clear();
-        binary.clear();
-        *self = Self { text, binary, ..Self::default() };
-    }
 }

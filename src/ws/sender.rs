@@ -3,8 +3,8 @@
 use super::Unmasked;
 use super::close::CloseCode;
 use super::mask::Masking;
+use super::message::Kind;
 use super::output::Output;
-use super::receiver::Kind;
 use crate::buf::Outbox;
 use alloc::vec::Vec;
 use core::fmt;

@@ -186,7 +186,7 @@ impl Server {
         };
         match found {
             Ok((len, key)) => {
-                self.stream.output.timers.clear(Timer::Handshake as usize);
+                self.stream.output.timers.clear(Timer::Phase as usize);
                 self.opening = Opening::Deciding(len, key);
                 Some(len)
             }
@@ -217,7 +217,11 @@ impl Server {
 impl Wire for Server {
     #[inline]
     fn space(&mut self) -> &mut [u8] {
-        if matches!(self.stream.output.phase, Phase::Handshake) { self.head_space() } else { self.stream.space() }
+        if matches!(self.stream.output.phase, Phase::Handshake) {
+            self.head_space()
+        } else {
+            self.stream.space()
+        }
     }
 
     #[inline]

@@ -4,8 +4,9 @@ use super::close;
 use super::frame::Opcode;
 use super::head::{EndSearch, Malformed};
 use super::mask::Masking;
+use super::message::Kind;
 use super::output::{Output, Phase, Timer};
-use super::receiver::{Item, Kind, Receiver};
+use super::receiver::{Item, Receiver};
 use super::sender::Sender;
 use super::{Closed, Event, Limits};
 use crate::{Time, Wire};
@@ -51,7 +52,7 @@ impl<M: Masking> Stream<M> {
             Ok(None) if held > limit => Head::TooLong,
             Ok(None) => {
                 input.rx.polled_dry();
-                let late = !input.eof && output.timers.take_due(Timer::Handshake as usize, output.now);
+                let late = !input.eof && output.timers.take_due(Timer::Phase as usize, output.now);
                 if late { Head::TooSlow } else { Head::Awaited }
             }
         }
@@ -164,7 +165,7 @@ impl<M: Masking> Stream<M> {
             let closing = self.output.phase == Phase::Closing;
             let closed = if closing { Closed::ByUs { answered: false } } else { Closed::Vanished };
             self.output.end_abruptly(closed);
-        } else if due(Timer::Close) {
+        } else if self.output.phase == Phase::Closing && due(Timer::Phase) {
             self.output.end(Closed::ByUs { answered: false });
         } else if due(Timer::Stalled) {
             self.output.end_abruptly(Closed::Stalled);

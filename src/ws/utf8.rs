@@ -28,7 +28,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carry {
     bytes: [u8; 4],
-    len: usize,
+    len: u8,
 }
 
 impl Carry {
@@ -70,14 +70,15 @@ impl Carry {
     }
 
     fn held(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
-        if let Some(room) = self.bytes.get_mut(self.len..end) {
-            room.copy_from_slice(bytes);
-            self.len = end;
+        for byte in bytes {
+            if let Some(slot) = self.bytes.get_mut(usize::from(self.len)) {
+                *slot = *byte;
+                self.len = self.len.saturating_add(1);
+            }
         }
     }
 }

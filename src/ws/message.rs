@@ -1,0 +1,233 @@
+//! The message that is put together of fragments (RFC 6455 section 5.4), or of the pieces that one frame comes in.
+
+use super::frame::Opcode;
+use super::utf8::Carry;
+use super::{Limits, Violation};
+use alloc::{string::String, vec::Vec};
+
+/// The two kinds of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Binary,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Message {
+    kind: Option<Kind>,
+    content: Content,
+    /// Bytes of all fragments so far, what is still to come of the last one included.
+    len: usize,
+    empty_fragments: u32,
+    carry: Carry,
+    /// It was lent: the next call begins anew.
+    lent: bool,
+}
+
+/// One memory for both kinds.
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    Binary(Vec<u8>),
+}
+
+impl Message {
+    /// Whether a frame with this opcode may come now, and the kind of message it belongs to; `None` for control
+    /// frames.
+    pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, Violation> {
+        match (opcode, self.kind) {
+            (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
+            (Opcode::Continuation, Some(kind)) => Ok(Some(kind)),
+            (Opcode::Continuation, None) => Err(Violation::StrayContinuation),
+            (Opcode::Text | Opcode::Binary, Some(_)) => Err(Violation::InterleavedMessage),
+            (Opcode::Text, None) => Ok(Some(Kind::Text)),
+            (Opcode::Binary, None) => Ok(Some(Kind::Binary)),
+        }
+    }
+
+    /// Whether some of it has come, and was not dropped yet.
+    #[inline]
+    pub(crate) const fn is_begun(&self) -> bool {
+        self.kind.is_some()
+    }
+
+    /// Bytes of all fragments so far.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Another fragment, or the only one, of `len` bytes.
+    pub(crate) fn begin_fragment(
+        &mut self,
+        kind: Kind,
+        len: usize,
+        fin: bool,
+        limits: &Limits,
+    ) -> Result<(), Violation> {
+        if self.kind.is_none() {
+            self.kind = Some(kind);
+            self.content.begin(kind);
+        }
+        self.len = self.len.saturating_add(len);
+        if len == 0 && !fin {
+            self.empty_fragments = self.empty_fragments.saturating_add(1);
+            if self.empty_fragments > limits.empty_fragments {
+                return Err(Violation::TooManyEmptyFragments);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a piece of a fragment of which `rest` bytes are to come; `fin` says whether that one is the last.
+    pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), Violation> {
+        self.content.make_room(piece.len(), rest, fin);
+        match &mut self.content {
+            Content::Text(text) => self.carry.push(piece, text).map_err(|_| Violation::InvalidUtf8),
+            Content::Binary(bytes) => {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            }
+        }
+    }
+
+    /// The last fragment is whole: lends the message until the next [`Message::renew`].
+    pub(crate) fn finish(&mut self) -> Result<Option<Kind>, Violation> {
+        self.lent = true;
+        self.carry.finish().map_err(|_| Violation::InvalidUtf8)?;
+        Ok(self.kind)
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        match &self.content {
+            Content::Text(text) => text,
+            Content::Binary(_) => "",
+        }
+    }
+
+    /// Its bytes.
+    pub(crate) fn binary(&self) -> &[u8] {
+        match &self.content {
+            Content::Text(text) => text.as_bytes(),
+            Content::Binary(bytes) => bytes,
+        }
+    }
+
+    /// Drops a message that was lent, and keeps its memory for the next.
+    pub(crate) fn renew(&mut self) {
+        if self.lent {
+            let content = core::mem::take(&mut self.content);
+            *self = Self { content, ..Self::default() };
+        }
+    }
+
+    /// Gives back what is not in use.
+    pub(crate) fn trim(&mut self) {
+        if !self.is_begun() || self.lent {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Binary(Vec::new())
+    }
+}
+
+impl Content {
+    /// Begins anew in the same memory.
+    fn begin(&mut self, kind: Kind) {
+        let mut memory = match core::mem::take(self) {
+            Self::Text(text) => text.into_bytes(),
+            Self::Binary(bytes) => bytes,
+        };
+        memory.clear();
+        *self = match kind {
+            Kind::Text => Self::Text(String::from_utf8(memory).unwrap_or_default()),
+            Kind::Binary => Self::Binary(memory),
+        };
+    }
+
+    /// Makes room for a piece, and for as much of what is to come as has come: twice what was received at most.
+    fn make_room(&mut self, piece: usize, rest: usize, fin: bool) {
+        let (held, room) = match self {
+            Self::Text(text) => (text.len(), text.capacity()),
+            Self::Binary(bytes) => (bytes.len(), bytes.capacity()),
+        };
+        if room.saturating_sub(held) >= piece {
+            return;
+        }
+        let more = piece.saturating_add(rest.min(held.saturating_add(piece)));
+        // Where this neither doubles it nor ends it, more fragments of this size may follow.
+        let exact = fin || more >= held;
+        match (self, exact) {
+            (Self::Text(text), true) => text.reserve_exact(more),
+            (Self::Text(text), false) => text.reserve(more),
+            (Self::Binary(bytes), true) => bytes.reserve_exact(more),
+            (Self::Binary(bytes), false) => bytes.reserve(more),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The frame's bytes come in pieces.
+    fn receive(message: &mut Message, kind: Kind, bytes: &[u8], piece: usize, fin: bool) -> usize {
+        let limits = Limits::default();
+        message.begin_fragment(kind, bytes.len(), fin, &limits).unwrap();
+        let (mut rest, mut most) = (bytes.len(), 0);
+        for piece in bytes.chunks(piece) {
+            rest -= piece.len();
+            message.push(piece, rest, fin).unwrap();
+            let capacity = match &message.content {
+                Content::Text(text) => text.capacity(),
+                Content::Binary(bytes) => bytes.capacity(),
+            };
+            most = most.max(capacity.saturating_sub(2 * (bytes.len() - rest)));
+        }
+        most
+    }
+
+    #[test]
+    fn a_frame_reserves_at_most_what_it_needs_and_twice_what_came() {
+        let bytes = alloc::vec![b'x'; 1 << 20];
+        for kind in [Kind::Text, Kind::Binary] {
+            for piece in [1000, 4096, 1 << 18] {
+                let mut message = Message::default();
+                assert_eq!(receive(&mut message, kind, &bytes, piece, true), 0, "in pieces of {piece}");
+                assert_eq!(message.finish(), Ok(Some(kind)));
+                assert_eq!(message.binary(), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn many_fragments_do_not_grow_it_one_by_one() {
+        let mut message = Message::default();
+        let mut capacities = alloc::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            receive(&mut message, Kind::Binary, &[7; 100], 100, false);
+            if let Content::Binary(bytes) = &message.content {
+                capacities.insert(bytes.capacity());
+            }
+        }
+        assert!(capacities.len() < 20, "{capacities:?}");
+    }
+
+    #[test]
+    fn both_kinds_share_one_memory() {
+        let mut message = Message::default();
+        receive(&mut message, Kind::Binary, &[0xff; 5000], 5000, true);
+        message.finish().unwrap();
+        message.renew();
+        receive(&mut message, Kind::Text, b"text", 4, true);
+        assert!(matches!(&message.content, Content::Text(text) if text == "text" && text.capacity() >= 5000));
+        message.finish().unwrap();
+        message.trim();
+        assert_eq!(message.binary(), b"");
+        assert!(!message.is_begun());
+    }
+}
