@@ -29,9 +29,7 @@ impl EndSearch {
     /// The length of the head with its final empty line, once that is there. `bytes` are those of the last call and
     /// whatever has come since.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-        while let Some(behind) = bytes.get(self.seen..).and_then(|rest| find(b'\n', rest)) {
-            let at = self.seen.saturating_add(behind);
-            self.seen = at.saturating_add(1);
+        for at in line_feeds(bytes, self.seen) {
             if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
                 return Err(Malformed::BareLineFeed);
             }
@@ -39,9 +37,9 @@ impl EndSearch {
             if empty && self.line == 0 {
                 return Err(Malformed::NoFirstLine);
             }
-            self.line = self.seen;
+            self.line = at.saturating_add(1);
             if empty {
-                return Ok(Some(self.seen));
+                return Ok(Some(self.line));
             }
         }
         self.seen = self.seen.max(bytes.len());
@@ -79,7 +77,11 @@ impl<'a> Fields<'a> {
 
     /// The values of all fields of this name, which is compared without case.
     pub(crate) fn values(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        self.iter().filter(move |field| field.0.eq_ignore_ascii_case(name.as_bytes())).map(|field| field.1)
+        lines(self.0).skip(1).filter_map(|line| {
+            let (found, rest) = line.split_at_checked(name.len())?;
+            let value = rest.strip_prefix(b":")?;
+            found.eq_ignore_ascii_case(name.as_bytes()).then_some(value.trim_ascii())
+        })
     }
 
     /// The value of the only field of this name.
@@ -120,31 +122,37 @@ pub enum Single<'a> {
     Repeated,
 }
 
-fn lines(mut head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    core::iter::from_fn(move || {
-        let (line, rest) = head.split_at_checked(find(b'\n', head)?)?;
-        head = rest.get(1..)?;
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut from = 0;
+    line_feeds(head, 0).filter_map(move |at| {
+        let line = head.get(from..at)?;
+        from = at.saturating_add(1);
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     })
 }
 
-/// Where this byte is first, looked for eight bytes at a time.
-fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
-    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+/// Where the line feeds are, from `from` on, looked for eight bytes at a time.
+fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    let pattern = u64::from_ne_bytes([byte; 8]);
-    let (words, rest) = bytes.split_at(bytes.len().saturating_sub(bytes.len() % 8));
-    for (index, word) in words.chunks_exact(8).enumerate() {
-        let word = u64::from_le_bytes(word.try_into().unwrap_or_default()) ^ pattern;
-        // A byte of the word is zero where it is the one; the lowest bit that is set is that of the first.
-        let hits = word.wrapping_sub(LOW) & !word & HIGH;
-        if hits != 0 {
-            let within = usize::try_from(hits.trailing_zeros() / 8).unwrap_or(0);
-            return Some(index.saturating_mul(8).saturating_add(within));
+    // What of the word that ends at `next` is still to be told: the high bit of each byte that is one.
+    let (mut next, mut hits) = (from, 0_u64);
+    core::iter::from_fn(move || {
+        while hits == 0 {
+            let rest = bytes.get(next..).filter(|rest| !rest.is_empty())?;
+            let mut word = [0; 8];
+            match rest.first_chunk() {
+                Some(whole) => word = *whole,
+                None => word.iter_mut().zip(rest).for_each(|(byte, last)| *byte = *last),
+            }
+            let differs = u64::from_le_bytes(word) ^ u64::from_ne_bytes([b'\n'; 8]);
+            // Of a byte that is not zero either the high bit is set, or adding 0x7f to the others sets it.
+            hits = !((differs & !HIGH).wrapping_add(!HIGH) | differs) & HIGH;
+            next = next.saturating_add(8);
         }
-    }
-    let within = rest.iter().position(|found| *found == byte)?;
-    Some(words.len().saturating_add(within))
+        let within = usize::try_from(hits.trailing_zeros() / 8).unwrap_or(0);
+        hits &= hits.wrapping_sub(1);
+        next.checked_sub(8).map(|word| word.saturating_add(within))
+    })
 }
 
 #[cfg(test)]
@@ -178,15 +186,20 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_is_found_wherever_it_is() {
-        for len in 0..40 {
-            let mut bytes = alloc::vec![b'\r'; len];
-            assert_eq!(find(b'\n', &bytes), None);
-            for at in (0..len).rev() {
-                bytes[at] = b'\n';
-                assert_eq!(find(b'\n', &bytes), Some(at), "of {len}");
+    fn line_feeds_are_found_wherever_they_are() {
+        arbtest::arbtest(|u| {
+            let alphabet = b"\n\r\x0b\x09\x8a\x00\xff";
+            let len = u.int_in_range(0..=40)?;
+            let mut bytes = alloc::vec::Vec::new();
+            for _ in 0..len {
+                bytes.push(*u.choose(alphabet)?);
             }
-        }
+            for from in 0..=len {
+                let expected = (from..len).filter(|at| bytes[*at] == b'\n');
+                assert!(line_feeds(&bytes, from).eq(expected), "from {from} in {bytes:x?}");
+            }
+            Ok(())
+        });
     }
 
     #[test]

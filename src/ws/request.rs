@@ -9,6 +9,7 @@ use super::{Single, Status};
 use alloc::vec::Vec;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use core::fmt;
+use core::mem::MaybeUninit;
 use sha1::{Digest as _, Sha1};
 
 /// A request to open a WebSocket that obeys the protocol: origin-form target, version 13, one valid key.
@@ -106,11 +107,12 @@ impl fmt::Display for Refusal {
 /// The key of a request: 16 random bytes in base64.
 pub(crate) type Key = [u8; 24];
 
-/// Judges a complete head; its key, if it is good, or The first rule that is broken, in the order of the refusal table of [`ide`](crate::ide).
+/// Judges a complete head; its key, if it is good, or the first rule that is broken, in the order of the refusal
+/// table of [`ide`](crate::ide).
 pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
-    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut request = httparse::Request::new(&mut fields);
-    match request.parse(head) {
+    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
+    let mut request = httparse::Request::new(&mut []);
+    match request.parse_with_uninit_headers(head, &mut fields) {
         Ok(httparse::Status::Complete(len)) if len == head.len() => {}
         Ok(_) => return Err(bad("the request is not HTTP/1.1")),
         Err(httparse::Error::TooManyHeaders) => return Err(TOO_MANY_FIELDS),

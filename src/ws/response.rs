@@ -4,6 +4,7 @@ use super::head::{Fields, MAX_FIELDS, Single};
 use super::request::{accept_key, push};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
+use core::mem::MaybeUninit;
 
 /// Whom a client asks, and for what.
 #[derive(Clone)]
@@ -155,9 +156,13 @@ impl core::error::Error for ResponseError {}
 
 /// Judges the complete head of an answer; the sub-protocol that was chosen is the index of the one that was offered.
 pub(crate) fn check(head: &[u8], key: &str, ask: &Ask) -> Result<Option<usize>, ResponseError> {
-    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut response = httparse::Response::new(&mut fields);
-    let parsed = response.parse(head);
+    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
+    let mut response = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut response,
+        head,
+        &mut fields,
+    );
     if !matches!(parsed, Ok(httparse::Status::Complete(len)) if len == head.len())
         || response.version != Some(1)
     {
