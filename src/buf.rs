@@ -17,14 +17,18 @@ pub trait Outbox {
     fn is_full(&self) -> bool;
 }
 
-/// How much room is offered to a read at least. One page of a pipe or a loopback segment fits many times.
-const CHUNK: usize = 16 * 1024;
+/// How much room is offered to a read at first: most messages of this protocol fit.
+const SMALL_CHUNK: usize = 1024;
 
-/// How much is offered at least after a read that filled all the room: more is to come.
+/// How much is offered after a read that filled all the room, since more is to come. One page of a pipe or a loopback
+/// segment fits many times.
+const CHUNK: usize = 16 * SMALL_CHUNK;
+
+/// How much after one that filled that.
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
 /// With less room than this behind what is held, more is made.
-const SMALL_CHUNK: usize = CHUNK / 2;
+const ENOUGH: usize = SMALL_CHUNK / 2;
 
 /// The receive buffer: `buf[start..end]` was received and not yet consumed, and `start <= end <= buf.len()`.
 #[derive(Debug)]
@@ -114,7 +118,7 @@ impl Rx {
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
         let limit = limit.min(self.allowed);
         // Behind what is held less will do, so that room is not made anew for every byte.
-        if self.start == self.end || self.buf.len().wrapping_sub(self.end) < SMALL_CHUNK {
+        if self.start == self.end || self.buf.len().wrapping_sub(self.end) < ENOUGH {
             self.prepare(limit);
         }
         let room = self.buf.get_mut(self.end..).unwrap_or_default();
@@ -170,7 +174,12 @@ impl Rx {
 
     /// Makes room for a read of at most `limit` bytes.
     fn prepare(&mut self, limit: usize) {
-        let chunk = if self.end >= CHUNK && self.end == self.buf.len() { LARGE_CHUNK } else { CHUNK };
+        let chunk = match self.end {
+            end if end < self.buf.len() => SMALL_CHUNK,
+            SMALL_CHUNK..CHUNK => CHUNK,
+            CHUNK.. => LARGE_CHUNK,
+            _ => SMALL_CHUNK,
+        };
         self.rewind();
         self.make_room(limit.min(chunk));
     }
@@ -186,7 +195,7 @@ impl Rx {
             self.end = held;
         }
         if self.buf.len().saturating_sub(self.end) < room {
-            let awaited = self.awaited.saturating_sub(held).saturating_add(SMALL_CHUNK);
+            let awaited = self.awaited.saturating_sub(held).saturating_add(ENOUGH);
             let ahead = if self.awaited > 0 { awaited.min(held.saturating_add(CHUNK)) } else { held };
             let len = self.end.saturating_add(room.max(ahead));
             self.buf.reserve_exact(len.saturating_sub(self.buf.len()));

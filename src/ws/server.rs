@@ -39,9 +39,6 @@ pub struct Server {
     opening: Opening,
 }
 
-/// What is offered to the first read of a head: the real client's fits.
-const HEAD_ROOM: usize = 1024;
-
 /// How far the opening handshake is.
 #[derive(Debug)]
 enum Opening {
@@ -205,7 +202,7 @@ impl Server {
         } else {
             0
         };
-        self.stream.input.rx.space_up_to(if held == 0 { room.min(HEAD_ROOM) } else { room })
+        self.stream.input.rx.space_up_to(room)
     }
 
     fn refuse(&mut self, refusal: Refusal) {

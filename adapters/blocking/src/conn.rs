@@ -1,4 +1,7 @@
-//! A machine on a socket of the standard library: it is read and written without blocking, and blocks only to wait.
+//! A machine on a socket of the standard library.
+//!
+//! While all is calm (little to write, nothing due) an exchange is one write and one read that waits, as it would be
+//! without a machine. Otherwise the socket is read and written without blocking, and blocks only to wait.
 
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_link::{BUDGET, Conn as Inner, Link};
@@ -16,6 +19,9 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The longest wait for input in one piece; some systems refuse timeouts of months.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// What is written while the socket blocks is no more than this; there nearly always is room for it.
+const LITTLE: usize = 16 * 1024;
 
 /// One connection.
 ///
@@ -43,6 +49,10 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 pub struct Conn<M> {
     inner: Inner<M, TcpStream>,
     clock: Clock,
+    /// Whether reads and writes of the socket wait now.
+    blocks: bool,
+    /// For how long reads do, if they wait.
+    read_timeout: Duration,
 }
 
 impl<M: Wire + Machine> Conn<M> {
@@ -66,7 +76,8 @@ impl<M: Wire + Machine> Conn<M> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         // A turn writes all it has at once; holding it back would only add delay.
         stream.set_nodelay(true)?;
-        Ok(Self { inner: Inner::new(machine, Link::new(stream)), clock: Clock::new() })
+        let inner = Inner::new(machine, Link::new(stream));
+        Ok(Self { inner, clock: Clock::new(), blocks: false, read_timeout: Duration::ZERO })
     }
 
     /// Uses this clock, the one the machine was made with.
@@ -125,28 +136,22 @@ impl<M: Wire + Machine> Conn<M> {
     /// Waits for the next event, but not longer than about `at_most`; zero looks at what is there. `None` if there was
     /// none in time, or if all [is over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
-        let until = self.now().after(at_most);
+        let mut now = self.now();
+        let until = now.after(at_most);
         loop {
             if let Some(event) = self.machine_mut().poll_event() {
                 return Some(event);
             }
-            // What has arrived comes before what is due: the caller may have been away for long.
-            let now = self.now();
-            let (machine, link) = self.inner.parts_mut();
-            // A peer that always has something to say is to hear our answers all the same.
-            link.write(machine, now, BUDGET);
-            link.ready();
-            link.read(machine, now, BUDGET);
-            machine.tick(now);
-            if let Some(event) = machine.poll_event() {
-                return Some(event);
+            if !self.exchange(now, until) {
+                if let Some(event) = self.turn(now) {
+                    return Some(event);
+                }
+                if self.is_over() || until <= now {
+                    return None;
+                }
+                self.wait(now, until);
             }
-            link.write(machine, now, BUDGET);
-            link.discard(now, BUDGET);
-            if link.is_over() || until <= now {
-                return None;
-            }
-            self.wait(now, until);
+            now = self.now();
         }
     }
 
@@ -156,6 +161,7 @@ impl<M: Wire + Machine> Conn<M> {
         let until = self.now().after(at_most);
         loop {
             let now = self.now();
+            self.set_blocking(false);
             let (machine, link) = self.inner.parts_mut();
             link.ready();
             link.read(machine, now, BUDGET);
@@ -167,44 +173,96 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
+    /// While all is calm: one write, and one read that waits. Whether it was. What came of it is for the machine to
+    /// say; the time is not told here, since more may have arrived that comes before what is due.
+    fn exchange(&mut self, now: Time, until: Time) -> bool {
+        let (machine, link) = (self.inner.machine(), self.inner.link());
+        let due = machine.deadline().into_iter().chain(link.deadline(now));
+        let wait = due.fold(until, Time::min).since(now);
+        let calm = !link.is_ending() && machine.outgoing().len() <= LITTLE;
+        if wait < SHORTEST || !calm || !self.set_blocking(true) || !self.set_read_timeout(wait) {
+            return false;
+        }
+        let (machine, link) = self.inner.parts_mut();
+        link.ready();
+        link.write(machine, now, BUDGET);
+        if !machine.outgoing().is_empty() || !machine.wants_input() || link.is_ending() {
+            return false;
+        }
+        link.read_waiting(machine, || self.clock.now(), 1);
+        true
+    }
+
+    /// Reads all there is, lets time pass, and writes, without waiting.
+    fn turn(&mut self, now: Time) -> Option<M::Event> {
+        self.set_blocking(false);
+        // What has arrived comes before what is due: the caller may have been away for long.
+        let (machine, link) = self.inner.parts_mut();
+        // A peer that always has something to say is to hear our answers all the same.
+        link.write(machine, now, BUDGET);
+        link.ready();
+        link.read(machine, now, BUDGET);
+        machine.tick(now);
+        let event = machine.poll_event();
+        if event.is_none() {
+            link.write(machine, now, BUDGET);
+            link.discard(now, BUDGET);
+        }
+        event
+    }
+
     /// Waits until there is something to do, at the longest until `until`.
     fn wait(&mut self, now: Time, until: Time) {
         let (machine, link) = self.inner.parts_mut();
-        if !link.is_ending() && link.error().is_none() && !machine.outgoing().is_empty() {
+        let (hears, has_more) = (machine.wants_input(), !machine.outgoing().is_empty());
+        let is_ending = link.is_ending();
+        let wait = if !is_ending && link.error().is_none() && has_more {
             // There was no room for it. Input waits for a moment; most often the room comes sooner.
-            return self.block(SHORTEST, |inner| {
-                let (machine, link) = inner.parts_mut();
-                link.ready();
-                link.write(machine, now, 1);
-            });
-        }
-        let hears = link.is_ending() || machine.wants_input();
-        let wait = self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).since(now);
+            SHORTEST
+        } else {
+            self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).since(now)
+        };
         if wait.is_zero() {
             return;
         }
-        if hears {
-            self.block(wait, |inner| {
-                // Whatever comes, an end or an error too, is found by the read that follows.
-                let _ = inner.link().socket().peek(&mut [0]);
-            });
+        if !self.set_blocking(true) || !self.set_read_timeout(wait) {
+            // The socket cannot wait for us; at least nothing spins until it is found out what is wrong with it.
+            return thread::park_timeout(SHORTEST);
+        }
+        let (machine, link) = self.inner.parts_mut();
+        if !is_ending && link.error().is_none() && has_more {
+            link.ready();
+            link.write(machine, now, 1);
+        } else if is_ending || hears {
+            // Whatever comes, an end or an error too, is found by the read that follows.
+            let _ = link.socket().peek(&mut [0]);
         } else {
             // The machine waits for its caller, or for time alone.
             thread::park_timeout(wait.min(LONGEST));
         }
     }
 
-    /// Does something while the socket blocks, with this timeout for reads.
-    fn block(&mut self, read_timeout: Duration, wait: impl FnOnce(&mut Inner<M, TcpStream>)) {
-        let timeout = read_timeout.clamp(SHORTEST, LONGEST);
-        let stream = self.stream();
-        let prepared = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.set_nonblocking(false));
-        if prepared.is_ok() {
-            wait(&mut self.inner);
+    /// Makes reads and writes wait, or not. Whether that worked.
+    fn set_blocking(&mut self, blocks: bool) -> bool {
+        if self.blocks != blocks {
+            if self.stream().set_nonblocking(!blocks).is_err() {
+                return false;
+            }
+            self.blocks = blocks;
         }
-        if prepared.and_then(|()| self.stream().set_nonblocking(true)).is_err() {
-            // The socket cannot wait for us; at least nothing spins until it is found out what is wrong with it.
-            thread::park_timeout(SHORTEST);
+        true
+    }
+
+    /// How long a read waits. Waits that follow one another are nearly the same, and the same one will do for them: it
+    /// may end early, and late by less than a timer of the system would. Whether that worked.
+    fn set_read_timeout(&mut self, wait: Duration) -> bool {
+        let wait = wait.clamp(SHORTEST, LONGEST);
+        if self.read_timeout < wait / 2 || self.read_timeout > wait.saturating_add(SHORTEST) {
+            if self.stream().set_read_timeout(Some(wait)).is_err() {
+                return false;
+            }
+            self.read_timeout = wait;
         }
+        true
     }
 }

@@ -27,6 +27,10 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// between two messages of one exchange.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// Unless no more bytes than this have moved: what they took costs as little to give back as to take again, and a
+/// thousand connections that each say a word share the memory of one.
+const LITTLE: usize = 2 * 1024;
+
 /// One socket, non-blocking or with timeouts.
 ///
 /// A turn is: [`read`](Link::read), poll the machine to `None`, [`write`](Link::write). Once the machine is done the
@@ -54,6 +58,8 @@ pub struct Link<S> {
     has_written: bool,
     /// When the wire is to be asked to give back memory.
     trim_at: Option<Time>,
+    /// How many bytes have moved since it last was.
+    moved: usize,
     error: Option<io::Error>,
 }
 
@@ -84,6 +90,7 @@ impl<S> Link<S> {
             ended: false,
             has_written: false,
             trim_at: None,
+            moved: 0,
             error: None,
         }
     }
@@ -151,8 +158,15 @@ impl<S> Link<S> {
         self.writable && self.error.is_none()
     }
 
-    fn moved(&mut self, now: Time) {
+    fn moved(&mut self, now: Time, n: usize) {
         self.trim_at = Some(now.after(IDLE));
+        self.moved = self.moved.saturating_add(n);
+    }
+
+    /// Whether the wire should give back memory now.
+    fn is_idle(&self, wire: &(impl Wire + ?Sized), now: Time) -> bool {
+        let Some(at) = self.trim_at else { return false };
+        at <= now || !self.readable && self.moved <= LITTLE && wire.outgoing().is_empty()
     }
 
     /// Tells the wire, once.
@@ -171,6 +185,11 @@ impl<S: Read + Write + Shutdown> Link<S> {
     /// Reads into the wire: until the socket would block, the wire wants no more, or `budget` bytes have come (the
     /// last read may exceed it, so a budget of 1 is a single read).
     pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) {
+        self.read_waiting(wire, || now, budget);
+    }
+
+    /// The same for a socket that waits for input: `now` tells what time it is once it has come.
+    pub fn read_waiting(&mut self, wire: &mut (impl Wire + ?Sized), now: impl Fn() -> Time, budget: usize) {
         if self.stage != Stage::Moving {
             return;
         }
@@ -182,15 +201,16 @@ impl<S: Read + Write + Shutdown> Link<S> {
                 return;
             }
             match self.io.read(space) {
-                Ok(0) => self.end(wire, now, None),
+                Ok(0) => self.end(wire, now(), None),
                 Ok(n) => {
+                    let now = now();
                     wire.filled(now, n);
                     left = left.saturating_sub(n);
-                    self.moved(now);
+                    self.moved(now, n);
                 }
                 Err(error) if would_block(&error) => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
-                Err(error) => self.end(wire, now, Some(error)),
+                Err(error) => self.end(wire, now(), Some(error)),
             }
         }
     }
@@ -209,7 +229,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                     wire.sent(n);
                     left = left.saturating_sub(n);
                     self.has_written = true;
-                    self.moved(now);
+                    self.moved(now, n);
                 }
                 Err(error) if would_block(&error) => self.writable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
@@ -218,8 +238,9 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
         if wire.is_done() {
             self.begin_end(now);
-        } else if self.trim_at.is_some_and(|at| at <= now) {
+        } else if self.is_idle(wire, now) {
             self.trim_at = None;
+            self.moved = 0;
             wire.trim();
         }
     }

@@ -299,7 +299,7 @@ fn an_ending_link_leaves_its_wire_alone() {
 
 #[test]
 fn an_idle_wire_is_trimmed_once() {
-    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(49)])), Tape::new(0));
     assert_eq!(link.deadline(START), None);
     link.read(&mut wire, START, BUDGET);
     let idle = Time::from_millis(1000);
@@ -309,6 +309,17 @@ fn an_idle_wire_is_trimmed_once() {
     link.write(&mut wire, idle, BUDGET);
     link.write(&mut wire, idle, BUDGET);
     assert_eq!((wire.trims, link.deadline(idle)), (1, None));
+}
+
+#[test]
+fn a_wire_that_moved_little_is_trimmed_as_soon_as_all_is_said() {
+    let (mut link, mut wire) =
+        (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(38)]).writes(&[Ok(10)])), Tape::new(10));
+    link.write(&mut wire, START, 1);
+    assert_eq!(wire.trims, 0, "the socket may have more to read");
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.trims, link.deadline(START)), (1, None), "2,048 bytes have moved");
 }
 
 #[test]
