@@ -24,8 +24,8 @@
 //!
 //! - `std` (default): [`Clock`], and JSON is written straight into the send buffer.
 //! - `ide` (default): module [`ide`]; implies `mcp`.
-//! - `simd`: UTF-8 is checked with the vector instructions that the processor is found to have; brings simdutf8, and
-//!   needs `std`.
+//! - `simd`: frames are unmasked and UTF-8 is checked with the widest vectors that the processor is found to have; brings
+//!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
 //!
 //! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.

@@ -12,6 +12,7 @@ use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
 use ide_mcp::{Machine, Outbox as _, Time, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
+use support::cuts;
 use support::frames::{self, HEAD, masked, plain};
 use support::pair::Pair;
 use support::random::Random;
@@ -73,15 +74,15 @@ fn a_close_frame_is_answered_with_its_code_and_nothing_follows() {
     for (name, body, code, reason, answer) in cases {
         // F20: what comes behind is not seen, ping or text.
         let bytes = [masked(0x88, body), masked(0x81, b"Hi"), masked(0x89, b""), masked(0x88, body)].concat();
-        for piece in [bytes.len(), 1] {
+        for cut in cuts::ways(&bytes) {
             let mut server = server();
             let mut events = Vec::new();
-            for piece in bytes.chunks(piece) {
+            for piece in cut.pieces {
                 server.feed(Time::ZERO, piece);
                 events.extend(std::iter::from_fn(|| server.poll_event()));
             }
-            assert_eq!(events, [by_peer(*code, reason)], "{name}");
-            assert_eq!(server.outgoing(), plain(0x88, answer), "{name}");
+            assert_eq!(events, [by_peer(*code, reason)], "{name}, {}", cut.name);
+            assert_eq!(server.outgoing(), plain(0x88, answer), "{name}, {}", cut.name);
             assert!(!server.is_done(), "{name}");
             server.sent(usize::MAX);
             assert!(server.is_done(), "{name}");

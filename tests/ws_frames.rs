@@ -1,4 +1,4 @@
-//! Frames and messages of `ws`: RFC 6455 section 5, each vector fed whole and byte by byte.
+//! Frames and messages of `ws`: RFC 6455 section 5, each vector fed whole, byte by byte, and cut at every two points.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,6 +12,7 @@ mod support;
 use ide_mcp::ws::{self, Closed, OwnedEvent, SendError, Violation};
 use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
 use support::cost;
+use support::cuts::{self, CutName};
 use support::frames::{self, HEAD, head_len, masked, plain};
 use support::random::Random;
 
@@ -47,15 +48,16 @@ struct Outcome {
     output: Vec<u8>,
 }
 
-/// Feeds a machine in pieces of this size; also how many bytes it had when it ended.
+/// Feeds a machine these pieces; also how many bytes it had when it ended.
 macro_rules! feed {
-    ($machine:expr, $bytes:expr, $piece:expr) => {{
-        let (mut machine, mut events, mut ended) = ($machine, Vec::new(), None);
-        for (index, piece) in $bytes.chunks($piece).enumerate() {
+    ($machine:expr, $pieces:expr) => {{
+        let (mut machine, mut events, mut fed, mut ended) = ($machine, Vec::new(), 0, None);
+        for piece in $pieces {
             machine.feed(Time::ZERO, piece);
             events.extend(std::iter::from_fn(|| machine.poll_event()));
+            fed += piece.len();
             if ended.is_none() && matches!(events.last(), Some(OwnedEvent::Closed(_))) {
-                ended = Some(index * $piece + piece.len());
+                ended = Some(fed);
             }
         }
         (Outcome { events, output: machine.outgoing().to_vec() }, ended)
@@ -100,6 +102,18 @@ fn what_is_valid() {
             vec![OwnedEvent::Binary(b"ab".into())],
             vec![],
         ),
+        (
+            "ASCII first, then characters of every length",
+            masked(0x81, "plain \u{e9}\u{20ac}\u{1f980} plain".as_bytes()),
+            vec![text("plain \u{e9}\u{20ac}\u{1f980} plain")],
+            vec![],
+        ),
+        (
+            "a ping and a text behind a text",
+            bytes(&[&masked(0x81, b"first"), &masked(0x89, b"?"), &masked(0x81, "z\u{e4}".as_bytes())]),
+            vec![text("first"), ping(b"?"), text("z\u{e4}")],
+            plain(0x8a, b"?"),
+        ),
         ("an empty text", masked(0x81, b""), vec![text("")], vec![]),
         ("an empty text in two", bytes(&[&masked(0x01, b""), &masked(0x80, b"")]), vec![text("")], vec![]),
         ("a pong nobody asked for", masked(0x8a, b"x"), vec![OwnedEvent::Pong(b"x"[..].into())], vec![]),
@@ -111,9 +125,9 @@ fn what_is_valid() {
     ];
     for (name, bytes, events, output) in cases {
         let expected = Outcome { events, output };
-        for piece in [bytes.len(), 1, 3] {
-            let (found, _) = feed!(server(ws::Limits::default()), bytes, piece);
-            assert_eq!(found, expected, "{name}, {piece} bytes at a time");
+        for cut in cuts::ways(&bytes) {
+            let (found, _) = feed!(server(ws::Limits::default()), cut.pieces);
+            assert_eq!(found, expected, "{name}, {}", cut.name);
         }
     }
 }
@@ -155,6 +169,7 @@ fn what_is_not() {
         ),
         ("F14: not UTF-8, not finished", masked(0x01, b"\xff"), V::InvalidUtf8, 7),
         ("F14: at its first wrong byte", masked(0x81, b"ab\xffcdef"), V::InvalidUtf8, 9),
+        ("F14: behind a good character", masked(0x81, b"ab\xc3\xa9\x80f"), V::InvalidUtf8, 11),
         ("F15: a surrogate", masked(0x81, b"\xed\xa0\x80"), V::InvalidUtf8, 8),
         ("F15: overlong", masked(0x81, b"\xc0\xaf"), V::InvalidUtf8, 7),
         ("F15: above U+10FFFF", masked(0x81, b"\xf4\x90\x80\x80"), V::InvalidUtf8, 8),
@@ -179,13 +194,13 @@ fn what_is_not() {
     for (name, vector, violation, known_at) in cases {
         let in_front = masked(0x82, b"in front");
         let vector = bytes(&[&in_front, &vector, &masked(0x81, b"behind")]);
-        for piece in [vector.len(), 1, 5] {
-            let (found, ended) = feed!(server(ws::Limits::default()), vector, piece);
+        for cut in cuts::ways(&vector) {
+            let (found, ended) = feed!(server(ws::Limits::default()), cut.pieces);
             let events =
                 [OwnedEvent::Binary(b"in front".into()), OwnedEvent::Closed(Closed::Violation(violation))];
-            assert_eq!(found.events, events, "{name}, {piece} bytes at a time");
+            assert_eq!(found.events, events, "{name}, {}", cut.name);
             assert_close(&found.output, violation.close_code().get(), name);
-            if piece == 1 {
+            if cut.name == CutName::Every(1) {
                 assert_eq!(ended, Some(in_front.len() + known_at), "{name}");
             }
         }
@@ -217,10 +232,12 @@ fn violations_have_the_close_codes_of_the_rfc() {
 
 #[test]
 fn a_client_takes_no_masked_frame() {
-    for piece in [1, 100] {
-        let (found, ended) = feed!(client(1), masked(0x81, b"Hi"), piece);
-        assert_eq!(found.events, [OwnedEvent::Closed(Closed::Violation(Violation::Masked))]);
-        assert_eq!(ended, Some(if piece == 1 { 2 } else { 8 }));
+    for cut in cuts::ways(&masked(0x81, b"Hi")) {
+        let (found, ended) = feed!(client(1), cut.pieces);
+        assert_eq!(found.events, [OwnedEvent::Closed(Closed::Violation(Violation::Masked))], "{}", cut.name);
+        if cut.name == CutName::Every(1) {
+            assert_eq!(ended, Some(2));
+        }
     }
 }
 
@@ -313,18 +330,18 @@ fn a_message_may_be_as_long_as_the_limit() {
         ),
     ];
     for (name, vector, known_at) in cases {
-        for piece in [vector.len(), 1] {
-            let (found, ended) = feed!(server(limited(1000)), vector, piece);
+        for cut in cuts::ways(&vector) {
+            let (found, ended) = feed!(server(limited(1000)), cut.pieces);
             match known_at {
                 None => {
                     let expected = OwnedEvent::Binary(vec![1; 1000]);
-                    assert_eq!(found.events.last(), Some(&expected), "{name}, {piece} bytes at a time");
+                    assert_eq!(found.events.last(), Some(&expected), "{name}, {}", cut.name);
                 }
                 Some(known_at) => {
                     let expected = [OwnedEvent::Closed(Closed::Violation(Violation::MessageTooBig))];
-                    assert_eq!(found.events, expected, "{name}, {piece} bytes at a time");
+                    assert_eq!(found.events, expected, "{name}, {}", cut.name);
                     assert_close(&found.output, 1009, name);
-                    if piece == 1 {
+                    if cut.name == CutName::Every(1) {
                         assert_eq!(ended, Some(known_at), "{name}");
                     }
                 }
@@ -333,7 +350,7 @@ fn a_message_may_be_as_long_as_the_limit() {
     }
     // And each message anew.
     let (found, _) =
-        feed!(server(limited(10)), bytes(&[&masked(0x82, &[1; 10]), &masked(0x82, &[1; 10])]), 5);
+        feed!(server(limited(10)), bytes(&[&masked(0x82, &[1; 10]), &masked(0x82, &[1; 10])]).chunks(5));
     assert_eq!(found.events.len(), 2);
 }
 
@@ -357,9 +374,9 @@ fn empty_fragments_have_a_limit() {
         |empty: usize| bytes(&[&masked(0x01, b"a"), &masked(0x00, b"").repeat(empty), &masked(0x80, b"b")]);
     for piece in [usize::MAX, 1] {
         let piece = piece.min(message(1025).len());
-        let (found, _) = feed!(server(ws::Limits::default()), message(1024), piece);
+        let (found, _) = feed!(server(ws::Limits::default()), message(1024).chunks(piece));
         assert_eq!(found.events, [text("ab")]);
-        let (found, _) = feed!(server(ws::Limits::default()), message(1025), piece);
+        let (found, _) = feed!(server(ws::Limits::default()), message(1025).chunks(piece));
         let expected = OwnedEvent::Closed(Closed::Violation(Violation::TooManyEmptyFragments));
         assert_eq!(found.events, [expected]);
         assert_close(&found.output, 1008, "1025 empty fragments");
@@ -438,7 +455,8 @@ fn masks_of_any_key_are_taken_off_at_any_length_and_cut() {
         };
         let payload = random.bytes(len);
         let cut = 1 + random.below(len + 1);
-        let (found, _) = feed!(server(ws::Limits::default()), frames::frame(0x82, Some(key), &payload), cut);
+        let (found, _) =
+            feed!(server(ws::Limits::default()), frames::frame(0x82, Some(key), &payload).chunks(cut));
         assert_eq!(found.events, [OwnedEvent::Binary(payload)], "key {key:?}, {len} bytes cut every {cut}");
     }
 }

@@ -18,13 +18,16 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use std::time::Duration;
 use support::frames::{HEAD, head_len, masked};
 use support::random::Random;
-use support::{cost, frames};
+use support::{cost, cuts, frames};
 
 /// What a server said to some bytes: the number in its answer (0 if none), and its events.
-fn server_with(limits: &ws::Limits, bytes: &[u8], piece: usize) -> (u32, Vec<OwnedEvent>) {
+fn server_with<'a>(
+    limits: &ws::Limits,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (u32, Vec<OwnedEvent>) {
     let mut server = ws::Server::new(limits.clone(), Time::ZERO);
     let mut events = Vec::new();
-    for piece in bytes.chunks(piece) {
+    for piece in pieces {
         let mut rest = piece;
         while server.wants_input() && !rest.is_empty() {
             let space = server.space();
@@ -50,11 +53,11 @@ fn poll(server: &mut ws::Server, events: &mut Vec<OwnedEvent>) {
     }
 }
 
-/// The same for a server that accepts, whole and byte by byte; both must agree.
+/// The same for a server that accepts, however the bytes are cut: all must agree.
 fn answer(limits: &ws::Limits, bytes: &[u8], name: &str) -> u32 {
-    let whole = server_with(limits, bytes, usize::MAX);
-    for piece in [1, 2, 7, 1000] {
-        assert_eq!(server_with(limits, bytes, piece), whole, "{name}, {piece} bytes at a time");
+    let whole = server_with(limits, [bytes]);
+    for cut in cuts::ways(bytes) {
+        assert_eq!(server_with(limits, cut.pieces), whole, "{name}, {}", cut.name);
     }
     whole.0
 }
@@ -67,10 +70,10 @@ fn head_of(len: usize) -> String {
 
 #[test]
 fn the_key_of_the_rfc_gets_its_answer_however_it_comes() {
-    for piece in [1, 3, HEAD.len()] {
+    for cut in cuts::ways(HEAD.as_bytes()) {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         let mut events = Vec::new();
-        for piece in HEAD.as_bytes().chunks(piece) {
+        for piece in cut.pieces {
             server.feed(Time::ZERO, piece);
             poll(&mut server, &mut events);
         }
@@ -181,7 +184,7 @@ fn what_comes_behind_a_refused_head_is_dropped() {
 #[test]
 fn a_second_head_is_no_head() {
     // The first answer was not even written when the second request came.
-    let (code, events) = server_with(&ws::Limits::default(), (HEAD.to_owned() + HEAD).as_bytes(), usize::MAX);
+    let (code, events) = server_with(&ws::Limits::default(), [(HEAD.to_owned() + HEAD).as_bytes()]);
     assert_eq!(code, 101);
     assert!(matches!(
         events.as_slice(),
@@ -296,10 +299,10 @@ fn a_client_judges_the_answer_however_it_comes() {
         ),
     ];
     for (name, answer, expected) in cases {
-        for piece in [answer.len(), 1] {
+        for cut in cuts::ways(answer.as_bytes()) {
             let mut client = client();
             let mut events = Vec::new();
-            for piece in answer.as_bytes().chunks(piece) {
+            for piece in cut.pieces {
                 client.feed(Time::ZERO, piece);
                 events.extend(std::iter::from_fn(|| client.poll_event()));
             }
@@ -307,7 +310,7 @@ fn a_client_judges_the_answer_however_it_comes() {
                 None => OwnedEvent::Open { subprotocol: Some("mcp".into()) },
                 Some(error) => OwnedEvent::Closed(Closed::NotAccepted(error.clone())),
             };
-            assert_eq!(events, [expected], "{name}, {piece} bytes at a time");
+            assert_eq!(events, [expected], "{name}, {}", cut.name);
         }
     }
 }

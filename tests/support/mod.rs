@@ -16,6 +16,7 @@ pub mod agents;
 pub mod bug;
 pub mod calls;
 pub mod cost;
+pub mod cuts;
 pub mod editors;
 pub mod frames;
 pub mod hosts;
