@@ -10,31 +10,29 @@
 //! A call ends exactly once. How the last ones ended is remembered, so that an answer that comes too late is refused
 //! with the reason.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::{collections::VecDeque, vec::Vec};
 
-use super::{CallId, Gone, Id, SessionId};
+use super::{CallId, Gone, Id, SessionId, table::Table};
 use crate::Time;
 
 /// How many ended calls are remembered. As many as may be open by default, so that closing a session forgets none of
 /// them.
 const REMEMBERED: usize = 256;
 
-/// The table of open calls; `T` is what its owner wants to know when one of them ends.
+/// The table of open calls; `T` is what its owner wants to know of one of them.
 #[derive(Debug)]
 pub struct Calls<T> {
     session: SessionId,
     limit: usize,
-    next: u64,
-    open: BTreeMap<u64, Open<T>>,
-    by_id: BTreeMap<Id, u64>,
-    due: BTreeSet<(Time, u64)>,
+    open: Table<Open<T>>,
+    /// The digest of its id and the number of every open call, sorted. Only ever searched.
+    by_id: Vec<(u64, u64)>,
     ended: VecDeque<(u64, Gone)>,
 }
 
 #[derive(Debug)]
 struct Open<T> {
     id: Id,
-    deadline: Option<Time>,
     data: T,
 }
 
@@ -53,15 +51,7 @@ impl<T> Calls<T> {
     /// An empty table that takes up to `limit` calls at a time.
     #[must_use]
     pub const fn new(session: SessionId, limit: usize) -> Self {
-        Self {
-            session,
-            limit,
-            next: 1,
-            open: BTreeMap::new(),
-            by_id: BTreeMap::new(),
-            due: BTreeSet::new(),
-            ended: VecDeque::new(),
-        }
+        Self { session, limit, open: Table::new(), by_id: Vec::new(), ended: VecDeque::new() }
     }
 
     /// Takes a call.
@@ -76,13 +66,10 @@ impl<T> Calls<T> {
         if self.is_full() {
             return Err(Refused::Busy);
         }
-        let serial = self.next;
-        self.next = serial.saturating_add(1);
-        self.by_id.insert(id.clone(), serial);
-        if let Some(at) = deadline {
-            self.due.insert((at, serial));
-        }
-        self.open.insert(serial, Open { id, deadline, data });
+        let digest = id.digest();
+        let serial = self.open.open(deadline, Open { id, data });
+        let place = self.by_id.partition_point(|known| *known < (digest, serial));
+        self.by_id.insert(place, (digest, serial));
         Ok(CallId::new(self.session, serial))
     }
 
@@ -101,23 +88,55 @@ impl<T> Calls<T> {
         }
     }
 
+    /// What the owner knows of a call.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn get(&self, call: CallId) -> Result<&T, Gone> {
+        if call.session() != self.session {
+            return Err(Gone::Unknown);
+        }
+        match self.open.get(call.serial()) {
+            Some(open) => Ok(&open.data),
+            None => Err(self.how_ended(call.serial())),
+        }
+    }
+
+    /// What the owner knows of a call, to change it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn get_mut(&mut self, call: CallId) -> Result<&mut T, Gone> {
+        self.get(call)?;
+        self.open.get_mut(call.serial()).map(|open| &mut open.data).ok_or(Gone::Unknown)
+    }
+
+    /// Gives an open call another deadline. Nothing happens if it is not open.
+    pub fn set_deadline(&mut self, call: CallId, deadline: Option<Time>) {
+        if call.session() == self.session {
+            self.open.set_deadline(call.serial(), deadline);
+        }
+    }
+
     /// Ends the call with this id because the peer cancelled it. `None` if there is none.
     pub fn cancel(&mut self, id: &Id) -> Option<(CallId, T)> {
-        let serial = *self.by_id.get(id)?;
+        let serial = self.find(id)?;
         let open = self.end(serial, Gone::Cancelled)?;
         Some((CallId::new(self.session, serial), open.data))
     }
 
     /// Ends the call that has been due longest at `now`. `None` if none is due.
     pub fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
-        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
-        let open = self.end(serial, Gone::Expired)?;
+        let (serial, open) = self.open.expire(now)?;
+        self.note(serial, &open.id, Gone::Expired);
         Some((CallId::new(self.session, serial), open.id, open.data))
     }
 
     /// Ends the oldest open call because the session ends. To be repeated until `None`.
     pub fn close_one(&mut self) -> Option<(CallId, T)> {
-        let serial = *self.open.first_key_value()?.0;
+        let serial = self.open.first()?;
         let open = self.end(serial, Gone::Closed)?;
         Some((CallId::new(self.session, serial), open.data))
     }
@@ -125,25 +144,25 @@ impl<T> Calls<T> {
     /// The oldest open call.
     #[must_use]
     pub fn first(&self) -> Option<CallId> {
-        self.open.first_key_value().map(|(serial, _)| CallId::new(self.session, *serial))
+        self.open.first().map(|serial| CallId::new(self.session, serial))
     }
 
     /// Whether this call waits for its answer.
     #[must_use]
     pub fn is_open(&self, call: CallId) -> bool {
-        call.session() == self.session && self.open.contains_key(&call.serial())
+        self.get(call).is_ok()
     }
 
     /// Whether a call with this id waits for its answer.
     #[must_use]
     pub fn is_in_flight(&self, id: &Id) -> bool {
-        self.by_id.contains_key(id)
+        self.find(id).is_some()
     }
 
     /// Whether as many calls are open as may be.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.open.len() >= self.limit
+        self.len() >= self.limit
     }
 
     /// How many calls are open.
@@ -155,26 +174,40 @@ impl<T> Calls<T> {
     /// Whether no call is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.len() == 0
     }
 
     /// When the next call is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+        self.open.deadline()
+    }
+
+    /// The number of the open call with this id.
+    fn find(&self, id: &Id) -> Option<u64> {
+        let digest = id.digest();
+        let from = self.by_id.partition_point(|(known, _)| *known < digest);
+        let alike = self.by_id.get(from..)?.iter().take_while(|(known, _)| *known == digest);
+        alike
+            .map(|(_, serial)| *serial)
+            .find(|serial| self.open.get(*serial).is_some_and(|open| open.id == *id))
     }
 
     fn end(&mut self, serial: u64, how: Gone) -> Option<Open<T>> {
-        let open = self.open.remove(&serial)?;
-        self.by_id.remove(&open.id);
-        if let Some(at) = open.deadline {
-            self.due.remove(&(at, serial));
+        let open = self.open.end(serial)?;
+        self.note(serial, &open.id, how);
+        Some(open)
+    }
+
+    /// Notes how a call ended that is no longer in the table.
+    fn note(&mut self, serial: u64, id: &Id, how: Gone) {
+        if let Ok(place) = self.by_id.binary_search(&(id.digest(), serial)) {
+            self.by_id.remove(place);
         }
         if self.ended.len() >= REMEMBERED {
             self.ended.pop_front();
         }
         self.ended.push_back((serial, how));
-        Some(open)
     }
 
     fn how_ended(&self, serial: u64) -> Gone {
@@ -265,5 +298,22 @@ mod tests {
         let now = Time::from_millis(30);
         assert_eq!(calls.expire(now).map(|(call, ..)| call), Some(early));
         assert_eq!(calls.expire(now).map(|(call, ..)| call), Some(late));
+    }
+
+    /// However the digests of ids fall together, only the id itself counts.
+    #[test]
+    fn calls_are_found_by_their_id_alone() {
+        const TOKENS: &[&str] =
+            &["0", "1", "-1", "\"\"", "\"0\"", "\"a\"", "1e30", "-1e30", "14695981039346656037"];
+        let read = |token: &str| {
+            Id::read(serde_json::from_str(token).unwrap(), &crate::rpc::Limits::default()).unwrap()
+        };
+        let mut calls = table(16);
+        let open: Vec<_> = TOKENS.iter().map(|token| calls.open(read(token), None, "").unwrap()).collect();
+        for (token, call) in TOKENS.iter().zip(open) {
+            assert_eq!(calls.cancel(&read(token)).map(|(call, _)| call), Some(call), "{token}");
+            assert!(!calls.is_in_flight(&read(token)), "{token}");
+        }
+        assert_eq!(calls.by_id, []);
     }
 }

@@ -5,24 +5,26 @@
 
 /// Whether objects and arrays nest more than `limit` deep anywhere in `text`.
 pub(super) fn exceeds(text: &str, limit: usize) -> bool {
-    if text.len() <= limit {
-        return false;
-    }
+    let bytes = text.as_bytes();
+    // Where there are so few brackets, in strings or not, they cannot nest deeper; most texts end here.
+    brackets(bytes) > limit && nests(bytes, limit)
+}
+
+/// How many opening brackets of both kinds there are.
+fn brackets(bytes: &[u8]) -> usize {
+    // Counted by the block in bytes, so that the compiler makes vectors of it. `[` and `{` differ in one bit.
+    let count =
+        |block: &[u8]| block.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(byte | 0x20 == b'{')));
+    bytes.chunks(128).fold(0_usize, |n, block| n.saturating_add(usize::from(count(block))))
+}
+
+fn nests(bytes: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in text.bytes() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
+    let mut rest = bytes;
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        match first {
+            b'"' => rest = behind_string(behind),
             b'[' | b'{' => {
                 depth = depth.saturating_add(1);
                 if depth > limit {
@@ -34,6 +36,34 @@ pub(super) fn exceeds(text: &str, limit: usize) -> bool {
         }
     }
     false
+}
+
+/// What follows the string whose opening quote lies in front of `bytes`.
+fn behind_string(mut bytes: &[u8]) -> &[u8] {
+    loop {
+        // Eight bytes at a time as long as none of them means anything.
+        while let Some((word, behind)) = bytes.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*word);
+            if has(word, b'"') || has(word, b'\\') {
+                break;
+            }
+            bytes = behind;
+        }
+        match bytes {
+            [b'"', behind @ ..] => return behind,
+            [b'\\', _, behind @ ..] => bytes = behind,
+            [_, behind @ ..] => bytes = behind,
+            [] => return bytes,
+        }
+    }
+}
+
+/// Whether one of the eight bytes is this one.
+const fn has(word: u64, byte: u8) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let differs = word ^ ONES.wrapping_mul(byte as u64);
+    // A byte that is zero borrows into its highest bit (Mycroft 1987).
+    differs.wrapping_sub(ONES) & !differs & (ONES << 7) != 0
 }
 
 #[cfg(test)]
@@ -67,5 +97,52 @@ mod tests {
                 core::iter::repeat_n('[', levels).chain(core::iter::repeat_n(']', levels)).collect();
             assert_eq!(exceeds(&text, 128), deep, "{levels} levels");
         }
+    }
+
+    /// Byte by byte, as the definition says it.
+    fn plainly(text: &str, limit: usize) -> bool {
+        let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+        for byte in text.bytes() {
+            match (in_string, byte) {
+                (true, _) if escaped => escaped = false,
+                (true, b'\\') => escaped = true,
+                (_, b'"') => in_string = !in_string,
+                (false, b'[' | b'{') => {
+                    depth += 1;
+                    if depth > limit {
+                        return true;
+                    }
+                }
+                (false, b']' | b'}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn eight_bytes_at_a_time_are_as_good_as_one() {
+        arbtest::arbtest(|u| {
+            let mut text = String::new();
+            for _ in 0..u.int_in_range(0..=60)? {
+                text.push_str(u.choose(&[
+                    "[",
+                    "{",
+                    "]",
+                    "}",
+                    "\"",
+                    "\\",
+                    "a",
+                    "0123456789",
+                    "é",
+                    "\\\"",
+                    "\u{a2}",
+                ])?);
+            }
+            let limit = u.int_in_range(0..=4)?;
+            assert_eq!(exceeds(&text, limit), plainly(&text, limit), "{text} {limit}");
+            Ok(())
+        })
+        .budget_ms(500);
     }
 }

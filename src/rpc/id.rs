@@ -81,6 +81,21 @@ impl Id {
         }
     }
 
+    /// A number that equal ids share and others hardly ever do.
+    pub(super) fn digest(&self) -> u64 {
+        // FNV-1a, 64 bits: a digest for searching, nothing that must withstand anybody.
+        let fold = |text: &str| {
+            text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest: u64, byte| {
+                (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            })
+        };
+        match &self.key {
+            Key::Int(value) => u64::from_ne_bytes(value.to_ne_bytes()),
+            Key::Big { digits, .. } => fold(digits),
+            Key::Text(text) => fold(text),
+        }
+    }
+
     /// The number of an own request that this id names. A string of digits counts where nothing else can be meant:
     /// some peers make strings of all ids, and ours are always numbers.
     pub(crate) fn own_serial(&self) -> Option<u64> {

@@ -22,6 +22,7 @@ mod limits;
 pub mod message;
 mod refusal;
 pub mod requests;
+mod table;
 mod violation;
 pub mod write;
 

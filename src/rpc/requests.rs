@@ -10,25 +10,15 @@
 //! Ids are the integers from 1 on, each used once. So whether an id was ever ours needs no memory: a response to one
 //! that has been issued and does not wait is late, to any other it is unknown.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-
-use super::{Id, RequestId, SessionId};
+use super::{Id, RequestId, SessionId, table::Table};
 use crate::Time;
 
-/// The table of own requests; `T` is what its owner wants to know when one of them ends.
+/// The table of own requests; `T` is what its owner wants to know of one of them.
 #[derive(Debug)]
 pub struct Requests<T> {
     session: SessionId,
     limit: usize,
-    next: u64,
-    waiting: BTreeMap<u64, Waiting<T>>,
-    due: BTreeSet<(Time, u64)>,
-}
-
-#[derive(Debug)]
-struct Waiting<T> {
-    deadline: Option<Time>,
-    data: T,
+    waiting: Table<T>,
 }
 
 /// What a response belongs to.
@@ -47,35 +37,44 @@ impl<T> Requests<T> {
     /// An empty table that lets up to `limit` requests wait at a time.
     #[must_use]
     pub const fn new(session: SessionId, limit: usize) -> Self {
-        Self { session, limit, next: 1, waiting: BTreeMap::new(), due: BTreeSet::new() }
+        Self { session, limit, waiting: Table::new() }
     }
 
     /// The id that the next [`open`](Requests::open) will use; `None` if too many wait.
+    ///
+    /// At a million requests a second, the ids stay below 2^53, beyond which some peers lose them, for 285 years.
     #[must_use]
     pub fn next_id(&self) -> Option<u64> {
-        (self.waiting.len() < self.limit).then_some(self.next)
+        (self.len() < self.limit).then(|| self.waiting.next())
     }
 
     /// Notes a request that has been sent with [`next_id`](Requests::next_id).
     pub fn open(&mut self, deadline: Option<Time>, data: T) -> RequestId {
-        let serial = self.next;
-        // At a million requests a second, the ids stay below 2^53, beyond which some peers lose them, for 285 years.
-        self.next = serial.saturating_add(1);
-        if let Some(at) = deadline {
-            self.due.insert((at, serial));
-        }
-        self.waiting.insert(serial, Waiting { deadline, data });
+        let serial = self.waiting.open(deadline, data);
         RequestId::new(self.session, serial)
     }
 
     /// Ends the request that a response with this id answers.
     pub fn resolve(&mut self, id: &Id) -> Match<T> {
-        let Some(serial) = id.own_serial().filter(|serial| (1..self.next).contains(serial)) else {
+        let Some(serial) = id.own_serial().filter(|serial| (1..self.waiting.next()).contains(serial)) else {
             return Match::Unknown;
         };
-        match self.end(serial) {
+        match self.waiting.end(serial) {
             Some(data) => Match::Waiting(RequestId::new(self.session, serial), data),
             None => Match::Late,
+        }
+    }
+
+    /// The waiting request with this id, and what the owner knows of it, without ending it.
+    pub fn find_mut(&mut self, id: &Id) -> Option<(RequestId, &mut T)> {
+        let serial = id.own_serial()?;
+        Some((RequestId::new(self.session, serial), self.waiting.get_mut(serial)?))
+    }
+
+    /// Gives a waiting request another deadline. Nothing happens if it does not wait.
+    pub fn set_deadline(&mut self, request: RequestId, deadline: Option<Time>) {
+        if request.session() == self.session {
+            self.waiting.set_deadline(request.serial(), deadline);
         }
     }
 
@@ -84,25 +83,30 @@ impl<T> Requests<T> {
         if request.session() != self.session {
             return None;
         }
-        self.end(request.serial())
+        self.waiting.end(request.serial())
     }
 
     /// Ends the request that has been due longest at `now`. `None` if none is due.
     pub fn expire(&mut self, now: Time) -> Option<(RequestId, T)> {
-        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
-        Some((RequestId::new(self.session, serial), self.end(serial)?))
+        let (serial, data) = self.waiting.expire(now)?;
+        Some((RequestId::new(self.session, serial), data))
     }
 
     /// Ends the oldest waiting request because the session ends. To be repeated until `None`.
     pub fn close_one(&mut self) -> Option<(RequestId, T)> {
-        let serial = *self.waiting.first_key_value()?.0;
-        Some((RequestId::new(self.session, serial), self.end(serial)?))
+        let serial = self.waiting.first()?;
+        Some((RequestId::new(self.session, serial), self.waiting.end(serial)?))
+    }
+
+    /// The waiting requests, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (RequestId, &T)> {
+        self.waiting.iter().map(|(serial, data)| (RequestId::new(self.session, serial), data))
     }
 
     /// When the next request is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+        self.waiting.deadline()
     }
 
     /// How many requests wait.
@@ -114,15 +118,7 @@ impl<T> Requests<T> {
     /// Whether no request waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    fn end(&mut self, serial: u64) -> Option<T> {
-        let waiting = self.waiting.remove(&serial)?;
-        if let Some(at) = waiting.deadline {
-            self.due.remove(&(at, serial));
-        }
-        Some(waiting.data)
+        self.len() == 0
     }
 }
 

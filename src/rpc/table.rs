@@ -1,0 +1,191 @@
+//! What waits for its end: numbered once and for ever, ended once, perhaps with a time by which it must have ended.
+//!
+//! Both tables of a session are one of these with something around it. The memory of an entry that has ended is used
+//! for the next one, so that a session that asks and answers one by one allocates nothing here; a look-up is a binary
+//! search. What moves on removal are pairs of numbers.
+
+use alloc::vec::Vec;
+
+use crate::Time;
+
+/// Entries by their number.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    next: u64,
+    slots: Vec<Option<Entry<T>>>,
+    free: Vec<usize>,
+    /// Number and slot of every entry, in the order of the numbers.
+    order: Vec<(u64, usize)>,
+    /// Time and number of every entry that has a deadline, in their order.
+    due: Vec<(Time, u64)>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    deadline: Option<Time>,
+    data: T,
+}
+
+impl<T> Table<T> {
+    pub(super) const fn new() -> Self {
+        Self { next: 1, slots: Vec::new(), free: Vec::new(), order: Vec::new(), due: Vec::new() }
+    }
+
+    /// The number of the next entry. All below it have been used.
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Adds an entry and gives its number.
+    pub(super) fn open(&mut self, deadline: Option<Time>, data: T) -> u64 {
+        let serial = self.next;
+        self.next = serial.saturating_add(1);
+        let entry = Some(Entry { deadline, data });
+        let slot = match self.free.pop() {
+            Some(free) => {
+                if let Some(slot) = self.slots.get_mut(free) {
+                    *slot = entry;
+                }
+                free
+            }
+            None => {
+                self.slots.push(entry);
+                self.slots.len().saturating_sub(1)
+            }
+        };
+        // Numbers grow, so the last place is the right one.
+        self.order.push((serial, slot));
+        if let Some(at) = deadline {
+            self.wait_until(at, serial);
+        }
+        serial
+    }
+
+    /// Removes an entry. `None` if it has ended before, or never was.
+    pub(super) fn end(&mut self, serial: u64) -> Option<T> {
+        let place = self.place(serial)?;
+        let (_, slot) = self.order.remove(place);
+        let entry = self.slots.get_mut(slot)?.take()?;
+        self.free.push(slot);
+        if let Some(at) = entry.deadline {
+            self.wait_no_more(at, serial);
+        }
+        Some(entry.data)
+    }
+
+    /// Removes the entry that has been due longest at `now`.
+    pub(super) fn expire(&mut self, now: Time) -> Option<(u64, T)> {
+        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
+        Some((serial, self.end(serial)?))
+    }
+
+    pub(super) fn get(&self, serial: u64) -> Option<&T> {
+        self.slots.get(self.slot(serial)?)?.as_ref().map(|entry| &entry.data)
+    }
+
+    pub(super) fn get_mut(&mut self, serial: u64) -> Option<&mut T> {
+        let slot = self.slot(serial)?;
+        self.slots.get_mut(slot)?.as_mut().map(|entry| &mut entry.data)
+    }
+
+    /// Gives an entry another deadline.
+    pub(super) fn set_deadline(&mut self, serial: u64, deadline: Option<Time>) {
+        let Some(slot) = self.slot(serial) else { return };
+        let Some(entry) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        let before = core::mem::replace(&mut entry.deadline, deadline);
+        if let Some(at) = before {
+            self.wait_no_more(at, serial);
+        }
+        if let Some(at) = deadline {
+            self.wait_until(at, serial);
+        }
+    }
+
+    /// The oldest entry.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.order.first().map(|(serial, _)| *serial)
+    }
+
+    /// All entries, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.order
+            .iter()
+            .filter_map(|(serial, slot)| self.slots.get(*slot)?.as_ref().map(|entry| (*serial, &entry.data)))
+    }
+
+    /// When the next entry is due.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    fn place(&self, serial: u64) -> Option<usize> {
+        self.order.binary_search_by_key(&serial, |(serial, _)| *serial).ok()
+    }
+
+    fn slot(&self, serial: u64) -> Option<usize> {
+        self.order.get(self.place(serial)?).map(|(_, slot)| *slot)
+    }
+
+    fn wait_until(&mut self, at: Time, serial: u64) {
+        let place = self.due.partition_point(|waiting| *waiting < (at, serial));
+        self.due.insert(place, (at, serial));
+    }
+
+    fn wait_no_more(&mut self, at: Time, serial: u64) {
+        if let Ok(place) = self.due.binary_search(&(at, serial)) {
+            self.due.remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+
+    /// Against a map that has no slots, no order of its own and no second list.
+    #[test]
+    fn it_is_a_map_with_deadlines() {
+        arbtest::arbtest(|u| {
+            let mut table = Table::new();
+            let mut model: BTreeMap<u64, (Option<u64>, u8)> = BTreeMap::new();
+            for _ in 0..u.int_in_range(1..=60)? {
+                let at = |millis: Option<u64>| millis.map(Time::from_millis);
+                let serial = u.int_in_range(0..=12)?;
+                let deadline = u.choose(&[None, Some(1), Some(2), Some(3), Some(3)])?;
+                match u.int_in_range(0..=4)? {
+                    0 | 1 => {
+                        let data = u.arbitrary()?;
+                        let next = table.next();
+                        assert_eq!(table.open(at(*deadline), data), next);
+                        assert_eq!(model.insert(next, (*deadline, data)), None, "numbers are used once");
+                    }
+                    2 => assert_eq!(table.end(serial), model.remove(&serial).map(|(_, data)| data)),
+                    3 => {
+                        table.set_deadline(serial, at(*deadline));
+                        if let Some(entry) = model.get_mut(&serial) {
+                            entry.0 = *deadline;
+                        }
+                    }
+                    _ => {
+                        let due = model.iter().filter_map(|(serial, (at, _))| Some(((*at)?, *serial)));
+                        let first = due.filter(|(at, _)| *at <= 2).min().map(|(_, serial)| serial);
+                        let want = first.map(|first| (first, model.remove(&first).unwrap().1));
+                        assert_eq!(table.expire(Time::from_millis(2)), want);
+                    }
+                }
+                assert_eq!(table.deadline(), at(model.values().filter_map(|(at, _)| *at).min()));
+                assert!(table.iter().map(|(s, d)| (s, *d)).eq(model.iter().map(|(s, (_, d))| (*s, *d))));
+                assert_eq!(table.get(serial), model.get(&serial).map(|(_, data)| data));
+                assert_eq!((table.len(), table.first()), (model.len(), model.keys().next().copied()));
+                assert!(table.slots.len() <= 60 && table.slots.len() == table.len() + table.free.len());
+            }
+            Ok(())
+        })
+        .budget_ms(500);
+    }
+}
