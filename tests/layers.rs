@@ -29,7 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("buf", &[]),
     ("machine", &["time"]),
     ("ws", &["time", "text", "buf", "machine"]),
-    ("rpc", &["time", "buf"]),
+    ("rpc", &["time", "text", "buf"]),
     ("mcp", &["time", "text", "buf", "rpc"]),
     ("ide", &["time", "text", "buf", "machine", "ws", "rpc", "mcp"]),
 ];

@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn the_last_ones_that_ended_are_remembered() {
         let mut calls = table(1);
-        let mut ended = alloc::vec::Vec::new();
+        let mut ended = Vec::new();
         for _ in 0..=REMEMBERED {
             let call = calls.open(Id::from(1), None, "").unwrap();
             calls.finish(call).unwrap();

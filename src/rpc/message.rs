@@ -256,7 +256,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
 
 /// The name of a member, compared byte for byte after its escapes were undone.
 #[derive(Clone, Copy)]
-enum Member {
+pub(super) enum Member {
     Jsonrpc,
     Id,
     Method,

@@ -22,6 +22,7 @@ mod limits;
 pub mod message;
 mod refusal;
 pub mod requests;
+pub mod single_pass;
 mod table;
 mod violation;
 pub mod write;
