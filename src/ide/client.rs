@@ -2,8 +2,8 @@
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
 use super::{AuthToken, Mention, OpenDiff, Selection, ToolRequest};
-use crate::mcp::{self, Implementation, Outcome, ServerInfo, Timeout};
-use crate::rpc::{RequestId, SendError, SessionId, Violation as RpcViolation};
+use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
+use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
 use crate::{Machine, Time, Wire};
@@ -59,6 +59,30 @@ pub enum ClientEvent {
         request: RequestId,
         /// And how.
         outcome: Outcome,
+    },
+    /// The editor says how far a request has come.
+    Progress {
+        /// Which one.
+        request: RequestId,
+        /// And how far.
+        progress: Progress<'static>,
+    },
+    /// The editor asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
+    /// deadline it is answered for you, with an error.
+    Request {
+        /// What to answer it by.
+        call: CallId,
+        /// What is asked.
+        method: Box<str>,
+        /// An object; `None` if absent.
+        params: Option<Box<RawValue>>,
+    },
+    /// A request of the editor ended without your answer.
+    CallEnded {
+        /// Which one.
+        call: CallId,
+        /// And how.
+        how: CallEnd,
     },
     /// The person selected something, or moved the cursor.
     SelectionChanged(Selection),
@@ -162,6 +186,26 @@ impl<R: TryCryptoRng> Client<R> {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
+    /// Answers a request of the editor with its result, an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.respond(call, result, &mut self.ws.sender())
+    }
+
+    /// Answers a request of the editor with an error.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail(call, code, message, &mut self.ws.sender())
+    }
+
     /// Says something.
     ///
     /// # Errors
@@ -196,6 +240,11 @@ impl<R: TryCryptoRng> Client<R> {
             false if self.ws.has_ended() || self.mcp.has_started() => Err(SendError::Closed),
             false => Err(SendError::NotReady),
         }
+    }
+
+    /// Where the connection has ended and that was not polled yet, what was asked is still open; it ends with it.
+    fn may_answer(&self) -> Result<(), Gone> {
+        if self.ws.is_open() { Ok(()) } else { Err(Gone::Closed) }
     }
 
     fn take_bytes(&mut self) -> bool {
@@ -237,12 +286,22 @@ impl<R: TryCryptoRng> Client<R> {
                 let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
                 ClientEvent::Failed(failure)
             }
+            mcp::ClientEvent::Request { call, method, params } => {
+                ClientEvent::Request { call, method, params }
+            }
+            mcp::ClientEvent::CallEnded { call, how } => ClientEvent::CallEnded { call, how },
             mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
+            mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
             mcp::ClientEvent::Notification { method, params } => notified(method, params),
             mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
             mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),
             mcp::ClientEvent::TooManyViolations => {
                 self.ws.fail(Violation::TooManyMalformedMessages);
+                return None;
+            }
+            mcp::ClientEvent::Unresponsive => {
+                // It may still read: it is told why, and given the time of a closing handshake.
+                let _ = self.ws.sender().close(CloseCode::GOING_AWAY, "no answer to a ping");
                 return None;
             }
         })

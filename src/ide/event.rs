@@ -1,7 +1,7 @@
 //! What an editor hears of one attached agent.
 
 use super::{DiffEnd, ToolRequest};
-use crate::mcp::{CallEnd, Implementation, Outcome};
+use crate::mcp::{CallEnd, Implementation, Outcome, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId, Violation};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String};
@@ -28,6 +28,16 @@ pub enum ServerEvent {
         call: CallId,
         /// What it asks for.
         request: ToolRequest,
+    },
+    /// The client asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
+    /// deadline it is answered for you, with an error.
+    Request {
+        /// What to answer it by.
+        call: CallId,
+        /// What is asked.
+        method: Box<str>,
+        /// An object; `None` if absent.
+        params: Option<Box<RawValue>>,
     },
     /// A call ended without your answer; an `openDiff` ends with [`DiffClosed`](ServerEvent::DiffClosed) instead.
     CallEnded {
@@ -58,6 +68,13 @@ pub enum ServerEvent {
         request: RequestId,
         /// And how.
         outcome: Outcome,
+    },
+    /// The client says how far a request of the editor has come.
+    Progress {
+        /// Which one.
+        request: RequestId,
+        /// And how far.
+        progress: Progress<'static>,
     },
     /// The client reports an error that belongs to no request.
     PeerError(ErrorObject),

@@ -20,23 +20,34 @@
 //!    └── close, in any state ──▶ Closed ◀──────────────┘
 //! ```
 //!
-//! Both roles are asked and ask: either side sends `ping`, and what this module does not model goes through as method
-//! and raw parameters. It does not speak 2026-07-28, which has no session: `server/discover` is refused at once, so
-//! that a client that tries it falls back. Batches, progress and pagination are not handled.
+//! Both roles ask and are asked: either side sends `ping`, cancels, and reports progress. What this module does not
+//! model goes through as method and raw parameters, each request with the handle by which it is answered, so that an
+//! application can serve or forward it. It does not speak 2026-07-28, which has no session: `server/discover` is refused
+//! at once, so that a client that tries it falls back.
 //!
 //! | to do | call |
 //! | --- | --- |
 //! | say what came, or that time passed | `receive`, `tick` |
 //! | find out what happened | `poll_event`, until it returns `None` |
-//! | answer a call | `respond`, `fail` |
+//! | answer a call | `respond`, `fail`; meanwhile `progress`, `wait` |
 //! | speak first | `notify`, `request`, `cancel` |
 //! | know when to come back | `deadline` |
-//! | end it | `close` |
+//! | end it | `drain`, `shut_down`, `close` |
 
+mod batch;
+mod both;
 pub mod client;
 mod content;
+mod forward;
 mod implementation;
+mod inbound;
+mod incoming;
+mod keepalive;
+mod listing;
+mod logging;
+mod outgoing;
 mod params;
+mod progress;
 pub mod server;
 mod session;
 mod timeout;
@@ -45,9 +56,15 @@ mod version;
 
 pub use client::{Client, ClientConfig, ClientEvent, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
+pub use forward::Forward;
 pub use implementation::Implementation;
-pub use server::{CallEnd, Server, ServerConfig, ServerEvent};
-pub use session::Outcome;
+pub use incoming::CallEnd;
+pub use keepalive::Keepalive;
+pub use listing::List;
+pub use logging::LogLevel;
+pub use outgoing::Outcome;
+pub use progress::Progress;
+pub use server::{Server, ServerConfig, ServerEvent};
 pub use timeout::Timeout;
 pub use tools::{Patience, RawCall, RawTools, ToolSpec, Tools};
 pub use version::ProtocolVersion;

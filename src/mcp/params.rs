@@ -3,10 +3,10 @@
 
 use alloc::{borrow::Cow, boxed::Box};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::{Implementation, ProtocolVersion, ToolSpec};
+use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
 use crate::text::truncate;
 
 /// An object without members, as arguments that a peer left out are read.
@@ -33,6 +33,8 @@ pub(super) struct Initialize<'a> {
     protocol_version: Option<&'a RawValue>,
     #[serde(borrow)]
     client_info: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) capabilities: Option<&'a RawValue>,
 }
 
 impl<'a> Initialize<'a> {
@@ -65,22 +67,39 @@ pub(super) struct InitializeOut<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeResultOut<'a> {
     pub(super) protocol_version: &'static str,
-    pub(super) capabilities: Capabilities,
+    pub(super) capabilities: Capabilities<'a>,
     pub(super) server_info: &'a Implementation,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) instructions: Option<&'a str>,
 }
 
-/// What this server can do: tools, and nothing else of its own.
-#[derive(Serialize)]
-pub(super) struct Capabilities {
-    pub(super) tools: ToolsCapability,
+/// What this server can do: tools, and what its owner adds.
+pub(super) struct Capabilities<'a> {
+    pub(super) config: &'a ServerConfig,
+}
+
+impl Serialize for Capabilities<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("tools", &ToolsCapability { list_changed: self.config.tools_list_changed })?;
+        if self.config.logging.is_some() {
+            out.serialize_entry("logging", &Empty {})?;
+        }
+        for (name, value) in &self.config.capabilities {
+            match serde_json::from_str::<&RawValue>(value) {
+                Ok(value) if value.get().starts_with('{') => out.serialize_entry(name, value)?,
+                Ok(_) | Err(_) => out.serialize_entry(name, &Empty {})?,
+            }
+        }
+        out.end()
+    }
 }
 
 #[derive(Serialize)]
-pub(super) struct ToolsCapability {
-    #[serde(rename = "listChanged", skip_serializing_if = "core::ops::Not::not")]
-    pub(super) list_changed: bool,
+#[serde(rename_all = "camelCase")]
+struct ToolsCapability {
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    list_changed: bool,
 }
 
 /// What a client reads of the answer to `initialize`. Only the version has to be right.
@@ -104,6 +123,43 @@ pub(super) struct Call<'a> {
     pub(super) name: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    pub(super) meta: Option<&'a RawValue>,
+}
+
+/// The parameters of `logging/setLevel`.
+#[derive(Deserialize)]
+pub(super) struct SetLevel<'a> {
+    #[serde(borrow)]
+    level: Cow<'a, str>,
+}
+
+impl<'a> SetLevel<'a> {
+    pub(super) fn read(params: Option<&'a RawValue>) -> Option<LogLevel> {
+        let asked: Self = serde_json::from_str(params?.get()).ok()?;
+        LogLevel::from_name(&asked.level)
+    }
+}
+
+/// The parameters of `notifications/message`.
+#[derive(Serialize)]
+pub(super) struct LogOut<'a, D: ?Sized> {
+    pub(super) level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) logger: Option<&'a str>,
+    pub(super) data: &'a D,
+}
+
+/// The cursor of a request for a list. One of our own lists has no second page, so there is no valid one; null and the
+/// empty text, which some send for the first page, count as none.
+pub(super) fn has_cursor(params: Option<&RawValue>) -> bool {
+    #[derive(Deserialize)]
+    struct ListParams<'a> {
+        #[serde(borrow)]
+        cursor: Option<&'a RawValue>,
+    }
+    let read = params.and_then(|params| serde_json::from_str::<ListParams<'_>>(params.get()).ok());
+    read.and_then(|read| read.cursor).is_some_and(|cursor| !matches!(cursor.get(), "null" | "\"\""))
 }
 
 /// The same, written.

@@ -1,95 +1,88 @@
-//! What both roles do alike: read messages, ask and match the answers, notify, count faults, keep events.
+//! What both roles hold, and what both can do: a session is what this side asks, what the peer asks, where the
+//! handshake stands, and what is still to be reported.
 
-use alloc::{
-    borrow::{Cow, ToOwned},
-    boxed::Box,
-    collections::VecDeque,
-    vec::Vec,
-};
-use core::time::Duration;
+use alloc::{borrow::ToOwned, boxed::Box, collections::VecDeque};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Timeout, params::CancelledOut};
+use super::{
+    CallEnd, Outcome, Progress, ProtocolVersion, Timeout,
+    incoming::Incoming,
+    keepalive::{Beat, Pulse},
+    outgoing::{Outgoing, Purpose, send},
+    params::Cancelled,
+    progress::ProgressIn,
+};
 use crate::{
     Outbox, Time,
-    rpc::{
-        Answer, ErrorObject, Id, Limits, Message, RequestId, Requests, SendError, SessionId, Violation,
-        classify, requests::Match, write,
-    },
-    text::truncate,
+    rpc::{CallId, ErrorObject, Gone, Id, Limits, RequestId, SendError, Violation, write},
+    time::earlier,
 };
 
-/// What is a request by its name. Without an id it is neither executed nor passed on.
-const REQUESTS: &[&str] = &[
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "prompts/list",
-];
-
-/// How a request of ours ended. There is exactly one for each.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The peer served it.
-    Result(Box<RawValue>),
-    /// The peer refused it, or failed.
-    Error(ErrorObject),
-    /// No answer came in time. The peer was told that none is expected any more.
-    TimedOut,
-    /// We cancelled it.
-    Cancelled,
-    /// The peer answered something that is neither a result nor an error.
-    Malformed,
-    /// The session ended first.
+/// Where a session stands. The picture is in the [module](super)'s documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// A client that has not begun.
+    Idle,
+    /// A server before `initialize`.
+    Awaiting,
+    /// A client that said `initialize`, or a server that answered it.
+    Opening,
+    Ready,
+    Draining,
+    /// A client whose handshake came to nothing.
+    Failed,
     Closed,
 }
 
 /// What both roles report in their own enum.
 #[derive(Debug)]
 pub(super) enum Common {
+    Request { call: CallId, method: Box<str>, params: Option<Box<RawValue>> },
+    CallEnded { call: CallId, how: CallEnd },
+    Notification { method: Box<str>, params: Option<Box<RawValue>> },
+    Outcome { request: RequestId, outcome: Outcome },
+    Progress { request: RequestId, progress: Progress<'static> },
+    PeerError(ErrorObject),
     Violation(Violation),
     TooManyViolations,
-    PeerError(ErrorObject),
-}
-
-/// What a message means where the role decides what to do about it.
-pub(super) enum Inbound<'t> {
-    Request { id: Id, method: Cow<'t, str>, params: Option<&'t RawValue> },
-    Notification { method: Cow<'t, str>, params: Option<&'t RawValue> },
-    Outcome { request: RequestId, purpose: Purpose, outcome: Outcome },
-}
-
-/// Whose request it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The application's: its end is reported as an outcome.
-    Application,
-    /// The handshake of a client. It is never cancelled.
-    Initialize,
+    Unresponsive,
 }
 
 /// The common part of a session; `E` is what its role reports.
 #[derive(Debug)]
 pub(super) struct Session<E> {
     pub(super) limits: Limits,
+    pub(super) state: State,
+    pub(super) version: Option<ProtocolVersion>,
+    pub(super) incoming: Incoming,
+    pub(super) outgoing: Outgoing,
+    pulse: Pulse,
     now: Time,
-    timeout: Duration,
-    requests: Requests<Purpose>,
     violations: usize,
     events: VecDeque<E>,
 }
 
 impl<E: From<Common>> Session<E> {
-    pub(super) const fn new(id: SessionId, limits: Limits, timeout: Duration) -> Self {
-        let requests = Requests::new(id, limits.requests);
-        Self { limits, now: Time::ZERO, timeout, requests, violations: 0, events: VecDeque::new() }
+    pub(super) const fn new(
+        state: State,
+        limits: Limits,
+        incoming: Incoming,
+        outgoing: Outgoing,
+        pulse: Pulse,
+    ) -> Self {
+        Self {
+            limits,
+            state,
+            version: None,
+            incoming,
+            outgoing,
+            pulse,
+            now: Time::ZERO,
+            violations: 0,
+            events: VecDeque::new(),
+        }
     }
 
     /// Notes the time. One that lies back counts as the latest.
@@ -101,8 +94,8 @@ impl<E: From<Common>> Session<E> {
         self.now
     }
 
-    pub(super) fn push(&mut self, event: E) {
-        self.events.push_back(event);
+    pub(super) fn push(&mut self, event: impl Into<E>) {
+        self.events.push_back(event.into());
     }
 
     #[cfg(feature = "ide")]
@@ -114,102 +107,115 @@ impl<E: From<Common>> Session<E> {
         self.events.pop_front()
     }
 
-    /// The latest time seen while an event waits, else when the next request of ours is due.
+    /// The latest time seen while an event waits, else when the next call, request or ping is due.
     pub(super) fn deadline(&self) -> Option<Time> {
-        if self.events.is_empty() { self.requests.deadline() } else { Some(self.now) }
+        if !self.events.is_empty() {
+            return Some(self.now);
+        }
+        earlier(earlier(self.incoming.deadline(), self.outgoing.deadline()), self.pulse.deadline())
     }
 
-    /// Reads a message and deals with all that is the same for both roles.
-    pub(super) fn receive<'t>(&mut self, text: &'t str, out: &mut impl Outbox) -> Option<Inbound<'t>> {
-        match classify(text, &self.limits) {
-            Message::Request { id, method, params } => Some(Inbound::Request { id, method, params }),
-            Message::Notification { method, .. } if REQUESTS.contains(&&*method) => {
-                self.report(Violation::RequestWithoutId);
-                None
-            }
-            Message::Notification { method, params } => Some(Inbound::Notification { method, params }),
-            Message::Response { id, answer } => self.resolve(&id, answer),
-            Message::PeerError(error) => {
-                self.push(Common::PeerError(error).into());
-                None
-            }
-            Message::Batch(_) => {
-                self.tolerate(Violation::Batch);
-                None
-            }
-            Message::Invalid { answer: Some((id, code)), violation } => {
-                out.message(|buf| write::error(buf, &id, code, violation.text(), None));
-                self.report(violation);
-                None
-            }
-            Message::Invalid { answer: None, violation } => {
-                self.tolerate(violation);
-                None
-            }
+    /// The handshake is over.
+    pub(super) fn open(&mut self) {
+        self.state = State::Ready;
+        self.pulse.start(self.now);
+    }
+
+    /// A message came, whatever it is.
+    pub(super) fn heard(&mut self) {
+        if let Some(ping) = self.pulse.heard(self.now) {
+            self.outgoing.forget(ping);
         }
     }
 
     /// Reports a fault of the peer.
     pub(super) fn report(&mut self, violation: Violation) {
-        self.push(Common::Violation(violation).into());
+        self.push(Common::Violation(violation));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
-    fn tolerate(&mut self, violation: Violation) {
+    pub(super) fn tolerate(&mut self, violation: Violation) {
         self.report(violation);
         self.violations = self.violations.saturating_add(1);
         if self.violations == self.limits.violations.saturating_add(1) {
-            self.push(Common::TooManyViolations.into());
+            self.push(Common::TooManyViolations);
         }
     }
 
-    fn resolve<'t>(&mut self, id: &Id, answer: Answer<'_>) -> Option<Inbound<'t>> {
-        match self.requests.resolve(id) {
-            Match::Waiting(request, purpose) => {
-                let outcome = match answer {
-                    Answer::Result(result) => Outcome::Result(result.to_owned()),
-                    Answer::Error(error) => Outcome::Error(error),
-                    Answer::Malformed(violation) => {
-                        self.report(violation);
-                        Outcome::Malformed
-                    }
+    /// Takes a request of the peer for the application, to be answered raw.
+    pub(super) fn forward(&mut self, id: Id, method: &str, params: Option<&RawValue>, out: &mut impl Outbox) {
+        let token = super::progress::token_of(params, &self.limits);
+        if let Some(call) = self.incoming.open_raw(self.now, id, token, out) {
+            self.push(Common::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
+        }
+    }
+
+    /// Hands a notification to the application.
+    pub(super) fn hand_on(&mut self, method: &str, params: Option<&RawValue>) {
+        self.push(Common::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
+    }
+
+    /// Ends the call that is named exactly; anything else changes nothing and is not answered.
+    pub(super) fn on_cancelled(&mut self, params: Option<&RawValue>) {
+        let Some(cancelled) = params.and_then(|p| serde_json::from_str::<Cancelled<'_>>(p.get()).ok()) else {
+            return;
+        };
+        let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
+        if let Some(call) = id.and_then(|id| self.incoming.cancelled(&id)) {
+            let reason = cancelled.reason(self.limits.reason);
+            self.push(Common::CallEnded { call, how: CallEnd::Cancelled { reason } });
+        }
+    }
+
+    pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
+        let said = ProgressIn::read(params).ok_or(Violation::UnknownProgress);
+        match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
+            Ok((request, progress)) => self.push(Common::Progress { request, progress }),
+            Err(violation) => self.report(violation),
+        }
+    }
+
+    /// A ping of ours was answered, be it with an error.
+    pub(super) fn on_pong(&mut self, ping: RequestId) {
+        self.pulse.answered(ping, self.now);
+    }
+
+    /// Deals with a call or a ping that is due. Whether there was one.
+    pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
+        if let Some(call) = self.incoming.expire(self.now, out) {
+            self.push(Common::CallEnded { call, how: CallEnd::Expired });
+            return true;
+        }
+        match self.pulse.due(self.now) {
+            None => return false,
+            Some(Beat::Ping { instead_of }) => {
+                if let Some(unanswered) = instead_of {
+                    self.outgoing.forget(unanswered);
+                }
+                let ping = match out.is_full() {
+                    true => None,
+                    false => self.ask(("ping", None::<&()>), Timeout::Never, Purpose::Ping, out).ok(),
                 };
-                return Some(Inbound::Outcome { request, purpose, outcome });
+                self.pulse.pinged(ping, self.now);
             }
-            Match::Late => self.report(Violation::LateResponse),
-            Match::Unknown => self.report(Violation::UnknownResponse),
+            Some(Beat::GiveUp(unanswered)) => {
+                self.outgoing.forget(unanswered);
+                self.pulse.stop();
+                self.push(Common::Unresponsive);
+            }
         }
-        None
+        true
     }
 
-    /// Sends a request. Whether the state allows it is for the role to know.
-    pub(super) fn request<P: Serialize + ?Sized>(
+    /// Sends a request, whatever the state and however much waits.
+    pub(super) fn ask<P: Serialize + ?Sized>(
         &mut self,
-        method: &str,
-        params: Option<&P>,
+        what: (&str, Option<&P>),
         timeout: Timeout,
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, SendError> {
-        if out.is_full() {
-            return Err(SendError::Full);
-        }
-        let id = self.requests.next_id().ok_or(SendError::TooManyInFlight)?;
-        send(out, |buf| write::request(buf, id, method, params))?;
-        Ok(self.requests.open(timeout.deadline(self.now, self.timeout), purpose))
-    }
-
-    /// Sends a notification. Whether the state allows it is for the role to know.
-    pub(super) fn notify<P: Serialize + ?Sized>(
-        &self,
-        method: &str,
-        params: Option<&P>,
-        out: &mut impl Outbox,
-    ) -> Result<(), SendError> {
-        if out.is_full() {
-            return Err(SendError::Full);
-        }
-        send(out, |buf| write::notification(buf, method, params))
+        self.outgoing.request(self.now, what, timeout, purpose, out)
     }
 
     /// Sends a notification that is a step of the protocol and nothing that could be left out, however much waits.
@@ -220,45 +226,89 @@ impl<E: From<Common>> Session<E> {
         });
     }
 
-    /// Gives up a request of the application and tells the peer. False if it does not wait.
+    // What follows is what an application does, in either role; the documentation is at the roles.
+
+    pub(super) fn respond<R: Serialize + ?Sized>(
+        &mut self,
+        call: CallId,
+        result: &R,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        self.incoming.respond(call, result, out)
+    }
+
+    pub(super) fn request<P: Serialize + ?Sized>(
+        &mut self,
+        (method, params): (&str, Option<&P>),
+        timeout: Timeout,
+        purpose: Purpose,
+        out: &mut impl Outbox,
+    ) -> Result<RequestId, SendError> {
+        self.may_send(method == "ping", out)?;
+        self.ask((method, params), timeout, purpose, out)
+    }
+
+    pub(super) fn notify<P: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: Option<&P>,
+        early: bool,
+        out: &mut impl Outbox,
+    ) -> Result<(), SendError> {
+        self.may_send(early && self.state == State::Opening, out)?;
+        send(out, |buf| write::notification(buf, method, params))
+    }
+
     pub(super) fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
-        // The handle of a handshake is never handed out, so what is cancelled here may be.
-        let waited = self.requests.cancel(request).is_some();
+        let waited = self.outgoing.cancel(request, reason, out);
         if waited {
-            self.send_cancelled(request, reason, out);
+            self.push(Common::Outcome { request, outcome: Outcome::Cancelled });
         }
         waited
     }
 
-    /// Ends one request that is due, and tells the peer.
-    pub(super) fn expire(&mut self, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
-        let (request, purpose) = self.requests.expire(self.now)?;
-        match purpose {
-            Purpose::Application => self.send_cancelled(request, Some("timed out"), out),
-            Purpose::Initialize => {}
+    pub(super) fn progress(
+        &mut self,
+        call: CallId,
+        said: &Progress<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<bool, Gone> {
+        self.incoming.progress(self.now, call, said, self.version, out)
+    }
+
+    pub(super) fn drain(&mut self) {
+        if self.state != State::Closed {
+            self.state = State::Draining;
+            self.pulse.stop();
         }
-        Some((request, purpose))
     }
 
-    /// Ends one request because the session ends. To be repeated until `None`.
-    pub(super) fn close_one(&mut self) -> Option<(RequestId, Purpose)> {
-        self.requests.close_one()
+    pub(super) fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
+        self.drain();
+        while let Some(call) = self.incoming.fail_one(text, out) {
+            self.push(Common::CallEnded { call, how: CallEnd::ShutDown });
+        }
     }
 
-    fn send_cancelled(&self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) {
-        let reason = reason.map(|reason| truncate(reason, self.limits.reason));
-        let params = CancelledOut { request_id: request.serial(), reason };
-        let sent = send(out, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
-        debug_assert!(sent.is_ok(), "a number and a string are always JSON");
+    /// Ends the session and every call. The requests are for the role to end: one of them may be its handshake.
+    pub(super) fn close(&mut self) {
+        self.state = State::Closed;
+        self.pulse.stop();
+        while let Some(call) = self.incoming.close_one() {
+            self.push(Common::CallEnded { call, how: CallEnd::Closed });
+        }
     }
-}
 
-/// Puts one message into the outbox; none if it cannot be written.
-fn send(
-    out: &mut impl Outbox,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), write::Unserializable>,
-) -> Result<(), SendError> {
-    let mut written = Ok(());
-    out.message(|buf| written = write(buf));
-    written.map_err(|write::Unserializable| SendError::Unserializable)
+    /// What may be sent when: everything once the handshake is over; before it, what may come `early`.
+    fn may_send(&self, early: bool, out: &impl Outbox) -> Result<(), SendError> {
+        match self.state {
+            State::Ready => {}
+            State::Awaiting | State::Opening if early => {}
+            State::Closed => return Err(SendError::Closed),
+            State::Idle | State::Awaiting | State::Opening | State::Draining | State::Failed => {
+                return Err(SendError::NotReady);
+            }
+        }
+        if out.is_full() { Err(SendError::Full) } else { Ok(()) }
+    }
 }

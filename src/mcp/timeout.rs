@@ -15,6 +15,13 @@ pub enum Timeout {
     Never,
     /// This long.
     After(Duration),
+    /// The peer is asked to report progress, which is handed on, and starts the clock again.
+    Progress {
+        /// How long to wait for the answer or for more progress.
+        idle: Duration,
+        /// How long to wait at most, from the request on.
+        total: Duration,
+    },
 }
 
 impl Timeout {
@@ -23,6 +30,7 @@ impl Timeout {
             Self::Default => Some(now.after(default)),
             Self::Never => None,
             Self::After(span) => Some(now.after(span)),
+            Self::Progress { idle, total } => Some(now.after(idle.min(total))),
         }
     }
 }

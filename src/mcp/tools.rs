@@ -105,6 +105,18 @@ impl Serialize for ToolSpec {
     }
 }
 
+/// A number that equal lists share and others hardly ever do.
+pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
+    // FNV-1a, 64 bits. A byte that is in no text lies behind each.
+    specs
+        .iter()
+        .flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema])
+        .flat_map(|text| text.bytes().chain([0xff]))
+        .fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+}
+
 #[derive(Serialize)]
 struct AnyObject {
     #[serde(rename = "type")]

@@ -7,6 +7,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::{cmp::Ordering, fmt, hash};
 
+use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
 use super::{Limits, write::write_json};
@@ -106,6 +107,21 @@ impl Id {
                 let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
                 if plain { text.parse().ok() } else { None }
             }
+        }
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (&self.spelling, &self.key) {
+            (Some(token), _) => match serde_json::from_str::<&RawValue>(token) {
+                Ok(token) => token.serialize(serializer),
+                Err(error) => Err(ser::Error::custom(error)),
+            },
+            (None, Key::Int(value)) => value.serialize(serializer),
+            (None, Key::Text(text)) => text.serialize(serializer),
+            // Read from a token, and kept with it.
+            (None, Key::Big { .. }) => serializer.serialize_unit(),
         }
     }
 }
@@ -235,6 +251,7 @@ mod tests {
             let mut out = Vec::new();
             read(token).unwrap_or_else(|| panic!("{token} is valid")).write(&mut out);
             assert_eq!(String::from_utf8(out).unwrap(), *token);
+            assert_eq!(serde_json::to_string(&read(token).unwrap()).unwrap(), *token);
         }
     }
 

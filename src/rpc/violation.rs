@@ -16,6 +16,8 @@ pub enum Violation {
     NotAMessage,
     /// C4: an array of messages, which the negotiated version does not have.
     Batch,
+    /// C3: an array of messages that is empty or has more than 64. None of them was looked at.
+    BatchLength,
     /// C7, C8: `id` is null, no string and no integer, too long, or there twice.
     InvalidId,
     /// C9: `method` is not a string.
@@ -43,6 +45,12 @@ pub enum Violation {
     RequestWithoutId,
     /// A notification before the session was opened. It is dropped.
     Premature,
+    /// Progress that names no open request of ours that asked for it: it crossed our cancellation, or is made up.
+    UnknownProgress,
+    /// Progress that is not beyond what was reported before. It is dropped.
+    StaleProgress,
+    /// A list whose pages go round in a circle, or are more than the limit.
+    EndlessList,
 }
 
 impl Violation {
@@ -65,7 +73,11 @@ impl Violation {
             | Self::LateResponse
             | Self::UnknownResponse
             | Self::RequestWithoutId
-            | Self::Premature => code::INVALID_REQUEST,
+            | Self::Premature
+            | Self::BatchLength
+            | Self::UnknownProgress
+            | Self::StaleProgress
+            | Self::EndlessList => code::INVALID_REQUEST,
         }
     }
 
@@ -73,7 +85,8 @@ impl Violation {
         match self {
             Self::NotJson => "not JSON",
             Self::NotAMessage => "not a JSON-RPC message",
-            Self::Batch => "batches are not supported",
+            Self::Batch => "this version has no batches",
+            Self::BatchLength => "a batch of no messages, or of too many",
             Self::InvalidId => "the id is neither a string nor an integer, or is too long",
             Self::InvalidMethod => "the method is not a string",
             Self::MethodTooLong => "the method name is too long",
@@ -87,6 +100,9 @@ impl Violation {
             Self::UnknownResponse => "a response to a request that was never sent",
             Self::RequestWithoutId => "a request without an id",
             Self::Premature => "a notification before the session was opened",
+            Self::UnknownProgress => "progress of no open request",
+            Self::StaleProgress => "progress that does not go on",
+            Self::EndlessList => "a list without end",
         }
     }
 }

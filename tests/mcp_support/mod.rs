@@ -77,6 +77,13 @@ impl Default for TestTools {
     }
 }
 
+impl TestTools {
+    /// Lists one more.
+    pub fn add(&mut self, name: &'static str) {
+        self.0.push(ToolSpec::new(name, "", "{}"));
+    }
+}
+
 impl Tools for TestTools {
     type Call = TestCall;
 

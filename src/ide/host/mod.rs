@@ -13,7 +13,7 @@ pub use mentions::MentionError;
 pub use wire::HostWire;
 
 use super::{DiffOutcome, Mention, Selection, Server, ServerConfig, ServerEvent, ToolSet};
-use crate::mcp::{Timeout, ToolResult};
+use crate::mcp::{Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError};
 use crate::time::earlier;
 use crate::{Machine, Time};
@@ -22,6 +22,7 @@ use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 /// All the agents that are attached to an editor, and what they share: the selection, mentions, limits.
 ///
@@ -126,6 +127,25 @@ impl Host {
     /// As [`respond`](Host::respond).
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
         self.of_call(call, |server| server.fail(call, code, message))
+    }
+
+    /// Answers a [`Request`](super::ServerEvent::Request) with its result, an object.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+        self.of_call(call, |server| server.respond_raw(call, result))
+    }
+
+    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
+    /// and is.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.of_call(call, |server| server.progress(call, said))
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once

@@ -6,7 +6,7 @@ use crate::ide::diffs::DiffEnd;
 use crate::ide::{DiffOutcome, ToolRequest};
 use crate::mcp::{self, CallEnd, ToolResult};
 use crate::rpc::CallId;
-use crate::ws::{self, Violation};
+use crate::ws::{self, CloseCode, Violation};
 use alloc::boxed::Box;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -55,12 +55,21 @@ impl Server {
                 Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
                 None => ServerEvent::CallEnded { call, how },
             },
+            mcp::ServerEvent::Request { call, method, params } => {
+                ServerEvent::Request { call, method, params }
+            }
             mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
+            mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
             mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
             mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
             mcp::ServerEvent::Violation(violation) => ServerEvent::Violation(violation),
             mcp::ServerEvent::TooManyViolations => {
                 self.ws.fail(Violation::TooManyMalformedMessages);
+                return None;
+            }
+            mcp::ServerEvent::Unresponsive => {
+                // It may still read: it is told why, and given the time of a closing handshake.
+                let _ = self.ws.sender().close(CloseCode::GOING_AWAY, "no answer to a ping");
                 return None;
             }
         })

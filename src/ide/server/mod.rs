@@ -9,13 +9,14 @@ use super::diffs::{DiffEnd, Diffs};
 use super::slot::Slot;
 use super::toolset::SharedTools;
 use super::{DiffOutcome, Mention, Selection, ServerEvent, ToolSet};
-use crate::mcp::{self, Implementation, Timeout, ToolResult};
+use crate::mcp::{self, Implementation, Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, CloseCode, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{collections::VecDeque, sync::Arc};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 /// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
 const SELECTION_ROOM: usize = 64 * 1024;
@@ -84,6 +85,30 @@ impl Server {
         self.mcp.respond(call, result, &mut self.ws.sender())?;
         self.diffs.remove(call);
         Ok(())
+    }
+
+    /// Answers a [`Request`](ServerEvent::Request) with its result, an object.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.respond(call, result, &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
+    }
+
+    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
+    /// and is.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.now);
+        self.mcp.progress(call, said, &mut self.ws.sender())
     }
 
     /// Answers an `openDiff` with the verdict of a person.
@@ -261,10 +286,10 @@ impl Server {
     fn tell_tools(&mut self) -> Result<(), SendError> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
         self.tools_untold = told == Err(SendError::Full);
-        if told.is_ok() {
+        if told == Ok(true) {
             self.slot.list_changed(self.now);
         }
-        if self.tools_untold { Ok(()) } else { told }
+        if self.tools_untold { Ok(()) } else { told.map(drop) }
     }
 
     fn push_selection(&mut self) {

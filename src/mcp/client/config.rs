@@ -6,7 +6,7 @@ use core::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{Implementation, ProtocolVersion},
+    mcp::{Forward, Implementation, Keepalive, ProtocolVersion},
     rpc::Limits,
 };
 
@@ -24,6 +24,20 @@ pub struct ClientConfig {
     pub initialize_timeout: Duration,
     /// How long it may take to answer other requests that do not say otherwise. Default 60 s.
     pub request_timeout: Duration,
+    /// Which requests of the server go to the application as they are. Default none. What is forwarded should also be
+    /// declared as a capability.
+    pub forward: Forward,
+    /// After how long a request of the server is answered for the application, with an error. Default 30 s.
+    pub call_deadline: Duration,
+    /// For how long the [`progress`](super::Client::progress) of such a request can put its deadline off. Default 10
+    /// minutes.
+    pub longest_call: Duration,
+    /// JSON-RPC pings. Default none.
+    pub keepalive: Option<Keepalive>,
+    /// How many pages of a list are asked for. Default 64: real lists have one.
+    pub list_pages: usize,
+    /// The bytes of a list that comes in several pages. Default 16 MiB.
+    pub list_bytes: usize,
     /// How much of everything one session takes.
     pub limits: Limits,
 }
@@ -38,6 +52,12 @@ impl ClientConfig {
             capabilities: None,
             initialize_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
+            forward: Forward::Nothing,
+            call_deadline: Duration::from_secs(30),
+            longest_call: Duration::from_secs(600),
+            keepalive: None,
+            list_pages: 64,
+            list_bytes: 16 * 1024 * 1024,
             limits: Limits::default(),
         }
     }

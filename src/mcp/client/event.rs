@@ -6,8 +6,8 @@ use core::fmt;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{Implementation, Outcome, ProtocolVersion, session::Common},
-    rpc::{ErrorObject, RequestId, Violation},
+    mcp::{CallEnd, Implementation, Outcome, Progress, ProtocolVersion, session::Common},
+    rpc::{CallId, ErrorObject, RequestId, Violation},
 };
 
 /// What happened in the session of a [`Client`](super::Client).
@@ -18,6 +18,24 @@ pub enum ClientEvent {
     Ready(ServerInfo),
     /// The handshake failed. Whoever owns the connection should close it.
     Failed(Failure),
+    /// The server asks for something that the configuration forwards. It waits for `respond` or `fail`, or for a
+    /// [`CallEnded`](ClientEvent::CallEnded).
+    Request {
+        /// What to answer it by.
+        call: CallId,
+        /// What is asked.
+        method: Box<str>,
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: whoever sends the
+        /// request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
+        params: Option<Box<RawValue>>,
+    },
+    /// A forwarded request ended without an answer of the application. One that was answered is not reported.
+    CallEnded {
+        /// Which one.
+        call: CallId,
+        /// And how.
+        how: CallEnd,
+    },
     /// A request of the application ended.
     Outcome {
         /// Which one.
@@ -32,6 +50,14 @@ pub enum ClientEvent {
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
+    /// The server says how far a request has come that was sent with
+    /// [`Timeout::Progress`](crate::mcp::Timeout::Progress).
+    Progress {
+        /// Which one.
+        request: RequestId,
+        /// And how far.
+        progress: Progress<'static>,
+    },
     /// The server reports an error that belongs to no request: it could not read something.
     PeerError(ErrorObject),
     /// The server broke a rule; the session goes on.
@@ -39,6 +65,9 @@ pub enum ClientEvent {
     /// More texts that are no message came than are tolerated. Reported once. Whoever owns the connection should
     /// close it (in WebSocket, with 1008).
     TooManyViolations,
+    /// The server did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. Whoever owns
+    /// the connection should close it.
+    Unresponsive,
 }
 
 /// What a server says of itself in the handshake.
@@ -88,9 +117,15 @@ impl core::error::Error for Failure {}
 impl From<Common> for ClientEvent {
     fn from(common: Common) -> Self {
         match common {
+            Common::Request { call, method, params } => Self::Request { call, method, params },
+            Common::CallEnded { call, how } => Self::CallEnded { call, how },
+            Common::Notification { method, params } => Self::Notification { method, params },
+            Common::Outcome { request, outcome } => Self::Outcome { request, outcome },
+            Common::Progress { request, progress } => Self::Progress { request, progress },
+            Common::PeerError(error) => Self::PeerError(error),
             Common::Violation(violation) => Self::Violation(violation),
             Common::TooManyViolations => Self::TooManyViolations,
-            Common::PeerError(error) => Self::PeerError(error),
+            Common::Unresponsive => Self::Unresponsive,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What a server says of itself and how long it waits.
 
-use alloc::string::String;
+use alloc::{borrow::Cow, collections::BTreeMap, string::String};
 use core::time::Duration;
 
-use crate::{mcp::Implementation, rpc::Limits};
+use crate::{
+    mcp::{Forward, Implementation, Keepalive, LogLevel},
+    rpc::Limits,
+};
 
 /// The settings of a [`Server`](super::Server).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +18,24 @@ pub struct ServerConfig {
     pub instructions: Option<String>,
     /// Whether the list of tools may change while the session lasts. Declared to the client; default true.
     pub tools_list_changed: bool,
+    /// From which level on the log is sent until the client says otherwise. Declared to the client; default `None`: no
+    /// log is offered.
+    pub logging: Option<LogLevel>,
+    /// What else is declared: the name of a capability, and an object as JSON (where it is none, `{}` is declared).
+    /// Default nothing. To be served through [`forward`](ServerConfig::forward).
+    pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
+    /// Which requests go to the application as they are. Default none.
+    pub forward: Forward,
     /// After how long a call is answered for the application, unless [`Tools::patience`](crate::mcp::Tools::patience)
     /// says otherwise. Default 30 s: the real client waits without end.
     pub call_deadline: Duration,
+    /// For how long the [`progress`](super::Server::progress) of a call can put its deadline off. Default 10 minutes.
+    pub longest_call: Duration,
     /// How long a request of this server waits for its answer, unless it says otherwise. Default 60 s, as in most
     /// implementations.
     pub request_timeout: Duration,
+    /// JSON-RPC pings. Default none.
+    pub keepalive: Option<Keepalive>,
     /// How much of everything one session takes.
     pub limits: Limits,
 }
@@ -33,8 +48,13 @@ impl ServerConfig {
             info,
             instructions: None,
             tools_list_changed: true,
+            logging: None,
+            capabilities: BTreeMap::new(),
+            forward: Forward::Nothing,
             call_deadline: Duration::from_secs(30),
+            longest_call: Duration::from_secs(600),
             request_timeout: Duration::from_secs(60),
+            keepalive: None,
             limits: Limits::default(),
         }
     }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{Outcome, session::Common},
+    mcp::{CallEnd, Outcome, Progress, session::Common},
     rpc::{CallId, ErrorObject, RequestId, Violation},
 };
 
@@ -24,7 +24,18 @@ pub enum ServerEvent<C> {
         /// What it asks for.
         tool: C,
     },
-    /// A call ended without an answer of the application. One that was answered is not reported.
+    /// The client asks for something that the configuration forwards. It waits for `respond` or `fail`, or for a
+    /// [`CallEnded`](ServerEvent::CallEnded).
+    Request {
+        /// What to answer it by.
+        call: CallId,
+        /// What is asked.
+        method: Box<str>,
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: whoever sends the
+        /// request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
+        params: Option<Box<RawValue>>,
+    },
+    /// A call or a forwarded request ended without an answer of the application. One that was answered is not reported.
     CallEnded {
         /// Which one.
         call: CallId,
@@ -45,6 +56,14 @@ pub enum ServerEvent<C> {
         /// And how.
         outcome: Outcome,
     },
+    /// The client says how far a request has come that was sent with
+    /// [`Timeout::Progress`](crate::mcp::Timeout::Progress).
+    Progress {
+        /// Which one.
+        request: RequestId,
+        /// And how far.
+        progress: Progress<'static>,
+    },
     /// The client reports an error that belongs to no request: it could not read something.
     PeerError(ErrorObject),
     /// The client broke a rule; the session goes on.
@@ -52,31 +71,23 @@ pub enum ServerEvent<C> {
     /// More texts that are no message came than are tolerated. Reported once. Whoever owns the connection should
     /// close it (in WebSocket, with 1008).
     TooManyViolations,
-}
-
-/// How a call ended without an answer of the application.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CallEnd {
-    /// The client does not want the answer any more. Nothing was and will be sent.
-    Cancelled {
-        /// What the client said about it, cut to [`Limits::reason`](crate::rpc::Limits::reason).
-        reason: Option<Box<str>>,
-    },
-    /// Its deadline passed, and it was answered for the application.
-    Expired,
-    /// This side shut down, and it was answered as failed.
-    ShutDown,
-    /// The session ended first; it was not answered.
-    Closed,
+    /// The client did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. Whoever owns
+    /// the connection should close it.
+    Unresponsive,
 }
 
 impl<C> From<Common> for ServerEvent<C> {
     fn from(common: Common) -> Self {
         match common {
+            Common::Request { call, method, params } => Self::Request { call, method, params },
+            Common::CallEnded { call, how } => Self::CallEnded { call, how },
+            Common::Notification { method, params } => Self::Notification { method, params },
+            Common::Outcome { request, outcome } => Self::Outcome { request, outcome },
+            Common::Progress { request, progress } => Self::Progress { request, progress },
+            Common::PeerError(error) => Self::PeerError(error),
             Common::Violation(violation) => Self::Violation(violation),
             Common::TooManyViolations => Self::TooManyViolations,
-            Common::PeerError(error) => Self::PeerError(error),
+            Common::Unresponsive => Self::Unresponsive,
         }
     }
 }

@@ -2,30 +2,36 @@
 //!
 //! It answers the handshake, `ping`, the lists and everything it does not know by itself, within `receive`; calls of
 //! tools go to the application as events. Not answering a call is how it is deferred; one that is forgotten is answered
-//! at its deadline. What is permitted when is decided in `inbound`.
+//! at its deadline. What is permitted when is decided in `role`.
 
-use alloc::format;
-use core::{fmt, time::Duration};
+use alloc::boxed::Box;
+use core::fmt;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Implementation, Outcome, ProtocolVersion, Timeout, ToolResult, Tools,
-    session::{Inbound, Purpose, Session},
+    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, Tools,
+    both::both_roles,
+    inbound,
+    incoming::{Incoming, Waits},
+    keepalive::Pulse,
+    outgoing::{Outgoing, Purpose},
+    params::LogOut,
+    session::{Session, State},
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, Calls, Gone, Id, RequestId, SendError, SessionId, write},
-    time::earlier,
+    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId},
 };
 
+mod call;
 mod config;
 mod event;
-mod inbound;
+mod role;
 
 pub use config::ServerConfig;
-pub use event::{CallEnd, ServerEvent};
+pub use event::ServerEvent;
 
 /// One session, as a server.
 ///
@@ -66,221 +72,94 @@ pub struct Server<T: Tools> {
     config: ServerConfig,
     tools: T,
     session: Session<ServerEvent<T::Call>>,
-    calls: Calls<Expiry>,
-    state: State,
     client: Option<Implementation>,
-    version: Option<ProtocolVersion>,
+    capabilities: Option<Box<RawValue>>,
+    log_level: Option<LogLevel>,
+    told: Told,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    AwaitingInitialize,
-    Initializing,
-    Ready,
-    Draining,
-    Closed,
-}
-
-/// What a call is answered with when its deadline passes.
+/// What the client knows of the list of tools.
 #[derive(Clone, Copy, Debug)]
-struct Expiry {
-    span: Duration,
-    result: Option<&'static str>,
+struct Told {
+    /// The digest of the list that it was given, or told to get, last.
+    digest: u64,
+    /// It was told that the list has changed, and has not asked for it since.
+    pending: bool,
 }
 
 impl<T: Tools> Server<T> {
     /// A session that waits for `initialize`. `session` marks its handles, so no two sessions of a program that share
     /// code for them may have the same.
     pub fn new(config: ServerConfig, tools: T, session: SessionId) -> Self {
+        let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
         Self {
-            session: Session::new(session, config.limits.clone(), config.request_timeout),
-            calls: Calls::new(session, config.limits.open_calls),
+            session: Session::new(
+                State::Awaiting,
+                config.limits.clone(),
+                Incoming::new(session, &config.limits, waits),
+                Outgoing::new(session, &config.limits, config.request_timeout),
+                Pulse::new(config.keepalive),
+            ),
+            log_level: config.logging,
+            told: Told { digest: super::tools::digest(tools.specs()), pending: false },
             config,
             tools,
-            state: State::AwaitingInitialize,
             client: None,
-            version: None,
+            capabilities: None,
         }
     }
 
-    /// Takes one message of the client. Whatever can be answered at once is, into `out`.
-    pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
-        self.session.see(now);
-        if self.state == State::Closed {
-            return;
-        }
-        match self.session.receive(text, out) {
-            Some(Inbound::Request { id, method, params }) => self.on_request(id, &method, params, out),
-            Some(Inbound::Notification { method, params }) => self.on_notification(&method, params),
-            Some(Inbound::Outcome { request, outcome, .. }) => {
-                self.session.push(ServerEvent::Outcome { request, outcome });
-            }
-            None => {}
-        }
-    }
+    both_roles!(ServerEvent<T::Call>);
 
-    /// Notes that time has passed. What is due comes out of [`poll_event`](Server::poll_event), after what was
-    /// received.
-    pub fn tick(&mut self, now: Time) {
-        self.session.see(now);
-    }
-
-    /// What happened, one event at a time; `None` when only input or time can bring more. Calls and requests that are
-    /// due end here.
-    pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<ServerEvent<T::Call>> {
-        if let Some(event) = self.session.pop() {
-            return Some(event);
-        }
-        if let Some((call, id, expiry)) = self.calls.expire(self.session.now()) {
-            expiry.answer(&id, out);
-            return Some(ServerEvent::CallEnded { call, how: CallEnd::Expired });
-        }
-        let (request, _) = self.session.expire(out)?;
-        Some(ServerEvent::Outcome { request, outcome: Outcome::TimedOut })
-    }
-
-    /// What happened and was not polled yet, without letting time end anything. For a layer that has more input to
-    /// look at first.
-    #[cfg(feature = "ide")]
-    pub(crate) fn queued_event(&mut self) -> Option<ServerEvent<T::Call>> {
-        self.session.pop()
-    }
-
-    #[cfg(feature = "ide")]
-    pub(crate) fn has_queued_event(&self) -> bool {
-        self.session.has_event()
-    }
-
-    /// When to call [`tick`](Server::tick) and poll again at the latest: not in the future while an event waits, `None`
-    /// if no time matters.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
-        earlier(self.session.deadline(), self.calls.deadline())
-    }
-
-    /// Answers a call. A result that cannot be written as JSON is answered as an error with -32603.
+    /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
+    /// has changed that it does not know, or it was told and has not asked for the list since.
     ///
-    /// # Errors
-    ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond<R: Serialize + ?Sized>(
-        &mut self,
-        call: CallId,
-        result: &R,
-        out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        out.message(|buf| write::result(buf, &id, result));
-        Ok(())
-    }
-
-    /// Answers a call with a JSON-RPC error. A tool that failed answers a result with `isError`, see [`ToolResult`].
-    ///
-    /// # Errors
-    ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn fail(
-        &mut self,
-        call: CallId,
-        code: i64,
-        message: &str,
-        out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        out.message(|buf| write::error(buf, &id, code, message, None));
-        Ok(())
-    }
-
-    /// Sends a notification.
-    ///
-    /// # Errors
-    ///
-    /// If the client has not said `notifications/initialized`, before which it loses what it is told, or if there is no
-    /// room, or the parameters cannot be written.
-    pub fn notify<P: Serialize + ?Sized>(
-        &mut self,
-        method: &str,
-        params: Option<&P>,
-        out: &mut impl Outbox,
-    ) -> Result<(), SendError> {
-        self.may_send(false)?;
-        self.session.notify(method, params, out)
-    }
-
-    /// Tells the client that the list of tools has changed. Only on a real change: the real client forgets the
-    /// selection of the editor whenever it hears this (measured, see docs/evidence.md).
+    /// Never a sign of life: the real client lists the tools again and forgets the selection of the editor whenever it
+    /// hears this (measured, see docs/evidence.md).
     ///
     /// # Errors
     ///
     /// As [`notify`](Server::notify), and if [`ServerConfig::tools_list_changed`] is off.
-    pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<(), SendError> {
+    pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, SendError> {
         if !self.config.tools_list_changed {
             return Err(SendError::Undeclared);
         }
-        self.notify("notifications/tools/list_changed", None::<&()>, out)
+        let digest = super::tools::digest(self.tools.specs());
+        if self.told.pending || self.told.digest == digest {
+            return Ok(false);
+        }
+        self.notify("notifications/tools/list_changed", None::<&()>, out)?;
+        self.told = Told { digest, pending: true };
+        Ok(true)
     }
 
-    /// Asks the client something. Exactly one [`Outcome`] event follows.
+    /// Sends a message of the log; `logger` names its source, `data` is any value. True if it is sent: it is severe
+    /// enough for what the client asked for.
     ///
     /// # Errors
     ///
-    /// If the client has not said `notifications/initialized` (but `ping` may be sent before), or if there is no room,
-    /// too many requests wait, or the parameters cannot be written.
-    pub fn request<P: Serialize + ?Sized>(
+    /// As [`notify`](Server::notify), but it may be sent as soon as `initialize` was answered; and if
+    /// [`ServerConfig::logging`] is off.
+    pub fn log<D: Serialize + ?Sized>(
         &mut self,
-        method: &str,
-        params: Option<&P>,
-        timeout: Timeout,
+        level: LogLevel,
+        logger: Option<&str>,
+        data: &D,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
-        self.may_send(method == "ping")?;
-        self.session.request(method, params, timeout, Purpose::Application, out)
+    ) -> Result<bool, SendError> {
+        let lowest = self.log_level.ok_or(SendError::Undeclared)?;
+        if level < lowest {
+            return Ok(false);
+        }
+        let params = LogOut { level: level.as_str(), logger, data };
+        self.session.notify("notifications/message", Some(&params), true, out)?;
+        Ok(true)
     }
 
-    /// Gives up a request: its outcome is `Cancelled`, the client is told, a late answer is dropped. False, and nothing
-    /// happens, if it does not wait any more.
-    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
-        let waited = self.session.cancel(request, reason, out);
-        if waited {
-            self.session.push(ServerEvent::Outcome { request, outcome: Outcome::Cancelled });
-        }
-        waited
-    }
-
-    /// Takes no more requests; those that are open may still be answered. The client is not told.
-    pub fn drain(&mut self) {
-        if self.state != State::Closed {
-            self.state = State::Draining;
-        }
-    }
-
-    /// Takes no more requests and answers those that are open as failed, with this text. Each ends with an event.
-    pub fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
-        self.drain();
-        let result = ToolResult::error(text);
-        while let Some(call) = self.calls.first() {
-            if self.respond(call, &result, out).is_ok() {
-                self.session.push(ServerEvent::CallEnded { call, how: CallEnd::ShutDown });
-            }
-        }
-    }
-
-    /// Ends the session: every open call and every request of ours ends with an event, and nothing is taken or sent
-    /// any more.
-    pub fn close(&mut self) {
-        self.state = State::Closed;
-        while let Some((call, _)) = self.calls.close_one() {
-            self.session.push(ServerEvent::CallEnded { call, how: CallEnd::Closed });
-        }
-        while let Some((request, _)) = self.session.close_one() {
-            self.session.push(ServerEvent::Outcome { request, outcome: Outcome::Closed });
-        }
-    }
-
-    /// Whether the client said `notifications/initialized` and the session has not been drained or closed.
+    /// From which level on the log is sent; `None` if none is offered.
     #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.state == State::Ready
+    pub const fn log_level(&self) -> Option<LogLevel> {
+        self.log_level
     }
 
     /// Who the client says it is, once it has.
@@ -289,22 +168,10 @@ impl<T: Tools> Server<T> {
         self.client.as_ref()
     }
 
-    /// The version that was negotiated, once it was.
+    /// What the client declares that it can do, as it is written, once it has.
     #[must_use]
-    pub const fn protocol_version(&self) -> Option<ProtocolVersion> {
-        self.version
-    }
-
-    /// How many calls wait for their answer.
-    #[must_use]
-    pub fn open_calls(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// Whether this call waits for its answer.
-    #[must_use]
-    pub fn is_open(&self, call: CallId) -> bool {
-        self.calls.is_open(call)
+    pub fn client_capabilities(&self) -> Option<&RawValue> {
+        self.capabilities.as_deref()
     }
 
     /// What is offered.
@@ -317,41 +184,16 @@ impl<T: Tools> Server<T> {
     pub const fn tools_mut(&mut self) -> &mut T {
         &mut self.tools
     }
-
-    fn may_send(&self, early: bool) -> Result<(), SendError> {
-        match self.state {
-            State::Ready => Ok(()),
-            State::AwaitingInitialize | State::Initializing if early => Ok(()),
-            State::AwaitingInitialize | State::Initializing | State::Draining => Err(SendError::NotReady),
-            State::Closed => Err(SendError::Closed),
-        }
-    }
 }
 
 impl<T: Tools + fmt::Debug> fmt::Debug for Server<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("state", &self.state)
+            .field("state", &self.session.state)
             .field("client", &self.client)
-            .field("version", &self.version)
-            .field("open_calls", &self.calls.len())
+            .field("version", &self.session.version)
+            .field("open_calls", &self.open_calls())
             .field("tools", &self.tools)
             .finish_non_exhaustive()
     }
-}
-
-impl Expiry {
-    fn answer(self, id: &Id, out: &mut impl Outbox) {
-        let said = self.result.and_then(|json| serde_json::from_str::<&RawValue>(json).ok());
-        match said {
-            Some(result) => answer(id, result, out),
-            None => {
-                answer(id, &ToolResult::error(format!("no answer to this call within {:?}", self.span)), out)
-            }
-        }
-    }
-}
-
-fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
-    out.message(|buf| write::result(buf, id, result));
 }

@@ -1,0 +1,104 @@
+//! Batches, which only version 2025-03-26 has: an array of messages, whose answers go back as one array.
+//!
+//! What is answered at once is gathered; what the application answers later goes alone, as JSON-RPC permits. We never
+//! send one of our own.
+
+use alloc::vec::Vec;
+
+use serde_json::value::RawValue;
+
+use crate::Outbox;
+
+/// How many messages an array may have. Nobody is known to send any; there is no use for more.
+pub(super) const MOST: usize = 64;
+
+/// The messages of a batch. `None` if there are none, or too many.
+pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
+    let elements: Vec<&RawValue> = serde_json::from_str(array.get()).ok()?;
+    (1..=MOST).contains(&elements.len()).then_some(elements)
+}
+
+/// Gathers messages into one array.
+pub(super) struct Gather<'o, O> {
+    out: &'o mut O,
+    array: Vec<u8>,
+}
+
+impl<'o, O: Outbox> Gather<'o, O> {
+    pub(super) const fn new(out: &'o mut O) -> Self {
+        Self { out, array: Vec::new() }
+    }
+
+    /// Sends the array, unless it is empty.
+    pub(super) fn send(mut self) {
+        if !self.array.is_empty() {
+            self.array.push(b']');
+            self.out.message(|buf| buf.extend_from_slice(&self.array));
+        }
+    }
+}
+
+impl<O: Outbox> Outbox for Gather<'_, O> {
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.array.len();
+        self.array.push(if before == 0 { b'[' } else { b',' });
+        let begin = self.array.len();
+        write(&mut self.array);
+        if self.array.len() == begin {
+            self.array.truncate(before);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.out.is_full()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::String};
+
+    #[derive(Default)]
+    struct One(Vec<String>);
+
+    impl Outbox for One {
+        fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+            let mut text = Vec::new();
+            write(&mut text);
+            self.0.push(String::from_utf8(text).unwrap());
+        }
+
+        fn is_full(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn what_is_gathered_goes_as_one_array() {
+        const CASES: &[(&str, &[&str], &[&str])] = &[
+            ("nothing", &[], &[]),
+            ("no message", &[""], &[]),
+            ("one", &["{}"], &["[{}]"]),
+            ("two and a gap", &["1", "", "2"], &["[1,2]"]),
+        ];
+        for (name, messages, want) in CASES {
+            let mut out = One::default();
+            let mut gather = Gather::new(&mut out);
+            for message in *messages {
+                gather.message(|buf| buf.extend_from_slice(message.as_bytes()));
+            }
+            gather.send();
+            assert_eq!(out.0, *want, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_limit_is_64_messages() {
+        for (count, fits) in [(0, false), (1, true), (MOST, true), (MOST + 1, false)] {
+            let text = format!("[{}]", alloc::vec!["1"; count].join(","));
+            let array: &RawValue = serde_json::from_str(&text).unwrap();
+            assert_eq!(elements(array).map(|all| all.len()), fits.then_some(count), "{count}");
+        }
+    }
+}

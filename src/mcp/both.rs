@@ -1,0 +1,208 @@
+//! What an application does with a session of either role. It is the same in both, so it is written once.
+
+/// The methods that [`Server`](super::Server) and [`Client`](super::Client) share. The role has a field `session`.
+macro_rules! both_roles {
+    ($event:ty) => {
+        /// Takes one message of the peer. Whatever can be answered at once is, into `out`.
+        pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
+            self.session.see(now);
+            if self.session.state != State::Closed {
+                self.session.heard();
+                self.take_text(text, out);
+            }
+        }
+
+        /// Notes that time has passed. What is due comes out of `poll_event`, after what was received.
+        pub fn tick(&mut self, now: Time) {
+            self.session.see(now);
+        }
+
+        /// What happened, one event at a time; `None` when only input or time can bring more. Calls and requests that
+        /// are due end here, and pings go out.
+        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<$event> {
+            inbound::poll(self, out)
+        }
+
+        /// What happened and was not polled yet, without letting time end anything. For a layer that has more input
+        /// to look at first.
+        #[cfg(feature = "ide")]
+        pub(crate) fn queued_event(&mut self) -> Option<$event> {
+            self.session.pop()
+        }
+
+        #[cfg(feature = "ide")]
+        pub(crate) fn has_queued_event(&self) -> bool {
+            self.session.has_event()
+        }
+
+        /// When to `tick` and poll again at the latest: not in the future while an event waits, `None` if no time
+        /// matters.
+        #[must_use]
+        pub fn deadline(&self) -> Option<Time> {
+            self.session.deadline()
+        }
+
+        /// Answers a call with its result, an object. One that cannot be written as JSON is answered as an error with
+        /// -32603.
+        ///
+        /// # Errors
+        ///
+        /// If the call is not open: how it ended. Nothing is sent.
+        pub fn respond<R: Serialize + ?Sized>(
+            &mut self,
+            call: CallId,
+            result: &R,
+            out: &mut impl Outbox,
+        ) -> Result<(), Gone> {
+            self.session.respond(call, result, out)
+        }
+
+        /// Answers a call with a JSON-RPC error. A tool that failed answers a result with `isError`, see
+        /// [`ToolResult`](crate::mcp::ToolResult).
+        ///
+        /// # Errors
+        ///
+        /// If the call is not open: how it ended. Nothing is sent.
+        pub fn fail(
+            &mut self,
+            call: CallId,
+            code: i64,
+            message: &str,
+            out: &mut impl Outbox,
+        ) -> Result<(), Gone> {
+            self.session.incoming.fail(call, (code, message, None), out)
+        }
+
+        /// The same with an error that came from elsewhere, data and all.
+        ///
+        /// # Errors
+        ///
+        /// If the call is not open: how it ended. Nothing is sent.
+        pub fn fail_with(
+            &mut self,
+            call: CallId,
+            error: &ErrorObject,
+            out: &mut impl Outbox,
+        ) -> Result<(), Gone> {
+            self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
+        }
+
+        /// Says how far an open call has come, and starts the clock of its deadline again, up to the longest that a
+        /// call may wait. True if the peer is told; false if it did not ask to be, if there is no room, or if the
+        /// number is not greater than the last one, in which case nothing happens at all.
+        ///
+        /// # Errors
+        ///
+        /// If the call is not open: how it ended. Nothing is sent.
+        pub fn progress(
+            &mut self,
+            call: CallId,
+            said: &Progress<'_>,
+            out: &mut impl Outbox,
+        ) -> Result<bool, Gone> {
+            self.session.progress(call, said, out)
+        }
+
+        /// Lets an open call wait this long from now on, whatever was said before.
+        ///
+        /// # Errors
+        ///
+        /// If the call is not open: how it ended.
+        pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+            let now = self.session.now();
+            self.session.incoming.wait(now, call, timeout)
+        }
+
+        /// Sends a notification; `params` are an object.
+        ///
+        /// # Errors
+        ///
+        /// If the session is not ready, before which the peer loses what it is told, or if there is no room, or the
+        /// parameters cannot be written.
+        pub fn notify<P: Serialize + ?Sized>(
+            &mut self,
+            method: &str,
+            params: Option<&P>,
+            out: &mut impl Outbox,
+        ) -> Result<(), SendError> {
+            self.session.notify(method, params, false, out)
+        }
+
+        /// Asks the peer something; `params` are an object. Exactly one [`Outcome`](crate::mcp::Outcome) event follows.
+        ///
+        /// # Errors
+        ///
+        /// If the session is not ready (but `ping` may be sent while it is being opened), if there is no room, too many
+        /// requests wait, or the parameters cannot be written.
+        pub fn request<P: Serialize + ?Sized>(
+            &mut self,
+            method: &str,
+            params: Option<&P>,
+            timeout: Timeout,
+            out: &mut impl Outbox,
+        ) -> Result<RequestId, SendError> {
+            self.session.request((method, params), timeout, Purpose::Application, out)
+        }
+
+        /// Gives up a request: its outcome is `Cancelled`, the peer is told, a late answer is dropped. False, and
+        /// nothing happens, if it does not wait any more.
+        pub fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
+            self.session.cancel(request, reason, out)
+        }
+
+        /// Takes no more requests of the peer, and sends none; what is open may still be answered, on both sides. The
+        /// peer is not told.
+        pub fn drain(&mut self) {
+            self.session.drain();
+        }
+
+        /// Takes no more requests and answers those that are open as failed, with this text. Each ends with an event.
+        pub fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
+            self.session.shut_down(text, out);
+        }
+
+        /// Ends the session: every open call and every request of ours ends with an event, and nothing is taken or
+        /// sent any more.
+        pub fn close(&mut self) {
+            inbound::close(self);
+        }
+
+        /// Whether the handshake succeeded and the session has not been drained or closed.
+        #[must_use]
+        pub fn is_ready(&self) -> bool {
+            self.session.state == State::Ready
+        }
+
+        /// Whether the session was closed: by its owner, for it never closes itself.
+        #[must_use]
+        pub fn is_closed(&self) -> bool {
+            self.session.state == State::Closed
+        }
+
+        /// The version that was negotiated, once it was.
+        #[must_use]
+        pub const fn protocol_version(&self) -> Option<ProtocolVersion> {
+            self.session.version
+        }
+
+        /// How many calls of the peer wait for their answer.
+        #[must_use]
+        pub fn open_calls(&self) -> usize {
+            self.session.incoming.len()
+        }
+
+        /// How many requests of this side, its pings included, wait for theirs.
+        #[must_use]
+        pub fn open_requests(&self) -> usize {
+            self.session.outgoing.len()
+        }
+
+        /// Whether this call waits for its answer.
+        #[must_use]
+        pub fn is_open(&self, call: CallId) -> bool {
+            self.session.incoming.is_open(call)
+        }
+    };
+}
+
+pub(super) use both_roles;

@@ -1,0 +1,115 @@
+//! What a client does with what the server asks and says, and what it permits when:
+//!
+//! | | negotiating | ready | draining, failed |
+//! | --- | --- | --- | --- |
+//! | `ping` | `{}` | `{}` | `{}` |
+//! | `server/discover` | -32601 | -32601 | -32601 |
+//! | other requests | -32600 | forwarded, or -32601 | -32600 |
+//! | `notifications/cancelled` | ignored | ends the call | ends the call |
+//! | `notifications/progress` | ignored, reported | of a request | of a request |
+//! | other notifications | handed on | handed on | dropped |
+
+use alloc::{borrow::ToOwned, boxed::Box};
+
+use serde_json::value::RawValue;
+
+use super::{Client, ClientEvent};
+use crate::{
+    Outbox,
+    mcp::{
+        Outcome,
+        inbound::{self, Asked, Role},
+        incoming::{not_found, refuse},
+        listing::{Cursor, Listing, PageLimits, Turn},
+        outgoing::Purpose,
+        session::{Common, Session, State},
+    },
+    rpc::{RequestId, Violation, code},
+};
+
+impl Client {
+    pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
+        inbound::receive(self, text, out);
+    }
+
+    /// A page of a list came, or did not: the next one is asked for, or the list is over.
+    fn on_page(
+        &mut self,
+        request: RequestId,
+        listing: Listing,
+        outcome: Outcome,
+        out: &mut impl Outbox,
+    ) -> Option<Outcome> {
+        let Outcome::Result(page) = outcome else { return Some(outcome) };
+        let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
+        match listing.add(page, limits) {
+            Turn::Whole(whole) => return Some(Outcome::Result(whole)),
+            Turn::Unreadable => self.session.report(Violation::MalformedResponse),
+            Turn::Endless => self.session.report(Violation::EndlessList),
+            Turn::Next(listing) => {
+                return self.ask_for_page(listing.known_as(request), out);
+            }
+        }
+        Some(Outcome::Malformed)
+    }
+
+    /// Goes on with a list. The place of the page before is free, and one small message more finds its room.
+    fn ask_for_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
+        // A session that is being drained asks nothing more.
+        if self.session.state != State::Ready {
+            return Some(Outcome::Closed);
+        }
+        let (method, timeout) = (listing.list.method(), listing.timeout);
+        let cursor = listing.cursor().map(ToOwned::to_owned);
+        let params = cursor.as_deref().map(Cursor);
+        let purpose = Purpose::Page(Box::new(listing));
+        let asked = self.session.ask((method, params.as_ref()), timeout, purpose, out);
+        asked.err().map(|_| Outcome::Malformed)
+    }
+}
+
+impl Role for Client {
+    type Event = ClientEvent;
+
+    fn session(&mut self) -> &mut Session<ClientEvent> {
+        &mut self.session
+    }
+
+    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+        if self.session.state != State::Ready {
+            refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
+        } else if self.config.forward.takes(asked.method, false) {
+            self.session.forward(asked.id, asked.method, asked.params, out);
+        } else {
+            not_found(&asked.id, asked.method, out);
+        }
+    }
+
+    fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
+        if matches!(self.session.state, State::Opening | State::Ready) {
+            self.session
+                .push(Common::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
+        }
+    }
+
+    fn on_own_outcome(
+        &mut self,
+        request: RequestId,
+        purpose: Purpose,
+        outcome: Outcome,
+        out: &mut impl Outbox,
+    ) {
+        match purpose {
+            Purpose::Initialize => {
+                let event = self.negotiated(outcome, out);
+                self.session.push(event);
+            }
+            Purpose::Page(listing) => {
+                if let Some(outcome) = self.on_page(request, *listing, outcome, out) {
+                    self.session.push(Common::Outcome { request, outcome });
+                }
+            }
+            Purpose::Application | Purpose::Ping => {}
+        }
+    }
+}

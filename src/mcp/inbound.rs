@@ -1,0 +1,213 @@
+//! The way of a text through a session, the same for both roles: what it is, whether it is answered here, and which
+//! part of the session it is for.
+
+use alloc::{borrow::ToOwned, vec::Vec};
+
+use serde_json::value::RawValue;
+
+use super::{
+    Outcome, ProtocolVersion,
+    batch::{self, Gather},
+    incoming::{answer, not_found, refuse, refuse_duplicate},
+    outgoing::Purpose,
+    params::Empty,
+    session::{Common, Session, State},
+};
+use crate::{
+    Outbox,
+    rpc::{Answer, Id, Message, RequestId, Violation, classify, code, write},
+};
+
+/// What is a request by its name, in any version. Without an id it is neither executed nor passed on.
+const REQUESTS: &[&str] = &[
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "roots/list",
+    "sampling/createMessage",
+    "elicitation/create",
+    "tasks/get",
+    "tasks/result",
+    "tasks/list",
+    "tasks/cancel",
+    "subscriptions/listen",
+];
+
+/// A request of the peer.
+pub(super) struct Asked<'t> {
+    pub(super) id: Id,
+    pub(super) method: &'t str,
+    pub(super) params: Option<&'t RawValue>,
+}
+
+/// What the two roles do differently.
+pub(super) trait Role {
+    /// What it reports.
+    type Event: From<Common>;
+
+    /// What they have in common.
+    fn session(&mut self) -> &mut Session<Self::Event>;
+
+    /// A request that is neither a ping nor `server/discover`, and whose id is free, in a session that is open or
+    /// being opened.
+    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox);
+
+    /// A notification that concerns neither a call nor a request.
+    fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
+
+    /// A request of the role's own came to its end.
+    fn on_own_outcome(
+        &mut self,
+        request: RequestId,
+        purpose: Purpose,
+        outcome: Outcome,
+        out: &mut impl Outbox,
+    );
+}
+
+/// Takes one text of the peer.
+pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) {
+    let session = role.session();
+    match (classify(text, &session.limits), session.version) {
+        (Message::Batch(array), Some(ProtocolVersion::V2025_03_26)) => receive_batch(role, array, out),
+        (message, _) => take(role, message, out),
+    }
+}
+
+fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox) {
+    let Some(elements) = batch::elements(array) else {
+        // What JSON-RPC would have answered has no id, and peers end a session on that.
+        return role.session().tolerate(Violation::BatchLength);
+    };
+    let mut gather = Gather::new(out);
+    for element in elements {
+        let message = classify(element.get(), &role.session().limits);
+        take(role, message, &mut gather);
+    }
+    gather.send();
+}
+
+fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
+    let session = role.session();
+    match message {
+        Message::Request { id, method, params } => {
+            take_request(role, Asked { id, method: &method, params }, out);
+        }
+        Message::Notification { method, params } => take_notification(role, &method, params),
+        Message::Response { id, answer } => take_response(role, &id, answer, out),
+        Message::PeerError(error) => session.push(Common::PeerError(error)),
+        Message::Batch(_) => session.tolerate(Violation::Batch),
+        Message::Invalid { answer: Some((id, code)), violation } => {
+            out.message(|buf| write::error(buf, &id, code, violation.text(), None));
+            session.report(violation);
+        }
+        Message::Invalid { answer: None, violation } => session.tolerate(violation),
+    }
+}
+
+fn take_request<R: Role>(role: &mut R, asked: Asked<'_>, out: &mut impl Outbox) {
+    let session = role.session();
+    let id = &asked.id;
+    if session.incoming.is_in_flight(id) {
+        return refuse_duplicate(id, out);
+    }
+    match (session.state, asked.method) {
+        (_, "ping") => answer(id, &Empty {}, out),
+        // At once and in every state: a client that probes for a newer protocol hangs on silence, and falls back to
+        // `initialize` on this error.
+        (_, "server/discover") => not_found(id, asked.method, out),
+        (State::Draining | State::Failed | State::Closed, _) => {
+            refuse(id, code::INVALID_REQUEST, "shutting down", out);
+        }
+        (State::Idle | State::Awaiting | State::Opening | State::Ready, _) => role.on_request(asked, out),
+    }
+}
+
+fn take_notification<R: Role>(role: &mut R, method: &str, params: Option<&RawValue>) {
+    let session = role.session();
+    match (session.state, method) {
+        (_, method) if REQUESTS.contains(&method) => session.report(Violation::RequestWithoutId),
+        // Nothing can be open before a server was asked to open the session.
+        (State::Awaiting, "notifications/cancelled" | "notifications/progress") => {}
+        (_, "notifications/cancelled") => session.on_cancelled(params),
+        (_, "notifications/progress") => session.on_progress(params),
+        _ => role.on_notification(method, params),
+    }
+}
+
+fn take_response<R: Role>(role: &mut R, id: &Id, answer: Answer<'_>, out: &mut impl Outbox) {
+    let session = role.session();
+    let (request, purpose) = match session.outgoing.resolve(id) {
+        Ok(found) => found,
+        Err(violation) => return session.report(violation),
+    };
+    let outcome = match answer {
+        Answer::Result(result) => Outcome::Result(result.to_owned()),
+        Answer::Error(error) => Outcome::Error(error),
+        Answer::Malformed(violation) => {
+            session.report(violation);
+            Outcome::Malformed
+        }
+    };
+    ended(role, request, purpose, outcome, out);
+}
+
+/// A request ended with an answer, or without one.
+fn ended<R: Role>(
+    role: &mut R,
+    request: RequestId,
+    purpose: Purpose,
+    outcome: Outcome,
+    out: &mut impl Outbox,
+) {
+    match purpose {
+        Purpose::Application => role.session().push(Common::Outcome { request, outcome }),
+        Purpose::Ping => role.session().on_pong(request),
+        Purpose::Initialize | Purpose::Page(_) => role.on_own_outcome(request, purpose, outcome, out),
+    }
+}
+
+/// What happened: what was noted first, then what is due.
+pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<R::Event> {
+    loop {
+        if let Some(event) = role.session().pop() {
+            return Some(event);
+        }
+        let session = role.session();
+        if session.keep_time(out) {
+            continue;
+        }
+        let (request, purpose) = session.outgoing.expire(session.now(), out)?;
+        ended(role, request, purpose, Outcome::TimedOut, out);
+    }
+}
+
+/// Ends the session: every call and every request ends with an event.
+pub(super) fn close<R: Role>(role: &mut R) {
+    role.session().close();
+    while let Some((request, purpose)) = role.session().outgoing.close_one() {
+        ended(role, request, purpose, Outcome::Closed, &mut Nowhere);
+    }
+}
+
+/// Where what is written after the end goes.
+struct Nowhere;
+
+impl Outbox for Nowhere {
+    fn message(&mut self, _: impl FnOnce(&mut Vec<u8>)) {}
+
+    fn is_full(&self) -> bool {
+        true
+    }
+}

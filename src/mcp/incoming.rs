@@ -1,0 +1,269 @@
+//! What the peer asks, of whichever role, and what waits for the application's answer: each call is answered once, or
+//! ends with an event that says why not.
+
+use alloc::{boxed::Box, format};
+use core::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Patience, Progress, ProtocolVersion, Timeout, ToolResult, outgoing::send, progress::ProgressOut,
+};
+use crate::{
+    Outbox, Time,
+    rpc::{CallId, Calls, Gone, Id, Limits, SessionId, code, write},
+};
+
+/// How a call ended without an answer of the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallEnd {
+    /// The peer does not want the answer any more. Nothing was and will be sent.
+    Cancelled {
+        /// What the peer said about it, cut to [`Limits::reason`](crate::rpc::Limits::reason).
+        reason: Option<Box<str>>,
+    },
+    /// Its deadline passed, and it was answered for the application.
+    Expired,
+    /// This side shut down, and it was answered as failed.
+    ShutDown,
+    /// The session ended first; it was not answered.
+    Closed,
+}
+
+/// How long calls wait for the application.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    /// Unless something else is said.
+    pub(super) usual: Duration,
+    /// However much progress is reported.
+    pub(super) longest: Duration,
+}
+
+/// The calls of the peer that wait for the application.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    calls: Calls<Call>,
+    waits: Waits,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// A tool fails with a result, everything else with an error.
+    is_tool: bool,
+    wait: Option<Wait>,
+    /// By which the peer wants to hear of progress.
+    token: Option<Id>,
+    reached: f64,
+}
+
+/// For how long a call waits, and what it is answered with then.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    span: Duration,
+    latest: Time,
+    result: Option<&'static str>,
+}
+
+impl Incoming {
+    pub(super) const fn new(session: SessionId, limits: &Limits, waits: Waits) -> Self {
+        Self { calls: Calls::new(session, limits.open_calls), waits }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.calls.deadline()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.calls.is_full()
+    }
+
+    pub(super) fn is_open(&self, call: CallId) -> bool {
+        self.calls.is_open(call)
+    }
+
+    pub(super) fn is_in_flight(&self, id: &Id) -> bool {
+        self.calls.is_in_flight(id)
+    }
+
+    /// Takes a call of a tool, or answers that there are too many.
+    pub(super) fn open_tool(
+        &mut self,
+        now: Time,
+        id: Id,
+        patience: Patience,
+        token: Option<Id>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        let wait = match patience {
+            Patience::Default => Some(self.usual(now)),
+            Patience::Unlimited => None,
+            Patience::After { span, result } => {
+                Some(Wait { span, latest: now.after(span.max(self.waits.longest)), result })
+            }
+        };
+        self.open(now, id, Call { is_tool: true, wait, token, reached: f64::NEG_INFINITY }, out)
+    }
+
+    /// Takes any other request, or answers that there are too many.
+    pub(super) fn open_raw(
+        &mut self,
+        now: Time,
+        id: Id,
+        token: Option<Id>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        let wait = Some(self.usual(now));
+        self.open(now, id, Call { is_tool: false, wait, token, reached: f64::NEG_INFINITY }, out)
+    }
+
+    fn usual(&self, now: Time) -> Wait {
+        let span = self.waits.usual;
+        Wait { span, latest: now.after(span.max(self.waits.longest)), result: None }
+    }
+
+    fn open(&mut self, now: Time, id: Id, call: Call, out: &mut impl Outbox) -> Option<CallId> {
+        if self.calls.is_full() {
+            refuse_busy(&id, out);
+            return None;
+        }
+        let deadline = call.wait.map(|wait| now.after(wait.span));
+        // It is neither full nor, as was seen before anything else was, is the id in flight.
+        self.calls.open(id, deadline, call).ok()
+    }
+
+    pub(super) fn respond<R: Serialize + ?Sized>(
+        &mut self,
+        call: CallId,
+        result: &R,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        let (id, _) = self.calls.finish(call)?;
+        answer(&id, result, out);
+        Ok(())
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        call: CallId,
+        (code, message, data): (i64, &str, Option<&RawValue>),
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        let (id, _) = self.calls.finish(call)?;
+        out.message(|buf| write::error(buf, &id, code, message, data));
+        Ok(())
+    }
+
+    /// Tells the peer how far a call has come, and starts its clock again.
+    pub(super) fn progress(
+        &mut self,
+        now: Time,
+        call: CallId,
+        said: &Progress<'_>,
+        version: Option<ProtocolVersion>,
+        out: &mut impl Outbox,
+    ) -> Result<bool, Gone> {
+        let open = self.calls.get_mut(call)?;
+        if !said.progress.is_finite() || said.progress <= open.reached {
+            return Ok(false);
+        }
+        let told = match &open.token {
+            Some(token) if !out.is_full() => {
+                let params = ProgressOut { token, said, version };
+                let sent = send(out, |buf| write::notification(buf, "notifications/progress", Some(&params)));
+                debug_assert!(sent.is_ok(), "numbers and strings are always JSON");
+                true
+            }
+            Some(_) | None => false,
+        };
+        open.reached = said.progress;
+        if let Some(wait) = open.wait {
+            self.calls.set_deadline(call, Some(now.after(wait.span).min(wait.latest)));
+        }
+        Ok(told)
+    }
+
+    /// Gives a call another time to wait, counted from now.
+    pub(super) fn wait(&mut self, now: Time, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        let usual = self.usual(now);
+        let open = self.calls.get_mut(call)?;
+        let result = open.wait.and_then(|wait| wait.result);
+        open.wait = match timeout {
+            Timeout::Never => None,
+            Timeout::Default => Some(Wait { result, ..usual }),
+            Timeout::After(span) => Some(Wait { span, latest: now.after(span), result }),
+            Timeout::Progress { idle, total } => {
+                Some(Wait { span: idle.min(total), latest: now.after(total), result })
+            }
+        };
+        let deadline = open.wait.map(|wait| now.after(wait.span));
+        self.calls.set_deadline(call, deadline);
+        Ok(())
+    }
+
+    /// Ends the call that is named exactly.
+    pub(super) fn cancelled(&mut self, id: &Id) -> Option<CallId> {
+        self.calls.cancel(id).map(|(call, _)| call)
+    }
+
+    /// Answers one call that is due.
+    pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<CallId> {
+        let (call, id, open) = self.calls.expire(now)?;
+        let said = open.wait.and_then(|wait| serde_json::from_str::<&RawValue>(wait.result?).ok());
+        match said {
+            Some(result) => answer(&id, result, out),
+            None => {
+                let span = open.wait.map_or(Duration::MAX, |wait| wait.span);
+                give_up(&id, open.is_tool, &format!("no answer to this call within {span:?}"), out);
+            }
+        }
+        Some(call)
+    }
+
+    /// Answers the oldest call as failed.
+    pub(super) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<CallId> {
+        let call = self.calls.first()?;
+        let (id, open) = self.calls.finish(call).ok()?;
+        give_up(&id, open.is_tool, text, out);
+        Some(call)
+    }
+
+    /// Ends one call because the session ends. To be repeated until `None`.
+    pub(super) fn close_one(&mut self) -> Option<CallId> {
+        self.calls.close_one().map(|(call, _)| call)
+    }
+}
+
+/// Answers for the application. What went wrong with a tool is for the model to read, so it is a result.
+fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) {
+    if is_tool {
+        answer(id, &ToolResult::error(text), out);
+    } else {
+        refuse(id, code::INTERNAL_ERROR, text, out);
+    }
+}
+
+pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
+    out.message(|buf| write::result(buf, id, result));
+}
+
+pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
+    out.message(|buf| write::error(buf, id, code, message, None));
+}
+
+pub(super) fn refuse_busy(id: &Id, out: &mut impl Outbox) {
+    refuse(id, code::INTERNAL_ERROR, "busy: too many calls are open", out);
+}
+
+pub(super) fn refuse_duplicate(id: &Id, out: &mut impl Outbox) {
+    refuse(id, code::INVALID_REQUEST, "a request with this id is open", out);
+}
+
+pub(super) fn not_found(id: &Id, method: &str, out: &mut impl Outbox) {
+    refuse(id, code::METHOD_NOT_FOUND, &format!("method not found: {method}"), out);
+}

@@ -1,0 +1,237 @@
+//! Lists that come in pages: the next one is asked for until there is none, and the whole is handed over as if it had
+//! been one.
+//!
+//! A server that gives the same cursor again, or pages without end, would be asked for ever. So what is gathered is
+//! limited in pages and bytes, and no cursor is followed twice.
+
+use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::RawValue;
+
+use super::{Timeout, progress::Members};
+use crate::rpc::RequestId;
+
+/// A list of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum List {
+    /// `tools/list`
+    Tools,
+    /// `resources/list`
+    Resources,
+    /// `resources/templates/list`
+    ResourceTemplates,
+    /// `prompts/list`
+    Prompts,
+}
+
+impl List {
+    /// The method that asks for it.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::ResourceTemplates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
+    }
+
+    /// The member of the result that has the items.
+    const fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::ResourceTemplates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+/// How much of a list is gathered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageLimits {
+    pub(super) pages: usize,
+    pub(super) bytes: usize,
+}
+
+/// A list on its way.
+#[derive(Debug)]
+pub(super) struct Listing {
+    pub(super) list: List,
+    pub(super) timeout: Timeout,
+    /// The first request, by which the application knows it; `None` while that is the one that waits.
+    pub(super) handle: Option<RequestId>,
+    /// The items so far, with commas between them.
+    items: Vec<u8>,
+    /// The cursors that were followed, as they are written.
+    followed: Vec<Box<RawValue>>,
+}
+
+/// What a page leads to.
+#[derive(Debug)]
+pub(super) enum Turn {
+    /// The next page, behind the last cursor.
+    Next(Listing),
+    /// That was the last one; this is the whole.
+    Whole(Box<RawValue>),
+    /// The page cannot be read.
+    Unreadable,
+    /// The list has no end, or none within the limits.
+    Endless,
+}
+
+impl Listing {
+    pub(super) const fn new(list: List, timeout: Timeout) -> Self {
+        Self { list, timeout, handle: None, items: Vec::new(), followed: Vec::new() }
+    }
+
+    /// The same, known to the application as the first of its requests.
+    pub(super) const fn known_as(mut self, handle: RequestId) -> Self {
+        self.handle = Some(handle);
+        self
+    }
+
+    /// What the next request must carry: nothing for the first page.
+    pub(super) fn cursor(&self) -> Option<&RawValue> {
+        self.followed.last().map(|cursor| &**cursor)
+    }
+
+    /// Adds a page.
+    pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
+        let Some(members) = Members::read(&page).filter(|_| page.get().starts_with('{')) else {
+            return Turn::Unreadable;
+        };
+        let items = members.get(self.list.member()).map(RawValue::get);
+        let Some(items) = items.and_then(|items| items.strip_prefix('[')?.strip_suffix(']')).map(str::trim)
+        else {
+            return Turn::Unreadable;
+        };
+        let next = members.get("nextCursor").filter(|cursor| cursor.get() != "null");
+        if next.is_none() && self.followed.is_empty() {
+            return Turn::Whole(page);
+        }
+        if self.items.len().saturating_add(items.len()) > limits.bytes {
+            return Turn::Endless;
+        }
+        if !items.is_empty() {
+            if !self.items.is_empty() {
+                self.items.push(b',');
+            }
+            self.items.extend_from_slice(items.as_bytes());
+        }
+        match next {
+            None => self.whole(),
+            Some(cursor) if !cursor.get().starts_with('"') => Turn::Unreadable,
+            Some(cursor) => {
+                let again = self.followed.iter().any(|known| known.get() == cursor.get());
+                if again || self.followed.len().saturating_add(1) >= limits.pages {
+                    return Turn::Endless;
+                }
+                self.followed.push(cursor.to_owned());
+                Turn::Next(self)
+            }
+        }
+    }
+
+    fn whole(self) -> Turn {
+        let mut text = alloc::string::String::from("{\"");
+        text.push_str(self.list.member());
+        text.push_str("\":[");
+        text.push_str(core::str::from_utf8(&self.items).unwrap_or_default());
+        text.push_str("]}");
+        RawValue::from_string(text).map_or(Turn::Unreadable, Turn::Whole)
+    }
+}
+
+/// `{"cursor":…}`
+pub(super) struct Cursor<'a>(pub(super) &'a RawValue);
+
+impl Serialize for Cursor<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut params = serializer.serialize_map(Some(1))?;
+        params.serialize_entry("cursor", self.0)?;
+        params.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{
+        format,
+        string::{String, ToString},
+    };
+
+    const LIMITS: PageLimits = PageLimits { pages: 4, bytes: 20 };
+
+    /// What becomes of a list whose pages are these.
+    fn gather(pages: &[&str]) -> String {
+        let mut listing = Listing::new(List::Prompts, Timeout::Default);
+        let mut pages = pages.iter();
+        loop {
+            let page = RawValue::from_string((*pages.next().unwrap()).to_string()).unwrap();
+            listing = match listing.add(page, LIMITS) {
+                Turn::Next(next) => next,
+                Turn::Whole(whole) => return whole.get().to_string(),
+                end @ (Turn::Unreadable | Turn::Endless) => return format!("{end:?}"),
+            };
+        }
+    }
+
+    #[test]
+    fn pages_become_a_whole() {
+        const CASES: &[(&str, &[&str], &str)] = &[
+            ("one, as it is", &[r#"{"prompts": [1], "_meta":{}}"#], r#"{"prompts": [1], "_meta":{}}"#),
+            ("null ends", &[r#"{"prompts":[],"nextCursor":null}"#], r#"{"prompts":[],"nextCursor":null}"#),
+            (
+                "three, one of them empty",
+                &[
+                    r#"{"prompts":[ 1, 2 ],"nextCursor":"a"}"#,
+                    r#"{"prompts":[],"nextCursor":""}"#,
+                    r#"{"prompts":[3]}"#,
+                ],
+                r#"{"prompts":[1, 2,3]}"#,
+            ),
+            (
+                "the same cursor",
+                &[r#"{"prompts":[],"nextCursor":"a"}"#, r#"{"prompts":[],"nextCursor":"a"}"#],
+                "Endless",
+            ),
+            (
+                "as many pages as the limit",
+                &[
+                    r#"{"prompts":[1],"nextCursor":"a"}"#,
+                    r#"{"prompts":[2],"nextCursor":"b"}"#,
+                    r#"{"prompts":[3],"nextCursor":"c"}"#,
+                    r#"{"prompts":[4]}"#,
+                ],
+                r#"{"prompts":[1,2,3,4]}"#,
+            ),
+            (
+                "one more",
+                &[
+                    r#"{"prompts":[1],"nextCursor":"a"}"#,
+                    r#"{"prompts":[2],"nextCursor":"b"}"#,
+                    r#"{"prompts":[3],"nextCursor":"c"}"#,
+                    r#"{"prompts":[4],"nextCursor":"d"}"#,
+                ],
+                "Endless",
+            ),
+            (
+                "more bytes than the limit",
+                &[r#"{"prompts":[1234567890],"nextCursor":"a"}"#, r#"{"prompts":[12345678901]}"#],
+                "Endless",
+            ),
+            ("no object", &["[]"], "Unreadable"),
+            ("null", &["null"], "Unreadable"),
+            ("no items", &[r#"{"tools":[]}"#], "Unreadable"),
+            ("items that are none", &[r#"{"prompts":{}}"#], "Unreadable"),
+            ("a cursor that is a number", &[r#"{"prompts":[],"nextCursor":1}"#], "Unreadable"),
+        ];
+        for (name, pages, want) in CASES {
+            assert_eq!(gather(pages), *want, "{name}");
+        }
+    }
+}

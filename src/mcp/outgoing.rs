@@ -1,0 +1,208 @@
+//! What this side asks, of whichever role: each request ends with one outcome, and the peer is told when nobody waits
+//! for its answer any more.
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Progress, Timeout,
+    listing::Listing,
+    params::CancelledOut,
+    progress::{ProgressIn, with_token},
+};
+use crate::{
+    Outbox, Time,
+    rpc::{
+        ErrorObject, Id, Limits, RequestId, Requests, SendError, SessionId, Violation, requests::Match, write,
+    },
+    text::truncate,
+};
+
+/// How a request of ours ended. There is exactly one for each.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The peer served it.
+    Result(Box<RawValue>),
+    /// The peer refused it, or failed.
+    Error(ErrorObject),
+    /// No answer came in time. The peer was told that none is expected any more.
+    TimedOut,
+    /// We cancelled it.
+    Cancelled,
+    /// The peer answered something that is neither a result nor an error, or a list that cannot be read or has no end.
+    Malformed,
+    /// The session ended first.
+    Closed,
+}
+
+/// Whose request it is.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// The application's: its end is reported as an outcome.
+    Application,
+    /// The handshake of a client. It is never cancelled.
+    Initialize,
+    /// A sign of life.
+    Ping,
+    /// A page of a list that the application asked for.
+    Page(Box<Listing>),
+}
+
+/// The requests of this side.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    requests: Requests<Asked>,
+    timeout: Duration,
+    reason: usize,
+}
+
+#[derive(Debug)]
+struct Asked {
+    purpose: Purpose,
+    pace: Option<Pace>,
+}
+
+/// How a request whose progress is reported goes on.
+#[derive(Debug)]
+struct Pace {
+    idle: Duration,
+    latest: Time,
+    reached: f64,
+}
+
+impl Outgoing {
+    pub(super) const fn new(session: SessionId, limits: &Limits, timeout: Duration) -> Self {
+        Self { requests: Requests::new(session, limits.requests), timeout, reason: limits.reason }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.requests.deadline()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Sends a request. Whether there is room for it is for the caller to know.
+    pub(super) fn request<P: Serialize + ?Sized>(
+        &mut self,
+        now: Time,
+        (method, params): (&str, Option<&P>),
+        timeout: Timeout,
+        purpose: Purpose,
+        out: &mut impl Outbox,
+    ) -> Result<RequestId, SendError> {
+        let id = self.requests.next_id().ok_or(SendError::TooManyInFlight)?;
+        let pace = match timeout {
+            Timeout::Progress { idle, total } => {
+                let params = with_token(params, id).ok_or(SendError::Unserializable)?;
+                send(out, |buf| write::request(buf, id, method, Some(&params)))?;
+                Some(Pace { idle, latest: now.after(total), reached: f64::NEG_INFINITY })
+            }
+            Timeout::Default | Timeout::Never | Timeout::After(_) => {
+                send(out, |buf| write::request(buf, id, method, params))?;
+                None
+            }
+        };
+        Ok(self.requests.open(timeout.deadline(now, self.timeout), Asked { purpose, pace }))
+    }
+
+    /// Ends the request that a response answers. It is named as the application knows it, here and below.
+    pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), Violation> {
+        match self.requests.resolve(id) {
+            Match::Waiting(request, asked) => Ok((name(request, &asked.purpose), asked.purpose)),
+            Match::Late => Err(Violation::LateResponse),
+            Match::Unknown => Err(Violation::UnknownResponse),
+        }
+    }
+
+    /// Whose progress this is, by the name that the application knows. It starts the clock of that request again.
+    pub(super) fn progressed(
+        &mut self,
+        now: Time,
+        said: &ProgressIn<'_>,
+        limits: &Limits,
+    ) -> Result<(RequestId, Progress<'static>), Violation> {
+        let token = said.token(limits);
+        let found = token.as_ref().and_then(|token| self.requests.find_mut(token));
+        let Some((request, Asked { purpose, pace: Some(pace) })) = found else {
+            return Err(Violation::UnknownProgress);
+        };
+        let progress = said.progress(limits.reason);
+        // A number that JSON has is never NaN.
+        if progress.progress <= pace.reached {
+            return Err(Violation::StaleProgress);
+        }
+        pace.reached = progress.progress;
+        let (deadline, name) = (now.after(pace.idle).min(pace.latest), name(request, purpose));
+        self.requests.set_deadline(request, Some(deadline));
+        Ok((name, progress))
+    }
+
+    /// Gives up what the application asked for by this name, and tells the peer. False if it does not wait.
+    pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
+        let later_page = |(request, asked): (RequestId, &Asked)| match &asked.purpose {
+            Purpose::Page(listing) => (listing.handle == Some(named)).then_some(request),
+            Purpose::Application | Purpose::Initialize | Purpose::Ping => None,
+        };
+        // The handles of handshakes and pings are never handed out, so what is cancelled here may be.
+        let waits = self.requests.cancel(named).map(|_| named).or_else(|| {
+            let page = self.requests.iter().find_map(later_page)?;
+            self.requests.cancel(page).map(|_| page)
+        });
+        if let Some(request) = waits {
+            self.send_cancelled(request, reason, out);
+        }
+        waits.is_some()
+    }
+
+    /// Ends a request without a word: its answer does not matter.
+    pub(super) fn forget(&mut self, request: RequestId) {
+        self.requests.cancel(request);
+    }
+
+    /// Ends one request that is due, and tells the peer.
+    pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
+        let (request, asked) = self.requests.expire(now)?;
+        match asked.purpose {
+            Purpose::Application | Purpose::Page(_) => self.send_cancelled(request, Some("timed out"), out),
+            Purpose::Initialize | Purpose::Ping => {}
+        }
+        Some((name(request, &asked.purpose), asked.purpose))
+    }
+
+    /// Ends one request because the session ends. To be repeated until `None`.
+    pub(super) fn close_one(&mut self) -> Option<(RequestId, Purpose)> {
+        let (request, asked) = self.requests.close_one()?;
+        Some((name(request, &asked.purpose), asked.purpose))
+    }
+
+    fn send_cancelled(&self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) {
+        let reason = reason.map(|reason| truncate(reason, self.reason));
+        let params = CancelledOut { request_id: request.serial(), reason };
+        let sent = send(out, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
+        debug_assert!(sent.is_ok(), "a number and a string are always JSON");
+    }
+}
+
+/// The name by which the application knows a request.
+fn name(request: RequestId, purpose: &Purpose) -> RequestId {
+    match purpose {
+        Purpose::Page(listing) => listing.handle.unwrap_or(request),
+        Purpose::Application | Purpose::Initialize | Purpose::Ping => request,
+    }
+}
+
+/// Puts one message into the outbox; none if it cannot be written.
+pub(super) fn send(
+    out: &mut impl Outbox,
+    write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
+) -> Result<(), SendError> {
+    let mut written = Ok(());
+    out.message(|buf| written = write(buf));
+    written.map_err(|write::Unserializable| SendError::Unserializable)
+}

@@ -1,0 +1,254 @@
+//! Progress: what is said about a request that is still open, and the token by which the two belong together.
+//!
+//! Whoever asks puts a token into `params._meta.progressToken`; whoever serves may then send `notifications/progress`
+//! with it, each time with a greater number, until the answer. Peers drop connections on which a token is made up or
+//! outlives its request, so neither can be expressed here.
+
+use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
+use core::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, Visitor},
+    ser::SerializeMap,
+};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::ProtocolVersion;
+use crate::{
+    rpc::{Id, Limits},
+    text::truncate,
+};
+
+/// How far a request has come.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// A number in whatever unit; it grows from one message to the next.
+    pub progress: f64,
+    /// What `progress` is when all is done, where that is known.
+    pub total: Option<f64>,
+    /// What is being done, for a person. Version 2024-11-05 does not have it.
+    pub message: Option<Cow<'a, str>>,
+}
+
+impl<'a> Progress<'a> {
+    /// This far.
+    #[must_use]
+    pub const fn new(progress: f64) -> Self {
+        Self { progress, total: None, message: None }
+    }
+
+    /// Out of this much.
+    #[must_use]
+    pub const fn of(mut self, total: f64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// Doing this.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<Cow<'a, str>>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}
+
+/// The parameters of `notifications/progress`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProgressIn<'a> {
+    #[serde(borrow)]
+    progress_token: &'a RawValue,
+    progress: f64,
+    #[serde(borrow)]
+    total: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+impl<'a> ProgressIn<'a> {
+    pub(super) fn read(params: Option<&'a RawValue>) -> Option<Self> {
+        serde_json::from_str(params?.get()).ok()
+    }
+
+    pub(super) fn token(&self, limits: &Limits) -> Option<Id> {
+        Id::read(self.progress_token, limits)
+    }
+
+    /// What is said; the message cut to `limit` bytes.
+    pub(super) fn progress(&self, limit: usize) -> Progress<'static> {
+        let message = self.message.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        Progress {
+            progress: self.progress,
+            total: self.total.and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            message: message.map(|text| Cow::Owned(truncate(&text, limit).into())),
+        }
+    }
+}
+
+/// The same, written for one version.
+pub(super) struct ProgressOut<'a> {
+    pub(super) token: &'a Id,
+    pub(super) said: &'a Progress<'a>,
+    pub(super) version: Option<ProtocolVersion>,
+}
+
+impl Serialize for ProgressOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("progressToken", self.token)?;
+        out.serialize_entry("progress", &self.said.progress)?;
+        if let Some(total) = self.said.total.filter(|total| total.is_finite()) {
+            out.serialize_entry("total", &total)?;
+        }
+        if let Some(message) = &self.said.message {
+            if self.version.is_some_and(|version| version >= ProtocolVersion::V2025_03_26) {
+                out.serialize_entry("message", message)?;
+            }
+        }
+        out.end()
+    }
+}
+
+/// The token of a request, from its `_meta`. `None` where there is none that could be echoed.
+pub(super) fn token(meta: Option<&RawValue>, limits: &Limits) -> Option<Id> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Meta<'a> {
+        #[serde(borrow)]
+        progress_token: Option<&'a RawValue>,
+    }
+    let meta: Meta<'_> = serde_json::from_str(meta?.get()).ok()?;
+    Id::read(meta.progress_token?, limits)
+}
+
+/// The token of a request, from its parameters.
+pub(super) fn token_of(params: Option<&RawValue>, limits: &Limits) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<&'a RawValue>,
+    }
+    let params: Params<'_> = serde_json::from_str(params?.get()).ok()?;
+    token(params.meta, limits)
+}
+
+/// The parameters with this token in their `_meta`, in place of any other. `None` if they cannot be written.
+pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) -> Option<Box<RawValue>> {
+    let written = to_raw_value(&params).ok()?;
+    let mut members = Members::read(&written)?;
+    let meta = members.take("_meta");
+    let mut meta = meta.and_then(Members::read).unwrap_or_default();
+    meta.take("progressToken");
+    let token = to_raw_value(&token).ok()?;
+    meta.0.push(("progressToken".into(), &token));
+    let meta = to_raw_value(&meta).ok()?;
+    members.0.push(("_meta".into(), &meta));
+    to_raw_value(&members).ok()
+}
+
+/// The members of an object as they are written, in their order.
+#[derive(Default)]
+pub(super) struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Those of this object; none of `null`. `None` if it is neither.
+    pub(super) fn read(raw: &'a RawValue) -> Option<Self> {
+        match raw.get() {
+            "null" => Some(Self::default()),
+            object => serde_json::from_str(object).ok(),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| *value)
+    }
+
+    fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        let value = self.get(name);
+        self.0.retain(|(member, _)| member != name);
+        value
+    }
+}
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+
+        impl<'de> Visitor<'de> for All {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(All)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_put_beside_what_is_there() {
+        const CASES: &[(&str, &str, Option<&str>)] = &[
+            ("nothing", "null", Some(r#"{"_meta":{"progressToken":7}}"#)),
+            ("empty", "{}", Some(r#"{"_meta":{"progressToken":7}}"#)),
+            ("others", r#"{"b":[1],"a":{}}"#, Some(r#"{"b":[1],"a":{},"_meta":{"progressToken":7}}"#)),
+            (
+                "other metadata",
+                r#"{"_meta":{"x":null},"a":1}"#,
+                Some(r#"{"a":1,"_meta":{"x":null,"progressToken":7}}"#),
+            ),
+            (
+                "another token",
+                r#"{"_meta":{"progressToken":"abc"}}"#,
+                Some(r#"{"_meta":{"progressToken":7}}"#),
+            ),
+            ("metadata null", r#"{"_meta":null}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
+            ("no object", "[1]", None),
+        ];
+        for (name, params, want) in CASES {
+            let params: &RawValue = serde_json::from_str(params).unwrap();
+            let got = with_token(Some(params), 7);
+            assert_eq!(got.as_deref().map(RawValue::get), *want, "{name}");
+        }
+        assert_eq!(with_token(None::<&()>, 7).unwrap().get(), r#"{"_meta":{"progressToken":7}}"#);
+    }
+
+    #[test]
+    fn progress_is_written_for_its_version() {
+        let token = Id::from(7);
+        let said = Progress::new(0.5).of(1.0).saying("half");
+        let write = |said: &Progress<'_>, version| {
+            serde_json::to_string(&ProgressOut { token: &token, said, version: Some(version) }).unwrap()
+        };
+        assert_eq!(
+            write(&said, ProtocolVersion::V2025_03_26),
+            r#"{"progressToken":7,"progress":0.5,"total":1.0,"message":"half"}"#
+        );
+        assert_eq!(
+            write(&said, ProtocolVersion::V2024_11_05),
+            r#"{"progressToken":7,"progress":0.5,"total":1.0}"#
+        );
+        let endless = Progress::new(2.0).of(f64::INFINITY);
+        assert_eq!(write(&endless, ProtocolVersion::NEWEST), r#"{"progressToken":7,"progress":2.0}"#);
+    }
+}

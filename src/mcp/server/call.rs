@@ -1,0 +1,138 @@
+//! A call of a tool: decoded while its message is read where that goes, else from its raw parameters.
+//!
+//! Both ways end in the same values. The first knows but one spelling, the one that senders use; whatever is wrong, or
+//! just different, is left to the second, which says what is wrong.
+
+use alloc::format;
+
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, Error, IgnoredAny, MapAccess},
+};
+use serde_json::value::RawValue;
+
+use super::{Server, ServerEvent};
+use crate::{
+    Outbox,
+    mcp::{Tools, incoming::refuse_busy, incoming::refuse_duplicate, params, progress},
+    rpc::{
+        ErrorObject, Id, Limits, code,
+        single_pass::{Name, Params},
+        write,
+    },
+    text::truncate,
+};
+
+/// A call and the token by which its progress is to be reported.
+pub(super) struct Decoded<C> {
+    tool: C,
+    token: Option<Id>,
+}
+
+/// Decodes the parameters of a call that lie in `text`.
+pub(super) struct CallParams<'s, 't, T> {
+    tools: &'s T,
+    limits: &'s Limits,
+    text: &'t str,
+}
+
+impl<T: Tools> Server<T> {
+    pub(super) const fn call_params<'s, 't>(&'s self, text: &'t str) -> CallParams<'s, 't, T> {
+        CallParams { tools: &self.tools, limits: &self.session.limits, text }
+    }
+
+    /// Opens a call, or answers why not: whatever is wrong with it, the peer hears it under the id of the call.
+    pub(super) fn call(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
+        if self.session.incoming.is_full() {
+            return refuse_busy(&id, out);
+        }
+        match self.decode(params) {
+            Ok(call) => self.called(id, call, out),
+            Err(error) => {
+                // It may repeat what the peer sent, at any length.
+                let message = truncate(&error.message, self.session.limits.reason);
+                out.message(|buf| write::error(buf, &id, error.code, message, error.data.as_deref()));
+            }
+        }
+    }
+
+    /// Opens a call that was decoded.
+    pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, out: &mut impl Outbox) {
+        if self.session.incoming.is_in_flight(&id) {
+            return refuse_duplicate(&id, out);
+        }
+        let Decoded { tool, token } = call;
+        let (now, patience) = (self.session.now(), self.tools.patience(&tool));
+        if let Some(call) = self.session.incoming.open_tool(now, id, patience, token, out) {
+            self.session.push(ServerEvent::Call { call, tool });
+        }
+    }
+
+    fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, ErrorObject> {
+        let invalid = |error: serde_json::Error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"));
+        let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
+        let call: params::Call<'_> = serde_json::from_str(params).map_err(invalid)?;
+        self.tools.check(&call.name)?;
+        let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
+        if !arguments.starts_with('{') {
+            return Err(ErrorObject::new(code::INVALID_PARAMS, "arguments is not an object"));
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(arguments);
+        let tool = self.tools.decode(&call.name, &mut deserializer).map_err(invalid)?;
+        deserializer.end().map_err(invalid)?;
+        Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits) })
+    }
+}
+
+impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
+    type Value = Decoded<T::Call>;
+    const METHOD: &'static str = "tools/call";
+
+    fn decode<A: MapAccess<'t>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let (mut name, mut tool, mut meta) = (None, None, None);
+        while let Some(member) = members.next_key::<Name<'t>>()? {
+            match (member.0, name) {
+                ("name", None) => {
+                    let called = members.next_value()?;
+                    self.tools.check(called).map_err(|_| another_way())?;
+                    name = Some(called);
+                }
+                ("arguments", Some(name)) if tool.is_none() && member.is_of_object(self.text) => {
+                    tool = Some(members.next_value_seed(Arguments { tools: self.tools, name })?);
+                }
+                ("_meta", _) if meta.is_none() => meta = Some(members.next_value::<&RawValue>()?),
+                ("name" | "arguments" | "_meta", _) => return Err(another_way()),
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        let name = name.ok_or_else(another_way)?;
+        let tool = match tool {
+            Some(tool) => tool,
+            None => {
+                let mut none = serde_json::Deserializer::from_str(params::NO_ARGUMENTS);
+                self.tools.decode(name, &mut none).map_err(|_| another_way())?
+            }
+        };
+        Ok(Decoded { tool, token: progress::token(meta, self.limits) })
+    }
+}
+
+/// The error that leaves a text to the other way. Nobody reads it.
+fn another_way<E: Error>() -> E {
+    E::custom("")
+}
+
+struct Arguments<'s, 't, T> {
+    tools: &'s T,
+    name: &'t str,
+}
+
+impl<'t, T: Tools> DeserializeSeed<'t> for Arguments<'_, 't, T> {
+    type Value = T::Call;
+
+    fn deserialize<D: Deserializer<'t>>(self, arguments: D) -> Result<T::Call, D::Error> {
+        self.tools.decode(self.name, arguments)
+    }
+}

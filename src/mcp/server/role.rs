@@ -1,0 +1,135 @@
+//! What a server does with the requests and notifications of the client, and what it permits when:
+//!
+//! | | awaiting initialize | initializing | ready | draining |
+//! | --- | --- | --- | --- | --- |
+//! | `ping` | `{}` | `{}` | `{}` | `{}` |
+//! | `server/discover` | -32601 | -32601 | -32601 | -32601 |
+//! | `initialize` | answered | -32600 | -32600 | -32600 |
+//! | other requests | -32600 | served or forwarded | served or forwarded | -32600 |
+//! | `notifications/initialized` | dropped, reported | makes ready | ignored | ignored |
+//! | `notifications/cancelled` | ignored | ends the call | ends the call | ends the call |
+//! | `notifications/progress` | ignored | of a request | of a request | of a request |
+//! | other notifications | dropped, reported | handed on | handed on | dropped |
+//!
+//! A request with the id of an open call is refused whatever it asks. Between the answer to `initialize` and
+//! `notifications/initialized` everything is served, since clients do not wait.
+
+use alloc::borrow::ToOwned;
+
+use serde_json::value::RawValue;
+
+use super::{Server, ServerEvent, Told};
+use crate::{
+    Outbox,
+    mcp::{
+        Outcome, Tools,
+        inbound::{self, Asked, Role},
+        incoming::{answer, not_found, refuse},
+        outgoing::Purpose,
+        params::{self, Empty, Initialize, NoPrompts, NoResourceTemplates, NoResources, SetLevel, ToolList},
+        session::{Session, State},
+        tools::digest,
+    },
+    rpc::{Id, RequestId, Violation, code, single_pass},
+};
+
+impl<T: Tools> Server<T> {
+    pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
+        if matches!(self.session.state, State::Opening | State::Ready)
+            && !self.config.forward.takes("tools/call", true)
+        {
+            if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
+            {
+                return self.called(id, call, out);
+            }
+        }
+        inbound::receive(self, text, out);
+    }
+
+    fn initialize(&mut self, id: &Id, params: Option<&RawValue>, out: &mut impl Outbox) {
+        let asked = Initialize::read(params);
+        let version = asked.version();
+        self.client = asked.client();
+        self.capabilities = asked.capabilities.map(ToOwned::to_owned);
+        self.session.version = Some(version);
+        self.session.state = State::Opening;
+        let result = params::InitializeResultOut {
+            protocol_version: version.as_str(),
+            capabilities: params::Capabilities { config: &self.config },
+            server_info: &self.config.info,
+            instructions: self.config.instructions.as_deref(),
+        };
+        answer(id, &result, out);
+    }
+
+    fn serve(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+        let Asked { ref id, method, params } = asked;
+        if method.ends_with("/list") && params::has_cursor(params) {
+            return refuse(id, code::INVALID_PARAMS, "unknown cursor", out);
+        }
+        match method {
+            "tools/list" => {
+                answer(id, &ToolList { tools: self.tools.specs() }, out);
+                self.told = Told { digest: digest(self.tools.specs()), pending: false };
+                self.session.push(ServerEvent::ToolsListed);
+            }
+            "tools/call" => self.call(asked.id, params, out),
+            "resources/list" => answer(id, &NoResources { resources: [] }, out),
+            "resources/templates/list" => answer(id, &NoResourceTemplates { resource_templates: [] }, out),
+            "prompts/list" => answer(id, &NoPrompts { prompts: [] }, out),
+            "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
+                Some(level) => {
+                    self.log_level = Some(level);
+                    answer(id, &Empty {}, out);
+                }
+                None => refuse(id, code::INVALID_PARAMS, "unknown level", out),
+            },
+            _ => not_found(id, method, out),
+        }
+    }
+
+    /// Whether a method is served here although everything else is forwarded.
+    fn models(&self, method: &str) -> bool {
+        match method {
+            "tools/list" | "tools/call" => true,
+            "logging/setLevel" => self.log_level.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl<T: Tools> Role for Server<T> {
+    type Event = ServerEvent<T::Call>;
+
+    fn session(&mut self) -> &mut Session<Self::Event> {
+        &mut self.session
+    }
+
+    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+        match (self.session.state, asked.method) {
+            (State::Awaiting, "initialize") => self.initialize(&asked.id, asked.params, out),
+            (State::Awaiting, _) => refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out),
+            (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
+            (_, method) if self.config.forward.takes(method, self.models(method)) => {
+                self.session.forward(asked.id, method, asked.params, out);
+            }
+            _ => self.serve(asked, out),
+        }
+    }
+
+    fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
+        match (self.session.state, method) {
+            (State::Opening, "notifications/initialized") => {
+                self.session.open();
+                self.session.push(ServerEvent::Ready);
+            }
+            (State::Ready | State::Draining, "notifications/initialized") => {}
+            (State::Awaiting, _) => self.session.report(Violation::Premature),
+            (State::Opening | State::Ready, _) => self.session.hand_on(method, params),
+            (State::Idle | State::Draining | State::Failed | State::Closed, _) => {}
+        }
+    }
+
+    /// A server asks nothing of its own but pings.
+    fn on_own_outcome(&mut self, _: RequestId, _: Purpose, _: Outcome, _: &mut impl Outbox) {}
+}

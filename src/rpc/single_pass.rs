@@ -1,0 +1,296 @@
+//! A request whose parameters are decoded while the envelope around them is read: one pass over the text where
+//! [`classify`](super::classify) and a decoder behind it need three.
+//!
+//! It goes the straight way alone: the method before the parameters, as every sender seen writes it, and nothing wrong
+//! anywhere. Whatever else a text is, is for `classify` to say. So the two never disagree: what is found here is what
+//! `classify` would have found, and every refusal has one place where it is written.
+
+use core::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{Id, Limits, depth, message::Member};
+use crate::text::truncate;
+
+/// How the parameters of one method are decoded.
+pub trait Params<'t>: Sized {
+    /// What becomes of them.
+    type Value;
+
+    /// The method.
+    const METHOD: &'static str;
+
+    /// Decodes them. They are an object, and these its members.
+    ///
+    /// # Errors
+    ///
+    /// If they are not what is wanted, or are so only in another way than the straight one.
+    fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
+}
+
+/// How far into a text the method is looked for: behind an id of some length.
+const HEAD: usize = 128;
+
+/// The id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about it.
+pub fn request<'t, P: Params<'t>>(text: &'t str, limits: &Limits, params: P) -> Option<(Id, P::Value)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !truncate(text, HEAD).contains(P::METHOD) || depth::exceeds(text, limits.depth) {
+        return None;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let found = deserializer.deserialize_map(Envelope { limits, params, text: PhantomData }).ok()?;
+    deserializer.end().ok()?;
+    Some(found)
+}
+
+struct Envelope<'t, 'l, P> {
+    limits: &'l Limits,
+    params: P,
+    text: PhantomData<&'t str>,
+}
+
+impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'t, '_, P> {
+    type Value = (Id, P::Value);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a request")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut version, mut id, mut method, mut value) = (false, None, false, None);
+        let mut decoder = Some(self.params);
+        while let Some(member) = map.next_key()? {
+            match member {
+                Member::Jsonrpc if !version => {
+                    version = map.next_value::<&RawValue>()?.get() == r#""2.0""#;
+                    if !version {
+                        return Err(another_way());
+                    }
+                }
+                Member::Id if id.is_none() => {
+                    id = Some(Id::read(map.next_value()?, self.limits).ok_or_else(another_way)?);
+                }
+                Member::Method if !method => {
+                    method = map.next_value::<&str>()? == P::METHOD;
+                    if !method {
+                        return Err(another_way());
+                    }
+                }
+                Member::Params if method => {
+                    let decoder = decoder.take().ok_or_else(another_way)?;
+                    value = Some(map.next_value_seed(Seed { decoder, text: PhantomData })?);
+                }
+                Member::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                // Out of order, there twice, or of a response.
+                Member::Jsonrpc
+                | Member::Id
+                | Member::Method
+                | Member::Params
+                | Member::Result
+                | Member::Error => return Err(another_way()),
+            }
+        }
+        match (version, id, value) {
+            (true, Some(id), Some(value)) => Ok((id, value)),
+            _ => Err(another_way()),
+        }
+    }
+}
+
+/// The error that ends an attempt. Nobody reads it.
+fn another_way<E: Error>() -> E {
+    E::custom("")
+}
+
+struct Seed<'t, P> {
+    decoder: P,
+    text: PhantomData<&'t str>,
+}
+
+impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<'t, P> {
+    type Value = P::Value;
+
+    fn deserialize<D: Deserializer<'t>>(self, params: D) -> Result<P::Value, D::Error> {
+        params.deserialize_map(self)
+    }
+}
+
+impl<'t, P: Params<'t>> Visitor<'t> for Seed<'t, P> {
+    type Value = P::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, members: A) -> Result<P::Value, A::Error> {
+        self.decoder.decode(members)
+    }
+}
+
+/// The name of a member that is written without escapes, where it lies in its text.
+///
+/// The place tells what kind of value follows, which a [`Deserializer`] tells nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'t>(pub &'t str);
+
+impl Name<'_> {
+    /// Whether the value behind this name in `text` is an object. False where it cannot be told.
+    #[must_use]
+    pub fn is_of_object(self, text: &str) -> bool {
+        let begin = text.as_ptr().addr();
+        let behind = self.0.as_ptr().addr().checked_sub(begin).and_then(|at| at.checked_add(self.0.len()));
+        let mut bytes = behind.and_then(|at| text.as_bytes().get(at..)).unwrap_or_default();
+        for wanted in [b'"', b':', b'{'] {
+            while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = bytes {
+                bytes = rest;
+            }
+            match bytes {
+                [first, rest @ ..] if *first == wanted => bytes = rest,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+impl<'de: 't, 't> serde::Deserialize<'de> for Name<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Not borrowed where escapes were undone, and then it lies elsewhere.
+        <&'t str>::deserialize(deserializer).map(Name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::{Message, classify};
+    use alloc::{format, string::String};
+
+    /// Takes `{"n": number}`.
+    struct Numbers;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Number {
+        n: i64,
+    }
+
+    impl<'t> Params<'t> for Numbers {
+        type Value = Number;
+        const METHOD: &'static str = "count";
+
+        fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Number, A::Error> {
+            serde::Deserialize::deserialize(serde::de::value::MapAccessDeserializer::new(params))
+        }
+    }
+
+    fn found(text: &str) -> Option<(Id, Number)> {
+        request(text, &Limits::default(), Numbers)
+    }
+
+    #[test]
+    fn what_is_found_is_what_classification_finds() {
+        let members = [
+            r#""jsonrpc":"2.0""#,
+            r#""id":7"#,
+            r#""method":"count""#,
+            r#""params":{"n":1}"#,
+            r#""params":{"n":1,"x":[]}"#,
+            r#""params":{}"#,
+            r#""params":null"#,
+            r#""params":[1]"#,
+            r#""method":"other""#,
+            r#""method":"c\u006funt""#,
+            r#""m\u0065thod":"count""#,
+            r#""id":null"#,
+            r#""jsonrpc":"1.0""#,
+            r#""result":{}"#,
+            r#""error":null"#,
+            r#""count":{"n":2}"#,
+            r#""x":"#,
+        ];
+        let mut hits = 0;
+        arbtest::arbtest(|u| {
+            let mut picked = members[..4].to_vec();
+            for _ in 0..u.int_in_range(0..=4)? {
+                picked.swap(u.choose_index(4)?, u.choose_index(4)?);
+            }
+            for _ in 0..u.int_in_range(0..=2)? {
+                let (at, member) = (u.choose_index(4)?, *u.choose(&members)?);
+                if u.arbitrary()? {
+                    picked.insert(at, member);
+                } else {
+                    picked[at] = member;
+                }
+            }
+            let text = format!(
+                "{}{{{}}}{}",
+                u.choose(&["", "\u{feff}"])?,
+                picked.join(", "),
+                u.choose(&["", " ", "x"])?
+            );
+            let Some((id, value)) = found(&text) else { return Ok(()) };
+            hits += 1;
+            let Message::Request { id: want, method, params } = classify(&text, &Limits::default()) else {
+                unreachable!("{text}");
+            };
+            assert_eq!((id, &*method), (want, "count"), "{text}");
+            assert_eq!(serde_json::from_str::<Number>(params.unwrap().get()).unwrap(), value, "{text}");
+            Ok(())
+        })
+        .budget_ms(1_000);
+        assert!(hits > 20, "{hits}");
+    }
+
+    #[test]
+    fn the_straight_way_is_that_of_all_senders() {
+        const CASES: &[(&str, &str, bool)] = &[
+            ("TypeScript", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7}"#, true),
+            ("Rust, Python", r#"{"jsonrpc":"2.0","id":7,"method":"count","params":{"n":1}}"#, true),
+            (
+                "with space",
+                "{ \"jsonrpc\" : \"2.0\",\n\"id\":7,\"method\":\"count\",\"params\":{\"n\":1}}\n",
+                true,
+            ),
+            ("parameters first", r#"{"params":{"n":1},"method":"count","jsonrpc":"2.0","id":7}"#, false),
+            ("no id", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0"}"#, false),
+            ("no version", r#"{"method":"count","params":{"n":1},"id":7}"#, false),
+            (
+                "parameters that do not fit",
+                r#"{"method":"count","params":{"n":"x"},"jsonrpc":"2.0","id":7}"#,
+                false,
+            ),
+            ("an id twice", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7,"id":7}"#, false),
+            ("text behind it", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7}{}"#, false),
+        ];
+        for (name, text, want) in CASES {
+            assert_eq!(found(text).is_some(), *want, "{name}");
+        }
+        let deep = |levels: usize| {
+            let x: String =
+                core::iter::repeat_n('[', levels).chain(core::iter::repeat_n(']', levels)).collect();
+            format!(r#"{{"method":"count","params":{{"n":1}},"jsonrpc":"2.0","id":7,"x":{x}}}"#)
+        };
+        assert!(found(&deep(127)).is_some() && found(&deep(128)).is_none());
+    }
+
+    #[test]
+    fn a_name_tells_what_follows() {
+        const CASES: &[(&str, bool)] = &[
+            (r#"{"a":{}}"#, true),
+            ("{\"a\" \t:\r\n {}}", true),
+            (r#"{"a":[]}"#, false),
+            (r#"{"a":"{"}"#, false),
+            (r#"{"a"#, false),
+        ];
+        for (text, want) in CASES {
+            assert_eq!(Name(text.get(2..3).unwrap()).is_of_object(text), *want, "{text}");
+        }
+        assert!(!Name("a").is_of_object(r#"{"a":{}}"#), "it lies elsewhere");
+    }
+}
