@@ -6,10 +6,16 @@
     unreachable_pub,
     clippy::unwrap_used,
     clippy::panic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::exhaustive_enums,
     clippy::wildcard_enum_match_arm,
     reason = "shared by several tests, none of which uses all of it"
 )]
+
+pub mod peer;
+pub mod rules;
+pub mod watch;
 
 use std::time::Duration;
 

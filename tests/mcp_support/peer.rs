@@ -1,0 +1,143 @@
+//! Both roles behind one face, so that one model judges them.
+
+use ide_mcp::{
+    Time,
+    mcp::{CallEnd, Client, ClientEvent, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout},
+    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, Violation},
+};
+use serde_json::Value;
+
+use super::{Lines, TestTools};
+
+/// What either role reports.
+#[derive(Debug)]
+pub enum Happened {
+    Ready,
+    Failed,
+    ToolsListed,
+    Call(CallId),
+    CallEnded(CallId, CallEnd),
+    Outcome(RequestId, Outcome),
+    Progress(RequestId, f64),
+    Notification(Box<str>),
+    PeerError(ErrorObject),
+    Violation(Violation),
+    TooManyViolations,
+    Unresponsive,
+}
+
+/// What both roles can do.
+pub trait Peer {
+    fn receive(&mut self, now: Time, text: &str, out: &mut Lines);
+    fn tick(&mut self, now: Time);
+    fn poll(&mut self, out: &mut Lines) -> Option<Happened>;
+    fn deadline(&self) -> Option<Time>;
+    fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), Gone>;
+    fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone>;
+    fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, Gone>;
+    fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone>;
+    fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), SendError>;
+    fn request(&mut self, method: &str, timeout: Timeout, out: &mut Lines) -> Result<RequestId, SendError>;
+    fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool;
+    fn drain(&mut self);
+    fn shut_down(&mut self, out: &mut Lines);
+    fn close(&mut self);
+    fn is_ready(&self) -> bool;
+    fn is_closed(&self) -> bool;
+    fn is_open(&self, call: CallId) -> bool;
+    fn version(&self) -> Option<ProtocolVersion>;
+    fn open_calls(&self) -> usize;
+    fn open_requests(&self) -> usize;
+}
+
+macro_rules! peer {
+    ($role:ty, $event:ident, $($mine:pat => $happened:expr),+) => {
+        impl Peer for $role {
+            fn receive(&mut self, now: Time, text: &str, out: &mut Lines) {
+                self.receive(now, text, out);
+            }
+            fn tick(&mut self, now: Time) {
+                self.tick(now);
+            }
+            fn poll(&mut self, out: &mut Lines) -> Option<Happened> {
+                Some(match self.poll_event(out)? {
+                    $($mine => $happened,)+
+                    $event::Request { call, .. } => Happened::Call(call),
+                    $event::CallEnded { call, how } => Happened::CallEnded(call, how),
+                    $event::Outcome { request, outcome } => Happened::Outcome(request, outcome),
+                    $event::Progress { request, progress } => Happened::Progress(request, progress.progress),
+                    $event::Notification { method, .. } => Happened::Notification(method),
+                    $event::PeerError(error) => Happened::PeerError(error),
+                    $event::Violation(violation) => Happened::Violation(violation),
+                    $event::TooManyViolations => Happened::TooManyViolations,
+                    $event::Unresponsive => Happened::Unresponsive,
+                    other => panic!("unknown event {other:?}"),
+                })
+            }
+            fn deadline(&self) -> Option<Time> {
+                self.deadline()
+            }
+            fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), Gone> {
+                self.respond(call, result, out)
+            }
+            fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone> {
+                self.fail(call, -1, "no", out)
+            }
+            fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, Gone> {
+                self.progress(call, said, out)
+            }
+            fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+                self.wait(call, timeout)
+            }
+            fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), SendError> {
+                self.notify(method, None::<&()>, out)
+            }
+            fn request(
+                &mut self,
+                method: &str,
+                timeout: Timeout,
+                out: &mut Lines,
+            ) -> Result<RequestId, SendError> {
+                self.request(method, None::<&()>, timeout, out)
+            }
+            fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool {
+                self.cancel(request, Some("why"), out)
+            }
+            fn drain(&mut self) {
+                self.drain();
+            }
+            fn shut_down(&mut self, out: &mut Lines) {
+                self.shut_down("shutting down", out);
+            }
+            fn close(&mut self) {
+                self.close();
+            }
+            fn is_ready(&self) -> bool {
+                self.is_ready()
+            }
+            fn is_closed(&self) -> bool {
+                self.is_closed()
+            }
+            fn is_open(&self, call: CallId) -> bool {
+                self.is_open(call)
+            }
+            fn version(&self) -> Option<ProtocolVersion> {
+                self.protocol_version()
+            }
+            fn open_calls(&self) -> usize {
+                self.open_calls()
+            }
+            fn open_requests(&self) -> usize {
+                self.open_requests()
+            }
+        }
+    };
+}
+
+peer!(Server<TestTools>, ServerEvent,
+    ServerEvent::Ready => Happened::Ready,
+    ServerEvent::ToolsListed => Happened::ToolsListed,
+    ServerEvent::Call { call, .. } => Happened::Call(call));
+peer!(Client, ClientEvent,
+    ClientEvent::Ready(_) => Happened::Ready,
+    ClientEvent::Failed(_) => Happened::Failed);
