@@ -249,7 +249,7 @@ fn a_noisy_client_does_not_keep_a_quiet_one_waiting() {
 }
 
 #[test]
-fn a_selection_that_rests_goes_to_everybody_by_itself() {
+fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     let deaf = editors.open();
@@ -573,7 +573,7 @@ fn attach(editors: &mut Editors, conn: ConnId) {
 }
 
 #[test]
-fn a_call_is_answered_where_it_came_from() {
+fn i35_a_call_is_answered_where_it_came_from() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     let (first, second) = (editors.call(one, &open_diff(1, "t")), editors.call(two, &open_diff(1, "t")));

@@ -427,7 +427,7 @@ fn h11_paths_are_compared_as_they_are() {
 }
 
 #[test]
-fn no_answer_holds_the_token_or_what_was_sent() {
+fn j13_no_answer_holds_the_token_or_what_was_sent() {
     for (name, change, _) in FAULTS {
         let answer = answer_of(strict(), &head(&[*change]));
         for secret in [token().as_str(), "evil.example", "elsewhere", "pcm"] {

@@ -89,7 +89,7 @@ fn a_diff_may_also_be_answered_as_failed() {
 }
 
 #[test]
-fn what_the_client_ends_is_answered_and_told_once() {
+fn i37_what_the_client_ends_is_answered_and_told_once() {
     let attached = || Editor::attached(config());
 
     let mut editor = attached();
@@ -146,7 +146,7 @@ fn a_cancelled_diff_is_told_and_never_answered() {
 }
 
 #[test]
-fn every_ending_of_the_connection_ends_everything_once() {
+fn j08_every_ending_of_the_connection_ends_everything_once() {
     type Ending = fn(&mut Editor) -> Vec<ServerEvent>;
     let cases: &[(&str, Ending, &str)] = &[
         ("the transport is gone", Editor::eof, "Closed(Vanished)"),
@@ -331,7 +331,7 @@ fn calls_arrive_typed() {
 }
 
 #[test]
-fn the_selection_waits_until_it_is_heard() {
+fn i38_the_selection_waits_until_it_is_heard() {
     let steps: &[(&str, &[(u64, &str)], u64)] = &[
         ("ide_connected", &[(10, INITIALIZE), (20, INITIALIZED), (30, CONNECTED)], 30),
         ("ide_connected first", &[(10, INITIALIZE), (20, CONNECTED), (30, INITIALIZED)], 30),
@@ -383,7 +383,7 @@ fn the_time_of_the_grace_is_a_deadline() {
 }
 
 #[test]
-fn the_selection_is_sent_again_after_a_change_of_the_tools() {
+fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     for listed_after in [Some(40), None] {
         let mut editor = Editor::attached(config());
@@ -557,6 +557,45 @@ fn peers_that_break_the_rules_are_told_which() {
     );
     assert_eq!(read(&editor.written()), [closed(Violation::TooManyMalformedMessages)]);
     assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
+}
+
+/// A whole conversation, cut anywhere: what is reported and what is written depends on the bytes alone.
+#[test]
+fn i26_cuts_do_not_matter() {
+    let said = [
+        request(1, "tools/list"),
+        call(2, "countLines", "{}"),
+        open_diff(3, "t"),
+        "garbage".to_owned(),
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+        close_tab(4, "t"),
+        request("\"5\"", "ping"),
+    ];
+    let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
+    let run = |cuts: &[usize]| {
+        let mut editor = Editor::attached(config());
+        editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        let mut events = Vec::new();
+        let mut from = 0;
+        for to in cuts.iter().copied().chain([bytes.len()]) {
+            events.extend(editor.feed(&bytes[from..to]));
+            from = to;
+        }
+        (shown(&events), editor.texts())
+    };
+    let whole = run(&[]);
+    assert_eq!((whole.0.len(), whole.1.len()), (6, 5), "{whole:?}");
+    arbtest::arbtest(|u| {
+        let mut cuts = Vec::new();
+        for _ in 0..u.int_in_range(0..=12)? {
+            cuts.push(u.int_in_range(0..=bytes.len())?);
+        }
+        cuts.sort_unstable();
+        assert_eq!(run(&cuts), whole, "{cuts:?}");
+        Ok(())
+    })
+    .budget_ms(500);
 }
 
 #[test]

@@ -146,7 +146,11 @@ impl Bench {
     }
 
     pub fn with(config: ServerConfig) -> Self {
-        let server = Server::new(config, TestTools::default(), SessionId::new(1));
+        Self::numbered(config, 1)
+    }
+
+    pub fn numbered(config: ServerConfig, session: u64) -> Self {
+        let server = Server::new(config, TestTools::default(), SessionId::new(session));
         Self { server, out: Lines::default(), now: Time::ZERO }
     }
 
@@ -226,6 +230,8 @@ pub fn describe(event: &ServerEvent<TestCall>) -> String {
         ServerEvent::PeerError(error) => format!("peer error {error}"),
         ServerEvent::Violation(violation) => format!("violation {violation:?}"),
         ServerEvent::TooManyViolations => "too many violations".into(),
+        ServerEvent::Unresponsive => "unresponsive".into(),
+        ServerEvent::Request { method, .. } => format!("request {method}"),
         other => panic!("unknown event {other:?}"),
     }
 }

@@ -243,6 +243,12 @@ impl<P: Peer> Watch<P> {
         sent
     }
 
+    /// What a text provokes, past the model.
+    pub fn raw(&mut self, text: &str) -> Vec<String> {
+        self.peer.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
     /// Lets time pass.
     #[track_caller]
     pub fn at(&mut self, now: Time) {
