@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
-    mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, Outcome, Timeout, ToolResult},
+    mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, Timeout, ToolResult},
     rpc::{RequestId, SendError, SessionId},
 };
 use mcp_support::{Bench, Lines, outcome_text};
@@ -323,6 +323,79 @@ fn what_the_server_says_and_asks() {
         agent.call(Timeout::Default);
         assert_eq!(agent.hear(text), *sent, "{name}");
         assert_eq!(agent.events(), *events, "{name}");
+    }
+}
+
+#[test]
+fn a_list_in_pages_is_one_outcome() {
+    let ask =
+        |id: u32, params: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/list"{params}}}"#);
+    let page = |id: u32, items: &str, next: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[{items}]{next}}}}}"#)
+    };
+    let listing = || {
+        let mut agent = Agent::ready();
+        let request = agent.client.list(List::Prompts, Timeout::Default, &mut agent.out).unwrap();
+        assert_eq!(agent.out.take(), [ask(2, "")]);
+        (agent, request)
+    };
+
+    let (mut agent, request) = listing();
+    assert_eq!(
+        agent.hear(&page(2, "1,2", r#","nextCursor":"\u00e9""#)),
+        [ask(3, r#","params":{"cursor":"\u00e9"}"#)],
+        "the cursor goes back as it came"
+    );
+    assert_eq!(agent.events(), [""; 0]);
+    assert_eq!(agent.hear(&page(3, "3", "")), [""; 0]);
+    let Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(list) }) =
+        agent.client.poll_event(&mut agent.out)
+    else {
+        panic!("no result")
+    };
+    assert_eq!((ended, list.get()), (request, r#"{"prompts":[1,2,3]}"#), "by the handle of the first");
+
+    let (mut agent, request) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert!(agent.client.cancel(request, None, &mut agent.out));
+    assert_eq!(
+        agent.out.take(),
+        [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#],
+        "the page that waits"
+    );
+    assert!(!agent.client.cancel(request, None, &mut agent.out));
+    assert_eq!(agent.events(), ["outcome Cancelled"]);
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert_eq!(agent.at(60_000).0, ["outcome TimedOut"]);
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert_eq!(agent.hear(&page(3, "", r#","nextCursor":"a""#)), [""; 0], "round in a circle");
+    assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
+
+    let (mut agent, _) = listing();
+    let mut pages = 0;
+    while !agent.hear(&page(2 + pages, "", &format!(r#","nextCursor":"{pages}""#))).is_empty() {
+        pages += 1;
+    }
+    assert_eq!((pages, agent.events().len()), (63, 2), "64 pages at most");
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    agent.client.close();
+    assert_eq!(agent.events(), ["outcome Closed"]);
+
+    let (mut agent, _) = listing();
+    agent.client.drain();
+    assert_eq!(agent.hear(&page(2, "", r#","nextCursor":"a""#)), [""; 0]);
+    assert_eq!(agent.events(), ["outcome Closed"], "nothing is asked while it drains");
+
+    for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
+        let (mut agent, _) = listing();
+        agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
+        assert_eq!(agent.events(), ["violation MalformedResponse", "outcome Malformed"], "{name}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! The invariants of a session, I1 to I38, each by a test with its number in the name. Those of the dialect (I26, I30, I35, I37, I38) are with its tests; the last test here sees to it that none is without one, nor any of the rows J1 to
+//! The invariants of a session, I1 to I38, each by a test with its number in the name. Those of the dialect (I26, I30,
+//! I35, I37, I38) are with its tests; the last test here sees to it that none is without one, nor any of the rows J1 to
 //! J13 of the acceptance table.
 //!
 //! Most are properties: a random script of what a client, the application and the clock do runs under the model of

@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Implementation, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult},
+    mcp::{CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult},
     rpc::{Gone, SendError, Violation},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
@@ -579,6 +579,38 @@ fn a_full_outbox_refuses_all_but_answers() {
     bench.server.respond(call, "x", &mut bench.out).unwrap();
     assert_eq!(bench.out.take().len(), 1);
     assert_eq!(bench.ask("8", "ping").len(), 1);
+}
+
+#[test]
+fn the_log_is_sent_from_the_level_that_the_client_wants() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.logging = Some(LogLevel::Warning);
+    let mut bench = Bench::with(config);
+    let log = |bench: &mut Bench, level| {
+        let sent = bench.server.log(level, Some("l"), &BTreeMap::from([("a", 1)]), &mut bench.out);
+        (sent, bench.out.take().len())
+    };
+    assert_eq!(log(&mut bench, LogLevel::Error), (Err(SendError::NotReady), 0));
+    bench.hear(INITIALIZE);
+    assert_eq!(log(&mut bench, LogLevel::Error), (Ok(true), 1), "before initialized");
+    assert_eq!(log(&mut bench, LogLevel::Notice), (Ok(false), 0));
+    let set = |level: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{{"level":{level}}}}}"#)
+    };
+    assert_eq!(bench.hear(&set("\"debug\"")), [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
+    bench.server.log(LogLevel::Debug, None, "text", &mut bench.out).unwrap();
+    assert_eq!(
+        bench.out.take(),
+        [r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"text"}}"#]
+    );
+    for level in ["\"loud\"", "7", "null"] {
+        assert!(bench.hear(&set(level))[0].contains("-32602"), "{level}");
+    }
+    assert_eq!(bench.server.log_level(), Some(LogLevel::Debug));
+    // Where it is not declared there is none.
+    let mut bench = Bench::ready();
+    assert!(bench.hear(&set("\"debug\""))[0].contains("-32601"));
+    assert_eq!(log(&mut bench, LogLevel::Emergency), (Err(SendError::Undeclared), 0));
 }
 
 /// Our own requests.

@@ -1,0 +1,291 @@
+//! What is not modelled goes through raw, in both directions, with its correlation: a bridge made of a server and a
+//! client stands between a client and a server, and neither can tell.
+#![cfg(feature = "mcp")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
+
+mod mcp_support;
+
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
+
+use ide_mcp::{
+    Time,
+    mcp::{
+        CallEnd, Client, ClientConfig, ClientEvent, Forward, Implementation, Outcome, RawTools, Server,
+        ServerConfig, ServerEvent, Timeout,
+    },
+    rpc::{CallId, RequestId, SessionId},
+};
+use mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
+
+/// Everything that comes to the server is asked of the other side by the client, and the other way round.
+struct Bridge {
+    server: Server<RawTools>,
+    client: Client,
+    /// What the server side of the bridge took, and as what the client side asked it; and the other way round.
+    down: BTreeMap<RequestId, CallId>,
+    up: BTreeMap<RequestId, CallId>,
+    to_agent: Lines,
+    to_editor: Lines,
+}
+
+const LONG: Timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
+
+impl Bridge {
+    /// A bridge both of whose sides are open.
+    fn open() -> Self {
+        let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
+        let named = ["tools/list", "tools/call", "x/raw", "x/fails", "x/waits", "resources/list"];
+        server.forward = Forward::Methods(named.map(Cow::from).to_vec());
+        let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
+        client.forward = Forward::Everything;
+        let mut bridge = Self {
+            server: Server::new(server, RawTools::new(vec![]), SessionId::new(1)),
+            client: Client::new(client, SessionId::new(2)),
+            down: BTreeMap::new(),
+            up: BTreeMap::new(),
+            to_agent: Lines::default(),
+            to_editor: Lines::default(),
+        };
+        bridge.agent_says(INITIALIZE);
+        bridge.agent_says(INITIALIZED);
+        bridge.client.start(Time::ZERO, &mut bridge.to_editor).unwrap();
+        bridge.editor_says(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#);
+        bridge.to_agent.take();
+        bridge.to_editor.take();
+        bridge
+    }
+
+    /// What the bridge sends to either side because of what the agent says.
+    fn agent_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+        self.server.receive(Time::ZERO, text, &mut self.to_agent);
+        self.work();
+        (self.to_agent.take(), self.to_editor.take())
+    }
+
+    fn editor_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+        self.client.receive(Time::ZERO, text, &mut self.to_editor);
+        self.work();
+        (self.to_agent.take(), self.to_editor.take())
+    }
+
+    fn work(&mut self) {
+        while let Some(event) = self.server.poll_event(&mut self.to_agent) {
+            match event {
+                ServerEvent::Request { call, method, params } => {
+                    let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
+                    self.down.insert(asked.unwrap(), call);
+                }
+                ServerEvent::CallEnded { call, how: CallEnd::Cancelled { reason } } => {
+                    let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
+                    self.client.cancel(*request, reason.as_deref(), &mut self.to_editor);
+                }
+                ServerEvent::Notification { method, params } => {
+                    self.client.notify(&method, params.as_deref(), &mut self.to_editor).unwrap();
+                }
+                ServerEvent::Outcome { request, outcome } => {
+                    if let Some(call) = self.up.remove(&request) {
+                        match outcome {
+                            Outcome::Result(result) => {
+                                self.client.respond(call, &result, &mut self.to_editor)
+                            }
+                            Outcome::Error(error) => self.client.fail_with(call, &error, &mut self.to_editor),
+                            other => panic!("{other:?}"),
+                        }
+                        .unwrap();
+                    }
+                }
+                ServerEvent::Ready | ServerEvent::Violation(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        while let Some(event) = self.client.poll_event(&mut self.to_editor) {
+            match event {
+                ClientEvent::Request { call, method, params } => {
+                    let asked =
+                        self.server.request(&method, params.as_deref(), Timeout::Default, &mut self.to_agent);
+                    self.up.insert(asked.unwrap(), call);
+                }
+                ClientEvent::Progress { request, progress } => {
+                    let call = self.down.get(&request).unwrap();
+                    self.server.progress(*call, &progress, &mut self.to_agent).unwrap();
+                }
+                ClientEvent::Notification { method, params } => {
+                    self.server.notify(&method, params.as_deref(), &mut self.to_agent).unwrap();
+                }
+                ClientEvent::Outcome { request, outcome } => {
+                    let call = self.down.remove(&request).unwrap();
+                    let _ = match outcome {
+                        Outcome::Result(result) => self.server.respond(call, &result, &mut self.to_agent),
+                        Outcome::Error(error) => self.server.fail_with(call, &error, &mut self.to_agent),
+                        _ => continue,
+                    };
+                }
+                ClientEvent::Ready(_) | ClientEvent::Violation(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+fn nothing() -> Vec<String> {
+    Vec::new()
+}
+
+#[test]
+fn a_bridge_passes_everything_on_under_ids_of_its_own() {
+    let mut bridge = Bridge::open();
+    for method in ["x/raw", "tools/call", "tools/list", "resources/list"] {
+        let down = bridge.agent_says(&format!(
+            r#"{{"jsonrpc":"2.0","id":"é-7.0","method":"{method}","params":{{"b":[1.50, "\u00e9"],"_meta":{{"progressToken":"t","x":1}},"a":{{}}}}}}"#
+        ));
+        let id = bridge.down.keys().next().copied().unwrap();
+        let serial: u64 = down.1[0].split([':', ',']).nth(3).unwrap().parse().unwrap();
+        assert_eq!(
+            down,
+            (
+                nothing(),
+                vec![format!(
+                    r#"{{"jsonrpc":"2.0","id":{serial},"method":"{method}","params":{{"b":[1.50, "\u00e9"],"a":{{}},"_meta":{{"x":1,"progressToken":{serial}}}}}}}"#
+                )]
+            ),
+            "what is inside goes through as it is written; the token is the bridge's"
+        );
+        let progress = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{serial},"progress":0.5,"message":"m"}}}}"#
+        );
+        assert_eq!(
+            bridge.editor_says(&progress).0,
+            [
+                r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"message":"m"}}"#
+            ]
+        );
+        let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":{serial},"result":{{"x": [1.0]}}}}"#));
+        assert_eq!(up, (vec![r#"{"jsonrpc":"2.0","id":"é-7.0","result":{"x": [1.0]}}"#.into()], nothing()));
+        assert!(!bridge.down.contains_key(&id));
+    }
+}
+
+#[test]
+fn errors_keep_their_data_and_cancellations_go_through() {
+    let mut bridge = Bridge::open();
+    let down = bridge.agent_says(r#"{"jsonrpc":"2.0","id":5,"method":"x/fails"}"#).1;
+    assert_eq!(
+        down,
+        [r#"{"jsonrpc":"2.0","id":2,"method":"x/fails","params":{"_meta":{"progressToken":2}}}"#]
+    );
+    let error = r#""error":{"code":-32042,"message":"m","data":{"a": 1}}}"#;
+    let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":2,{error}"#)).0;
+    assert_eq!(up, [format!(r#"{{"jsonrpc":"2.0","id":5,{error}"#)]);
+
+    bridge.agent_says(r#"{"jsonrpc":"2.0","id":6,"method":"x/waits"}"#);
+    let cancel = |id| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"r"}}}}"#
+        )
+    };
+    assert_eq!(bridge.agent_says(&cancel(6)), (nothing(), vec![cancel(3)]));
+    assert_eq!(
+        bridge.editor_says(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
+        (nothing(), nothing()),
+        "the late answer reaches nobody"
+    );
+}
+
+#[test]
+fn the_other_direction_is_the_same() {
+    let mut bridge = Bridge::open();
+    let asked = bridge.editor_says(
+        r#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"maxTokens":1}}"#,
+    );
+    assert_eq!(
+        asked,
+        (
+            vec![
+                r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"maxTokens":1}}"#
+                    .into()
+            ],
+            nothing()
+        )
+    );
+    let answered = bridge.agent_says(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#);
+    assert_eq!(
+        answered,
+        (nothing(), vec![r#"{"jsonrpc":"2.0","id":"s","error":{"code":-1,"message":"no"}}"#.into()])
+    );
+    for (said, to_agent) in [("x/one", true), ("x/two", false)] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{said}","params":{{"a": 1}}}}"#);
+        let heard = if to_agent { bridge.editor_says(&text).0 } else { bridge.agent_says(&text).1 };
+        assert_eq!(heard, [text]);
+    }
+}
+
+#[test]
+fn what_is_not_forwarded_is_answered_at_once() {
+    let config = |forward| {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.forward = forward;
+        let mut bench = Bench::with(config);
+        bench.hear(INITIALIZE);
+        bench.hear(INITIALIZED);
+        bench.events();
+        bench
+    };
+    let named = || {
+        Forward::Methods(vec![
+            "prompts/list".into(),
+            "tools/list".into(),
+            "ping".into(),
+            "server/discover".into(),
+        ])
+    };
+    // Forwarded, and answered at once, by nothing, these, everything.
+    let rows = [
+        ("x/y", [false, false, true]),
+        ("prompts/list", [false, true, true]),
+        ("logging/setLevel", [false, false, true]),
+        ("tools/list", [false, true, false]),
+        ("ping", [false; 3]),
+        ("server/discover", [false; 3]),
+        ("initialize", [false; 3]),
+    ];
+    for (method, forwarded) in rows {
+        for (forward, expected) in [Forward::Nothing, named(), Forward::Everything].into_iter().zip(forwarded)
+        {
+            let mut bench = config(forward.clone());
+            let sent = bench.ask("5", method);
+            assert_eq!(sent.is_empty(), expected, "{method} with {forward:?}: {sent:?}");
+            let events = bench.events();
+            assert_eq!(
+                events == [format!("request {method}")],
+                expected,
+                "{method} with {forward:?}: {events:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_nobody_answers_is_answered_with_an_error() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.forward = Forward::Everything;
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.ask("5", "x/y");
+    bench.events();
+    let (events, sent) = bench.at(30_000);
+    assert_eq!(events, ["ended Expired"]);
+    assert_eq!(
+        sent,
+        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no answer to this call within 30s"}}"#]
+    );
+    bench.ask("6", "x/y");
+    bench.server.shut_down("going", &mut bench.out);
+    assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32603,"message":"going"}}"#]);
+}
