@@ -14,7 +14,7 @@ use ide_mcp::{
         AuthToken, Client, ClientConfig, ClientEvent, CloseTab, DiffOutcome, GetDiagnostics, Mention,
         OpenDiff, Server, ServerConfig, ServerEvent, ToolRequest, ToolSet,
     },
-    mcp::{Implementation, Outcome, Timeout, ToolResult},
+    mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
     rpc::{Gone, RequestId, SendError, SessionId},
     ws::{self, Closed, ResponseError},
 };
@@ -250,6 +250,72 @@ fn what_an_editor_asks_is_answered() {
     };
     assert_eq!((*first, *second, empty.get(), error.code), (ping, roots, "{}", -32601));
     assert!(pair.client_events.is_empty());
+}
+
+/// What is not modelled is asked, reported on and answered raw, by either side.
+#[test]
+fn raw_requests_go_both_ways() {
+    let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+    let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
+    let mut config = config();
+    config.session.forward = Forward::Everything;
+    let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    client.session.forward = Forward::Methods(vec!["roots/list".into()]);
+    let mut pair = Pair::new(
+        Server::new(config, SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    );
+    pair.settle();
+    pair.client_events.clear();
+    pair.server_events.clear();
+
+    let asked = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
+    pair.settle();
+    let events = std::mem::take(&mut pair.server_events);
+    let [ServerEvent::Request { call, method, params: Some(params) }] = &events[..] else {
+        panic!("{events:?}")
+    };
+    let serial = params.get().matches(|c: char| c.is_ascii_digit()).next_back().unwrap().to_owned();
+    let want = format!(r#"{{"a":1,"_meta":{{"progressToken":{serial}}}}}"#);
+    assert_eq!((&**method, params.get()), ("x/raw", want.as_str()));
+    assert_eq!(pair.server.progress(*call, &Progress::new(1.0)), Ok(true));
+    pair.settle();
+    assert!(matches!(
+        &std::mem::take(&mut pair.client_events)[..],
+        [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
+    ));
+    pair.server.respond_raw(*call, &raw(r#"{"b":2}"#)).unwrap();
+    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered));
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
+
+    for well in [true, false] {
+        pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        pair.settle();
+        let events = std::mem::take(&mut pair.client_events);
+        let [ClientEvent::Request { call, params: None, .. }] = &events[..] else { panic!("{events:?}") };
+        match well {
+            true => pair.client.respond_raw(*call, &raw(r#"{"roots":[]}"#)).unwrap(),
+            false => pair.client.fail(*call, -1, "no").unwrap(),
+        }
+        pair.settle();
+        let outcome = std::mem::take(&mut pair.server_events);
+        let [ServerEvent::Outcome { outcome, .. }] = &outcome[..] else { panic!("{outcome:?}") };
+        assert_eq!(matches!(outcome, Outcome::Result(_)), well, "{outcome:?}");
+    }
+
+    // What is open ends with the connection.
+    pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    pair.client_events.clear();
+    pair.client.close();
+    pair.settle();
+    assert!(
+        matches!(&pair.client_events[..], [ClientEvent::CallEnded { .. }, ClientEvent::Closed(_)]),
+        "{:?}",
+        pair.client_events
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod support;
 use ide_mcp::{
     Machine, Wire,
     ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
-    mcp::{Outcome, Timeout, ToolResult},
+    mcp::{Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
     ws::{CloseCode, Violation},
 };
@@ -596,6 +596,27 @@ fn i26_cuts_do_not_matter() {
         Ok(())
     })
     .budget_ms(500);
+}
+
+/// JSON-RPC pings, as another dialect has them: 5 s, 3 s, and then the connection is closed.
+#[test]
+fn a_client_that_does_not_answer_pings_is_left() {
+    let mut config = without_keepalive();
+    config.session.keepalive = Some(Keepalive::default());
+    let mut editor = Editor::attached(config);
+    open(&mut editor, 1, "t");
+    editor.at(5_000);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]);
+    editor.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    editor.at(10_000);
+    assert_eq!(editor.texts().len(), 1);
+    assert_eq!(shown(&editor.at(12_999)), NOTHING);
+    let mut events = editor.at(13_000);
+    let body = [CloseCode::GOING_AWAY.get().to_be_bytes().to_vec(), b"no answer to a ping".to_vec()].concat();
+    assert_eq!(read(&editor.written()), [(CLOSE, body)]);
+    events.extend(editor.at(15_000));
+    let told = shown(&events);
+    assert!(told.len() == 2 && told[0] == "diff t Disconnected" && told[1].starts_with("Closed"), "{told:?}");
 }
 
 #[test]
