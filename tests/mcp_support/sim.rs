@@ -1,16 +1,17 @@
-//! Two sessions joined by a link that cuts, delays, stalls and ends, on a clock of their own, while a stranger puts
-//! lines of every kind between theirs. Both are under the model of `mcp_support::watch`, and every script ends in
+//! Two sessions joined by a WebSocket whose bytes are cut, delayed, stalled and ended, on a clock of their own, while a
+//! stranger puts texts of every kind between theirs. Both are under the model of `mcp_support::watch`, and every script ends in
 //! good order: what waits is answered or runs out of time, then both are closed.
 
 use std::{collections::VecDeque, time::Duration};
 
 use ide_mcp::{
-    Time,
+    Machine, Time, Wire,
     mcp::{
         Client, ClientConfig, Forward, Implementation, Keepalive, List, LogLevel, Progress, ProtocolVersion,
         Server, ServerConfig, Timeout,
     },
     rpc::SessionId,
+    ws::{self, Ask, OwnedEvent},
 };
 
 use crate::{
@@ -92,13 +93,64 @@ pub const MUST_HIT: &[&str] = &[
     "closed in order",
 ];
 
-/// One direction: lines, what they mean, and when they may arrive.
+/// One direction: texts that have not departed, what they mean and when they may, and the meanings of those that have.
 #[derive(Default)]
 struct Link {
     lines: VecDeque<(Time, String, Meaning, Option<&'static str>)>,
-    /// How much of the first line has arrived.
-    arrived: Vec<u8>,
+    travelling: VecDeque<(Meaning, Option<&'static str>)>,
     stalled: bool,
+}
+
+impl Link {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.travelling.is_empty()
+    }
+}
+
+/// The connection that carries both directions.
+struct Socket {
+    client: ws::Client<Random>,
+    server: ws::Server,
+}
+
+impl Socket {
+    fn open(random: &mut Random) -> Self {
+        let mut limits = ws::Limits::default();
+        limits.keepalive = None;
+        let ask = Ask::new("127.0.0.1:1");
+        let mut socket = Self {
+            client: ws::Client::new(ask, Random::new(random.next()), limits.clone(), Time::ZERO).unwrap(),
+            server: ws::Server::new(limits, Time::ZERO),
+        };
+        carry(&mut socket.client, &mut socket.server, Time::ZERO, usize::MAX);
+        assert!(matches!(socket.server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        socket.server.accept(None).unwrap();
+        carry(&mut socket.server, &mut socket.client, Time::ZERO, usize::MAX);
+        assert!(matches!(socket.client.poll_event(), Some(OwnedEvent::Open { .. })));
+        socket
+    }
+}
+
+/// Some bytes of what one writes are read by the other.
+fn carry(from: &mut impl Wire, to: &mut impl Wire, now: Time, most: usize) {
+    let bytes = from.outgoing();
+    let some = &bytes[..bytes.len().min(most)];
+    to.feed(now, some);
+    let sent = some.len();
+    from.sent(sent);
+}
+
+/// Sends a text, whole or in two parts with a ping between them.
+fn write<M: ws::Masking>(mut sender: ws::Sender<'_, M>, text: &str, random: &mut Random) {
+    let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+    if random.one_in(8) {
+        let (first, last) = text.split_at(middle);
+        sender.text_part(first, false).unwrap();
+        sender.ping(b"sim").unwrap();
+        sender.text_part(last, true).unwrap();
+    } else {
+        sender.text(text).unwrap();
+    }
 }
 
 /// One script.
@@ -109,6 +161,7 @@ pub struct Sim {
     client: Watch<Client>,
     up: Link,
     down: Link,
+    socket: Socket,
     ended: bool,
     reach: f64,
     /// How many requests were sent without a time to end in.
@@ -184,7 +237,9 @@ impl Sim {
             limits.open_calls = limit;
             limits.requests = 6;
         }
+        let socket = Socket::open(&mut random);
         let mut sim = Self {
+            socket,
             random,
             now: Time::ZERO,
             server: Watch::new(Server::new(server, TestTools::default(), SessionId::new(1))),
@@ -266,42 +321,55 @@ impl Sim {
         }
     }
 
-    fn arrive(&mut self, side: Side, mut bytes: usize) {
-        loop {
-            let link = match side {
-                Side::Server => &mut self.up,
-                Side::Client => &mut self.down,
-            };
-            let Some((at, text, ..)) = link.lines.front() else { return };
-            if link.stalled || *at > self.now {
-                return;
-            }
-            let rest = &text.as_bytes()[link.arrived.len()..];
-            let some = rest.len().min(bytes);
-            link.arrived.extend_from_slice(&rest[..some]);
-            bytes -= some;
-            if link.arrived.len() < text.len() {
-                return;
-            }
-            let text = String::from_utf8(std::mem::take(&mut link.arrived)).unwrap();
-            let (_, _, meaning, row) = link.lines.pop_front().unwrap();
-            at!(self, side, |watch| {
-                if let Some(row) = row {
-                    let batches = watch.peer.version() == Some(ProtocolVersion::V2025_03_26);
-                    // Batches are a row of their own where there are none, and are silence then.
-                    let (row, meaning) = match row {
-                        "C3" if !batches => ("C4", Meaning::nothing()),
-                        row => (row, meaning),
-                    };
-                    if !watch.peer.is_closed() {
-                        watch.hit(row);
-                    }
-                    watch.hear(&text, &meaning);
-                } else {
-                    watch.hear(&text, &meaning);
-                }
-            });
+    fn arrive(&mut self, side: Side, bytes: usize) {
+        let (link, Socket { client, server }) = match side {
+            Side::Server => (&mut self.up, &mut self.socket),
+            Side::Client => (&mut self.down, &mut self.socket),
+        };
+        if link.stalled || self.ended {
+            return;
         }
+        while link.lines.front().is_some_and(|(at, ..)| *at <= self.now) {
+            let Some((_, text, meaning, row)) = link.lines.pop_front() else { break };
+            match side {
+                Side::Server => write(client.sender(), &text, &mut self.random),
+                Side::Client => write(server.sender(), &text, &mut self.random),
+            }
+            link.travelling.push_back((meaning, row));
+        }
+        match side {
+            Side::Server => carry(client, server, self.now, bytes),
+            Side::Client => carry(server, client, self.now, bytes),
+        }
+        loop {
+            let event = match side {
+                Side::Server => self.socket.server.poll_event(),
+                Side::Client => self.socket.client.poll_event(),
+            };
+            match event {
+                Some(OwnedEvent::Text(text)) => self.arrived(side, &text),
+                Some(OwnedEvent::Ping(_) | OwnedEvent::Pong(_)) => {}
+                Some(other) => panic!("{other:?}"),
+                None => return,
+            }
+        }
+    }
+
+    fn arrived(&mut self, side: Side, text: &str) {
+        let link = if side == Side::Server { &mut self.up } else { &mut self.down };
+        let (meaning, row) = link.travelling.pop_front().unwrap();
+        at!(self, side, |watch| {
+            let batches = watch.peer.version() == Some(ProtocolVersion::V2025_03_26);
+            // Batches are a row of their own where there are none, and are silence then.
+            let (row, meaning) = match row {
+                Some("C3") if !batches => (Some("C4"), Meaning::nothing()),
+                row => (row, meaning),
+            };
+            if let Some(row) = row.filter(|_| !watch.peer.is_closed()) {
+                watch.hit(row);
+            }
+            watch.hear(text, &meaning);
+        });
     }
 
     fn pass(&mut self, span: Duration) {
@@ -431,10 +499,8 @@ impl Sim {
         self.ended = true;
         self.server.close();
         self.client.close();
-        self.up.lines.clear();
-        self.down.lines.clear();
-        self.up.arrived.clear();
-        self.down.arrived.clear();
+        self.up = Link::default();
+        self.down = Link::default();
     }
 
     /// What an owner of a connection does about what it hears.
@@ -455,7 +521,7 @@ impl Sim {
         self.down.stalled = false;
         let mut rounds = 0;
         // Longer than anything waits; and pings are on their way now and then.
-        while rounds < 40 || !(self.up.lines.is_empty() && self.down.lines.is_empty()) {
+        while rounds < 40 || !(self.up.is_empty() && self.down.is_empty()) {
             rounds += 1;
             assert!(rounds < 80, "the link comes to rest");
             self.pass(Duration::from_millis(200));
@@ -549,10 +615,7 @@ impl Sim {
             return;
         }
         let link = if side == Side::Server { &mut self.up } else { &mut self.down };
-        let now = self.now;
-        // Never into the middle of a line that has begun to arrive.
-        let place = usize::from(!link.arrived.is_empty()).min(link.lines.len());
-        link.lines.insert(place, (now, text, meaning, row));
+        link.lines.push_front((self.now, text, meaning, row));
     }
 }
 
