@@ -327,6 +327,15 @@ fn what_the_server_says_and_asks() {
 }
 
 #[test]
+fn a_client_that_drains_does_not_become_ready() {
+    let mut agent = Agent::negotiating();
+    agent.client.drain();
+    assert_eq!(agent.hear(HELLO), [""; 0]);
+    assert_eq!(agent.events(), ["failed: the session ended first"]);
+    assert!(!agent.client.is_ready());
+}
+
+#[test]
 fn a_list_in_pages_is_one_outcome() {
     let ask =
         |id: u32, params: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/list"{params}}}"#);

@@ -929,6 +929,15 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
         bench.now = Time::from_millis(6_000);
         bench.ask("9", "ping");
         assert_eq!(due(&bench), next, "any message: {any_message}");
+        // Its answer is no fault, even behind others, and there is never a second one under way.
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        bench.hear(answer);
+        assert_eq!((bench.events(), bench.server.open_requests()), (vec![], 0), "any message: {any_message}");
+        bench.at(11_000);
+        bench.ask("9", "ping");
+        bench.at(16_000);
+        // Without an answer the one that counts nothing else has given up.
+        assert_eq!(bench.server.open_requests(), usize::from(any_message));
     }
 
     // None for want of room; later.
@@ -937,6 +946,22 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     assert_eq!(bench.at(5_000), nothing());
     bench.out.full = false;
     assert_eq!(bench.at(10_000).1.len(), 1);
+
+    // Neither at the end of time nor with nothing between two pings does polling go round for ever.
+    for every in [Duration::ZERO, Duration::from_secs(5)] {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        let mut keepalive = Keepalive::default();
+        (keepalive.every, keepalive.patience) = (every, Duration::ZERO);
+        config.keepalive = Some(keepalive);
+        for full in [false, true] {
+            let mut bench = Bench::with(config.clone());
+            bench.hear(INITIALIZE);
+            bench.hear(INITIALIZED);
+            bench.out.full = full;
+            bench.at(u64::MAX);
+            assert!(bench.server.deadline().is_none_or(|at| at > bench.now));
+        }
+    }
 }
 
 #[test]

@@ -41,8 +41,16 @@ pub(super) struct Pulse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Off,
-    Idle { due: Time },
-    Waiting { ping: RequestId, sent: Time, until: Time },
+    Idle {
+        due: Time,
+        /// A ping whose answer did not come, but something else did.
+        unanswered: Option<RequestId>,
+    },
+    Waiting {
+        ping: RequestId,
+        sent: Time,
+        until: Time,
+    },
 }
 
 /// What the time demands.
@@ -61,7 +69,7 @@ impl Pulse {
 
     pub(super) fn start(&mut self, now: Time) {
         if let Some(keepalive) = self.keepalive {
-            self.state = State::Idle { due: now.after(keepalive.every) };
+            self.rest_until(now.after(keepalive.every), None);
         }
     }
 
@@ -72,38 +80,38 @@ impl Pulse {
     pub(super) const fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Off => None,
-            State::Idle { due } => Some(due),
+            State::Idle { due, .. } => Some(due),
             State::Waiting { until, .. } => Some(until),
         }
     }
 
-    /// A message came. Gives a ping whose answer does not matter any more.
-    pub(super) fn heard(&mut self, now: Time) -> Option<RequestId> {
-        let keepalive = self.keepalive.filter(|keepalive| keepalive.any_message)?;
-        let before = self.state;
-        if before != State::Off {
-            self.state = State::Idle { due: now.after(keepalive.every) };
-        }
-        match before {
+    /// A message came, whatever it is.
+    pub(super) fn heard(&mut self, now: Time) {
+        let Some(keepalive) = self.keepalive.filter(|keepalive| keepalive.any_message) else { return };
+        let unanswered = match self.state {
+            State::Off => return,
+            State::Idle { unanswered, .. } => unanswered,
             State::Waiting { ping, .. } => Some(ping),
-            State::Off | State::Idle { .. } => None,
-        }
+        };
+        self.rest_until(now.after(keepalive.every), unanswered);
     }
 
     /// The ping was answered, by whatever.
     pub(super) fn answered(&mut self, ping: RequestId, now: Time) {
-        match (self.state, self.keepalive) {
-            (State::Waiting { ping: waiting, sent, .. }, Some(keepalive)) if waiting == ping => {
-                self.state = State::Idle { due: now.max(sent.after(keepalive.every)) };
+        let Some(keepalive) = self.keepalive else { return };
+        match self.state {
+            State::Waiting { ping: waiting, sent, .. } if waiting == ping => {
+                self.rest_until(now.max(sent.after(keepalive.every)), None);
             }
-            _ => {}
+            State::Idle { due, unanswered } if unanswered == Some(ping) => self.rest_until(due, None),
+            State::Off | State::Idle { .. } | State::Waiting { .. } => {}
         }
     }
 
     pub(super) fn due(&self, now: Time) -> Option<Beat> {
         let keepalive = self.keepalive?;
         match self.state {
-            State::Idle { due } if due <= now => Some(Beat::Ping { instead_of: None }),
+            State::Idle { due, unanswered } if due <= now => Some(Beat::Ping { instead_of: unanswered }),
             State::Waiting { ping, until, .. } if until <= now => {
                 Some(if now.since(until) > keepalive.every {
                     // So late that it was this side that was away.
@@ -119,9 +127,17 @@ impl Pulse {
     /// A ping was sent, or could not be for want of room, in which case it is tried again later.
     pub(super) fn pinged(&mut self, ping: Option<RequestId>, now: Time) {
         let Some(keepalive) = self.keepalive else { return };
-        self.state = match ping {
-            Some(ping) => State::Waiting { ping, sent: now, until: now.after(keepalive.patience) },
-            None => State::Idle { due: now.after(keepalive.every) },
-        };
+        match ping {
+            Some(ping) => {
+                self.state = State::Waiting { ping, sent: now, until: now.after(keepalive.patience) }
+            }
+            None if now.after(keepalive.every) > now => self.rest_until(now.after(keepalive.every), None),
+            // At the end of time, or with no time between pings, it would be tried for ever.
+            None => self.state = State::Off,
+        }
+    }
+
+    const fn rest_until(&mut self, due: Time, unanswered: Option<RequestId>) {
+        self.state = State::Idle { due, unanswered };
     }
 }

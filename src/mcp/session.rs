@@ -123,9 +123,7 @@ impl<E: From<Common>> Session<E> {
 
     /// A message came, whatever it is.
     pub(super) fn heard(&mut self) {
-        if let Some(ping) = self.pulse.heard(self.now) {
-            self.outgoing.forget(ping);
-        }
+        self.pulse.heard(self.now);
     }
 
     /// Reports a fault of the peer.

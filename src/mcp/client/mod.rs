@@ -140,6 +140,8 @@ impl Client {
     /// The handshake ended like this: either `notifications/initialized` goes out at once, or it failed.
     fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> ClientEvent {
         let accepted = match outcome {
+            // It was drained meanwhile.
+            Outcome::Result(_) if self.session.state != State::Opening => Err(Failure::Closed),
             Outcome::Result(result) => self.accept(&result),
             Outcome::Error(error) => Err(Failure::Refused(error)),
             Outcome::TimedOut => Err(Failure::TimedOut),
