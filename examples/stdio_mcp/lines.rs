@@ -1,0 +1,127 @@
+//! Messages as lines: what comes is cut at the line feeds, what goes is an [`Outbox`] that adds them.
+
+use crate::pipes;
+use ide_mcp::Outbox;
+use std::{fmt, io};
+
+/// The longest line that is taken, in bytes: what the WebSocket layer takes as a message.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// How much may wait to be written before nothing more is read: some large answers, or thousands of small ones.
+const OUTGOING_MARK: usize = 1 << 20;
+
+/// How much is read at once: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+/// What was read and not looked at.
+#[derive(Debug, Default)]
+pub(crate) struct LinesIn {
+    buf: Vec<u8>,
+    /// Where the next line begins, and how far behind that there is no line feed.
+    start: usize,
+    searched: usize,
+    ended: bool,
+}
+
+/// Why the input cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    NotUtf8,
+    TooLong,
+}
+
+impl LinesIn {
+    /// Reads once, which does not block where [`pipes::wait`] said so.
+    pub(crate) fn read(&mut self) -> io::Result<()> {
+        // All lines in front of `start` have been handed over.
+        self.buf.drain(..self.start);
+        self.searched = self.searched.saturating_sub(self.start);
+        self.start = 0;
+        let held = self.buf.len();
+        self.buf.resize(held.saturating_add(CHUNK), 0);
+        let read = pipes::read(self.buf.get_mut(held..).unwrap_or_default());
+        self.buf.truncate(held.saturating_add(*read.as_ref().unwrap_or(&0)));
+        self.ended = read? == 0;
+        Ok(())
+    }
+
+    /// The next whole line that is not blank; at the end of the input also one without a line feed.
+    pub(crate) fn next_line(&mut self) -> Result<Option<&str>, Fault> {
+        let (from, to) = loop {
+            let unsearched = self.buf.get(self.searched..).unwrap_or_default();
+            let end =
+                unsearched.iter().position(|byte| *byte == b'\n').map(|at| self.searched.saturating_add(at));
+            let (from, to) = (self.start, end.unwrap_or(self.buf.len()));
+            if to.saturating_sub(from) > LONGEST_LINE {
+                return Err(Fault::TooLong);
+            }
+            self.searched = end.map_or(to, |end| end.saturating_add(1));
+            if end.is_none() && !self.ended {
+                return Ok(None);
+            }
+            self.start = self.searched;
+            if !self.buf.get(from..to).unwrap_or_default().trim_ascii().is_empty() {
+                break (from, to);
+            }
+            if end.is_none() {
+                return Ok(None);
+            }
+        };
+        let line = self.buf.get(from..to).unwrap_or_default();
+        std::str::from_utf8(line).map(Some).map_err(|_| Fault::NotUtf8)
+    }
+
+    /// Nothing will come any more.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUtf8 => f.write_str("a line came that is not UTF-8"),
+            Self::TooLong => write!(f, "a line came that is longer than {LONGEST_LINE} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What waits to be written.
+#[derive(Debug, Default)]
+pub(crate) struct LinesOut {
+    buf: Vec<u8>,
+    sent: usize,
+}
+
+impl Outbox for LinesOut {
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.buf.len();
+        write(&mut self.buf);
+        let Some(message @ [_, ..]) = self.buf.get_mut(start..) else { return };
+        // JSON that was written elsewhere may have line breaks between its tokens, and nowhere else.
+        message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        self.buf.push(b'\n');
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting().len() >= OUTGOING_MARK
+    }
+}
+
+impl LinesOut {
+    pub(crate) fn waiting(&self) -> &[u8] {
+        self.buf.get(self.sent..).unwrap_or_default()
+    }
+
+    /// The first `n` bytes that waited have been written.
+    pub(crate) fn sent(&mut self, n: usize) {
+        self.sent = self.sent.saturating_add(n).min(self.buf.len());
+        // At least half of it has gone, so moving the rest costs no more than writing it did.
+        if self.sent >= self.buf.len() / 2 {
+            self.buf.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! MCP over standard input and output: one message a line, as the stdio transport of MCP has it. To copy from.
+//!
+//! `stdio_mcp [--call-deadline MS]` is what a client starts as its child. It shows that [`Server`] knows nothing of
+//! sockets and needs no runtime: one thread, one loop, and two pipes that are waited for together, so that a call that is
+//! due is answered although no line comes.
+//!
+//! ```text
+//! bytes ──▶ LinesIn ── a line ──▶ Server::receive      events ──▶ application ──▶ Server::respond
+//!                                       └──────── answers ────────┴──▶ LinesOut (an Outbox) ──▶ bytes
+//! ```
+//!
+//! It reads no further while a megabyte of answers waits for the client to read. When standard input ends, every call
+//! that is still open is answered as failed, what was answered is written, and it exits with 0. It exits with 1, after
+//! the same, where the input cannot be used any more: a line that is not UTF-8, or longer than 64 MiB, or more lines
+//! than are tolerated that are no message.
+
+#![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
+
+mod lines;
+mod pipes;
+mod reminders;
+mod tools;
+
+use ide_mcp::mcp::{Implementation, Server, ServerConfig, ServerEvent, ToolResult};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Outbox as _, Time};
+use ide_mcp_examples::complain;
+use lexopt::prelude::*;
+use lines::{LinesIn, LinesOut};
+use reminders::Reminders;
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+use tools::{Call, Toolbox};
+
+/// How long the client may take to read the last answers.
+const DRAIN: Duration = Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain("stdio_mcp", &error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let mut config = ServerConfig::new(Implementation::new("stdio_mcp", env!("CARGO_PKG_VERSION")));
+    if let Some(deadline) = call_deadline()? {
+        config.call_deadline = deadline;
+    }
+    let mut program = Program {
+        // One process is one session.
+        server: Server::new(config, Toolbox::default(), SessionId::new(1)),
+        reminders: Reminders::default(),
+        input: LinesIn::default(),
+        out: LinesOut::default(),
+    };
+    let clock = Clock::new();
+
+    let end = program.serve(&clock);
+    // However it ends: who still waits is told, and what was said is written.
+    program.server.shut_down("the server ends", &mut program.out);
+    program.work(clock.now());
+    let written = program.flush(&clock);
+    end.and(written)
+}
+
+struct Program {
+    server: Server<Toolbox>,
+    reminders: Reminders,
+    input: LinesIn,
+    out: LinesOut,
+}
+
+impl Program {
+    /// The loop, to the end of standard input.
+    fn serve(&mut self, clock: &Clock) -> Result<(), Box<dyn Error>> {
+        loop {
+            // What has come is looked at before the clock: an answer that lies there is not overtaken by its timeout.
+            let now = clock.now();
+            let all_heard = self.hear(now)?;
+            if all_heard {
+                self.server.tick(now);
+                self.reminders.answer_due(now, &mut self.server, &mut self.out);
+                self.work(now);
+            }
+            if all_heard && self.input.has_ended() {
+                return Ok(());
+            }
+            let deadline = [self.server.deadline(), self.reminders.next()].into_iter().flatten().min();
+            let timeout = clock.until(deadline.filter(|_| all_heard));
+            let ready = pipes::wait(all_heard, !self.out.waiting().is_empty(), timeout)?;
+            if ready.to_write {
+                self.out.sent(pipes::write(self.out.waiting())?);
+            }
+            if ready.to_read {
+                self.input.read()?;
+            }
+        }
+    }
+
+    /// Hands over the lines that have come, one at a time, so that what one of them provokes is sent before the next is
+    /// looked at. False if some are left because too much waits to be written.
+    fn hear(&mut self, now: Time) -> Result<bool, Box<dyn Error>> {
+        while !self.out.is_full() {
+            let Some(line) = self.input.next_line()? else { return Ok(true) };
+            self.server.receive(now, line, &mut self.out);
+            if self.work(now) == Flow::End {
+                return Err("too many lines came that are no message".into());
+            }
+        }
+        Ok(false)
+    }
+
+    /// Does what there is to do, until there is nothing.
+    fn work(&mut self, now: Time) -> Flow {
+        let mut flow = Flow::GoOn;
+        while let Some(event) = self.server.poll_event(&mut self.out) {
+            match event {
+                ServerEvent::Call { call, tool: Call::Remind(asked) } => {
+                    // Not answering now is how a call is deferred.
+                    self.reminders.add(now, call, asked);
+                }
+                ServerEvent::Call { call, tool } => {
+                    let result = tool.answer().unwrap_or_else(ToolResult::error);
+                    // A call that has ended meanwhile needs no answer.
+                    let _ = self.server.respond(call, &result, &mut self.out);
+                }
+                ServerEvent::CallEnded { call, .. } => self.reminders.forget(call),
+                ServerEvent::Violation(violation) => {
+                    complain("stdio_mcp", &format!("the client: {violation}"))
+                }
+                ServerEvent::PeerError(error) => {
+                    complain("stdio_mcp", &format!("the client reports {error}"))
+                }
+                ServerEvent::TooManyViolations => flow = Flow::End,
+                _ => {}
+            }
+        }
+        flow
+    }
+
+    /// Writes what waits, as long as somebody reads it.
+    fn flush(&mut self, clock: &Clock) -> Result<(), Box<dyn Error>> {
+        let end = clock.now().after(DRAIN);
+        while !self.out.waiting().is_empty() {
+            let left = clock.until(Some(end));
+            if !pipes::wait(false, true, left)?.to_write {
+                return Err("the last answers were not read in time".into());
+            }
+            self.out.sent(pipes::write(self.out.waiting())?);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    GoOn,
+    End,
+}
+
+/// The value of `--call-deadline`, if it is there.
+fn call_deadline() -> Result<Option<Duration>, Box<dyn Error>> {
+    let mut deadline = None;
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("call-deadline") => deadline = Some(Duration::from_millis(arguments.value()?.parse()?)),
+            _ => return Err(argument.unexpected().into()),
+        }
+    }
+    Ok(deadline)
+}

@@ -1,0 +1,212 @@
+//! `stdio_mcp` as a process: a session over its standard input and output.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+use support::{Place, Process};
+
+/// The process, with the handshake done.
+fn server(arguments: &[&str]) -> Process {
+    let mut server = Place::new("stdio").start("stdio_mcp", arguments);
+    ask(&mut server, 0, "initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
+    let result = answer(&mut server, 0);
+    assert_eq!(result["protocolVersion"], "2025-06-18");
+    assert_eq!(result["serverInfo"]["name"], "stdio_mcp");
+    server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+    server
+}
+
+fn ask(server: &mut Process, id: u32, method: &str, params: &Value) {
+    server.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+}
+
+fn call(server: &mut Process, id: u32, name: &str, arguments: &Value) {
+    ask(server, id, "tools/call", &json!({"name": name, "arguments": arguments}));
+}
+
+/// The result in the next line, which answers `id`.
+fn answer(server: &mut Process, id: u32) -> Value {
+    let line = server.line();
+    let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(id)), "{line}");
+    answer["result"].clone()
+}
+
+fn text(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}]})
+}
+
+fn failure(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}], "isError": true})
+}
+
+#[test]
+fn a_session_over_pipes() {
+    let mut server = server(&[]);
+    ask(&mut server, 1, "tools/list", &json!({}));
+    let tools = answer(&mut server, 1)["tools"].clone();
+    let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["count_words", "find_lines", "remind"]);
+
+    call(&mut server, 2, "count_words", &json!({"text": "one two\nthr\u{e9}e"}));
+    assert_eq!(answer(&mut server, 2), text("2 lines, 3 words, 13 characters"));
+
+    let place = Place::new("stdio-file");
+    let path = place.write("a.txt", "first\nsecond\nfirst again\n");
+    call(&mut server, 3, "find_lines", &json!({"path": path, "text": "first"}));
+    let found = json!({"content": [{"type": "text", "text": "1: first"}, {"type": "text", "text": "3: first again"}]});
+    assert_eq!(answer(&mut server, 3), found);
+    call(&mut server, 4, "find_lines", &json!({"path": "/nowhere/at all", "text": ""}));
+    assert_eq!(answer(&mut server, 4)["isError"], true);
+
+    // What is deferred keeps nobody waiting.
+    call(&mut server, 5, "remind", &json!({"after_ms": 60, "text": "later"}));
+    call(&mut server, 6, "remind", &json!({"after_ms": 30, "text": "sooner"}));
+    ask(&mut server, 7, "ping", &json!({}));
+    assert_eq!(answer(&mut server, 7), json!({}));
+    assert_eq!(answer(&mut server, 6), text("sooner"));
+    assert_eq!(answer(&mut server, 5), text("later"));
+
+    server.hang_up();
+    assert_eq!(server.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_deadline_is_served_although_no_line_comes() {
+    let mut server = server(&["--call-deadline", "50"]);
+    call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "too late"}));
+    assert_eq!(answer(&mut server, 1), failure("no answer to this call within 50ms"));
+    // And it goes on.
+    ask(&mut server, 2, "ping", &json!({}));
+    assert_eq!(answer(&mut server, 2), json!({}));
+}
+
+#[test]
+fn what_is_cancelled_is_not_answered() {
+    let mut server = server(&[]);
+    call(&mut server, 1, "remind", &json!({"after_ms": 40, "text": "cancelled"}));
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    server.tell(&cancelled.to_string());
+    call(&mut server, 2, "remind", &json!({"after_ms": 80, "text": "kept"}));
+    assert_eq!(answer(&mut server, 2), text("kept"));
+    server.hang_up();
+    assert_eq!(server.rest(), [""; 0]);
+    assert_eq!(server.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn the_end_of_the_input_answers_everything() {
+    for last in [r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#, "", "\r\n \n"] {
+        let mut server = server(&[]);
+        call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "never"}));
+        call(&mut server, 2, "remind", &json!({"after_ms": 60_000, "text": "never"}));
+        // A last line need not have its line feed.
+        server.put(last);
+        server.hang_up();
+        if last.contains("ping") {
+            assert_eq!(answer(&mut server, 9), json!({}), "{last:?}");
+        }
+        for id in [1, 2] {
+            assert_eq!(answer(&mut server, id), failure("the server ends"), "{last:?}");
+        }
+        assert_eq!(server.rest(), [""; 0], "{last:?}");
+        assert_eq!(server.end(), (Some(0), String::new()), "{last:?}");
+    }
+}
+
+#[test]
+fn input_that_cannot_be_used_is_said_and_ends_it() {
+    let nine = "no message\n".repeat(9);
+    let long = "x".repeat((64 << 20) + 1);
+    let cases: &[(&str, &[u8], &str)] = &[
+        ("not UTF-8", b"\"\xff\"\n", "not UTF-8"),
+        ("too many lines that are no message", nine.as_bytes(), "too many lines"),
+        ("a line without end", long.as_bytes(), "longer than 67108864 bytes"),
+    ];
+    for (name, bytes, complaint) in cases {
+        let place = Place::new("stdio-bad");
+        let mut command = place.command("stdio_mcp", &[]);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let lines = [
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remind","arguments":{"after_ms":60000,"text":""}}}"#,
+            "",
+        ];
+        input.write_all(lines.join("\n").as_bytes()).unwrap();
+        // It need not read all of it.
+        let _ = input.write_all(bytes);
+        let output = child.wait_with_output().unwrap();
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(1), "{name}: {err}");
+        assert!(err.contains(complaint), "{name}: {err}");
+        let answered: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+        assert_eq!(answered, [0, 1], "{name}: {out}");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_read() {
+    const PINGS: usize = 200_000;
+    let place = Place::new("stdio-slow");
+    let mut command = place.command("stdio_mcp", &[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let writer = {
+        let asked = Arc::clone(&asked);
+        thread::spawn(move || {
+            for id in 0..PINGS {
+                writeln!(input, r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#).unwrap();
+                asked.store(id + 1, Ordering::Relaxed);
+            }
+        })
+    };
+    // Until nothing goes any more.
+    let mut before = usize::MAX;
+    while before != asked.load(Ordering::Relaxed) {
+        before = asked.load(Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(300));
+    }
+    assert!(before < PINGS / 2, "{before} of {PINGS} were read although no answer was");
+    let mut answers = BufReader::new(output).lines().map(Result::unwrap);
+    for id in 0..PINGS {
+        assert_eq!(answers.next().unwrap(), format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+    }
+    writer.join().unwrap();
+    assert_eq!(answers.next(), None);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_client_that_has_gone_ends_it() {
+    let mut child = {
+        let place = Place::new("stdio-gone");
+        let mut command = place.command("stdio_mcp", &[]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let _input = child.stdin.take().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1), "standard input is open all the while");
+}
