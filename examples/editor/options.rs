@@ -8,12 +8,13 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
-usage: editor [--headless] [--port N] [--token T] [--name NAME] [--on-diff ask|accept|reject|hold] [DIR…]
+usage: editor [--headless] [--port N] [--token T | --no-token] [--name NAME] [--on-diff ask|accept|reject|hold] [DIR…]
 
   --headless      without a screen: events as lines of JSON on standard output, commands as lines of JSON on standard
                   input (the only way so far, so it may be left out)
   --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
   --token T       let in who knows this token, for tests (default: a new secret one)
+  --no-token      let in whoever reaches the port, for clients that cannot send a token
   --name NAME     what agents call the editor (default: ide-mcp editor)
   --on-diff HOW   what happens to a proposed change: ask whoever sends the commands (default), accept or reject it at
                   once, or hold it open
@@ -39,6 +40,8 @@ exit status: 0; 1 if it cannot go on, for example where nobody reads its events 
 pub(crate) struct Options {
     pub(crate) port: u16,
     pub(crate) token: Option<AuthToken>,
+    /// Whether it has to be known.
+    pub(crate) asks_for_token: bool,
     pub(crate) name: String,
     pub(crate) on_diff: OnDiff,
     pub(crate) folders: Vec<PathBuf>,
@@ -60,6 +63,7 @@ impl Options {
         let mut options = Self {
             port: 0,
             token: None,
+            asks_for_token: true,
             name: "ide-mcp editor".into(),
             on_diff: OnDiff::Ask,
             folders: Vec::new(),
@@ -73,6 +77,7 @@ impl Options {
                     let token = AuthToken::from_text(parser.value()?.string()?);
                     options.token = Some(token.map_err(|error| format!("--token: {error}"))?);
                 }
+                Long("no-token") => options.asks_for_token = false,
                 Long("name") => options.name = parser.value()?.string()?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
                 Value(folder) => options.folders.push(folder.into()),
@@ -81,6 +86,9 @@ impl Options {
         }
         if options.name.trim().is_empty() {
             return Err("--name takes a name that agents can show, not an empty one".into());
+        }
+        if options.token.is_some() && !options.asks_for_token {
+            return Err("--token and --no-token exclude each other".into());
         }
         if options.folders.is_empty() {
             options.folders.push(".".into());

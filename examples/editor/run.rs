@@ -37,7 +37,12 @@ impl Editor {
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile);
         let info = Implementation::new(options.name.as_str(), env!("CARGO_PKG_VERSION"));
         // The port stands in for the one that is bound.
-        let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
+        let policy = if options.asks_for_token {
+            Policy::new(0, token.clone())
+        } else {
+            Policy::without_authentication(0)
+        };
+        let config = HostConfig::new(ServerConfig::new(info, policy, tools));
 
         let poll = Poll::new()?;
         let input = Input::new(poll.registry(), INPUT)?;

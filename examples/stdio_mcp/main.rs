@@ -16,7 +16,6 @@
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
-mod lines;
 mod pipes;
 mod reminders;
 mod tools;
@@ -24,9 +23,8 @@ mod tools;
 use ide_mcp::mcp::{Implementation, Server, ServerConfig, ServerEvent, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox as _, Time};
-use ide_mcp_examples::complain;
+use ide_mcp_examples::{LinesIn, LinesOut, complain};
 use lexopt::prelude::*;
-use lines::{LinesIn, LinesOut};
 use reminders::Reminders;
 use std::error::Error;
 use std::process::ExitCode;
@@ -97,7 +95,7 @@ impl Program {
                 self.out.sent(pipes::write(self.out.waiting())?);
             }
             if ready.to_read {
-                self.input.read()?;
+                self.input.read(pipes::read)?;
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Calls that are answered later: a deferred answer is nothing but a handle that is kept.
 
-use crate::lines::LinesOut;
 use crate::tools::{Remind, Toolbox};
 use ide_mcp::Time;
 use ide_mcp::mcp::{Server, ToolResult};
 use ide_mcp::rpc::CallId;
+use ide_mcp_examples::LinesOut;
 use std::time::Duration;
 
 /// Who is to be reminded of what. As many as calls may be open, so few that looking at all of them is quick.

@@ -61,6 +61,7 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
         ("agent", &["diff", "file"], "diff needs NEWFILE"),
         ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
         ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
+        ("editor", &["--token", "a-token-of-a-test", "--no-token"], "exclude each other"),
     ];
     for (program, arguments, expected) in cases {
         let (status, said) = place.start(program, arguments).end();

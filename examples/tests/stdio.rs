@@ -89,6 +89,52 @@ fn a_session_over_pipes() {
 }
 
 #[test]
+fn our_client_starts_our_server() {
+    let place = Place::new("stdio-client");
+    let server = place.command("stdio_mcp", &[]).get_program().to_str().unwrap().to_owned();
+    let remind = |after_ms: u32| {
+        format!(r#"tools/call {{"name":"remind","arguments":{{"after_ms":{after_ms},"text":"{after_ms}"}}}}"#)
+    };
+    let (soon, never) = (remind(20), remind(60_000));
+    let arguments = [
+        "--timeout",
+        "200",
+        "--request",
+        &never,
+        "--request",
+        &soon,
+        "--request",
+        "nobody/knows",
+        "stdio",
+        &server,
+    ];
+    let mut client = place.start("mcp_client", &arguments);
+    assert_eq!(
+        client.rest(),
+        [
+            r#"{"event":"ready","server":"stdio_mcp","version":"2025-11-25"}"#,
+            r#"{"event":"error","request":2,"code":-32601,"message":"method not found: nobody/knows"}"#,
+            r#"{"event":"result","request":1,"result":{"content":[{"type":"text","text":"20"}]}}"#,
+            r#"{"event":"ended","request":0,"how":"timed out"}"#,
+        ]
+    );
+    assert_eq!(client.end(), (Some(0), String::new()));
+
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("no server", &["--request", "ping"], "say where the server is"),
+        ("a server that ends at once", &["stdio", "true"], "the server ended too early"),
+        ("no such program", &["stdio", "/nowhere/at all"], "No such file"),
+        ("params that are no JSON", &["--request", "ping {", "stdio", "true"], "--request ping {: "),
+        ("nobody listens", &["ws", "1"], "refused"),
+    ];
+    for (name, arguments, complaint) in cases {
+        let (status, said) = place.start("mcp_client", arguments).end();
+        assert_eq!(status, Some(1), "{name}: {said}");
+        assert!(said.contains(complaint), "{name}: {said}");
+    }
+}
+
+#[test]
 fn a_deadline_is_served_although_no_line_comes() {
     let mut server = server(&["--call-deadline", "50"]);
     call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "too late"}));

@@ -1,0 +1,159 @@
+// The TypeScript SDK of MCP as the peer: both roles over pipes, and its client over WebSocket.
+//
+//     node mcp_sdk.mjs check DIRECTORY     with the programs `stdio_mcp`, `mcp_client` and `editor` in it
+//     node mcp_sdk.mjs serve               a server on standard input and output, for `check`
+//
+// Needs @modelcontextprotocol/sdk 1.x, zod and ws in NODE_MODULES. Prints each thing that it checked; the exit status is
+// not 0 if one of them differs, or if a part did not come to its end.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+
+const NEWEST = "2025-11-25";
+const PATIENCE = 60_000;
+
+// They lie where .ci/full has installed them, and not beside this file.
+const require = createRequire(join(resolve(process.env.NODE_MODULES), "x"));
+const load = (name) => import(pathToFileURL(require.resolve(name)));
+const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
+const { WebSocketClientTransport } = await load("@modelcontextprotocol/sdk/client/websocket.js");
+const { McpServer } = await load("@modelcontextprotocol/sdk/server/mcp.js");
+const { StdioServerTransport } = await load("@modelcontextprotocol/sdk/server/stdio.js");
+const { z } = await load("zod");
+// Their transport expects that of a browser.
+globalThis.WebSocket ??= (await load("ws")).default;
+
+let failures = 0;
+
+function check(what, found, expected) {
+  const same = isDeepStrictEqual(found, expected);
+  const wanted = same ? "" : `, expected ${JSON.stringify(expected)}`;
+  console.log(`${same ? "ok  " : "FAIL"} ${what}: ${JSON.stringify(found)}${wanted}`);
+  failures += same ? 0 : 1;
+}
+
+const refusal = (call) => call.then(() => null, (error) => error.code);
+const texts = (result) => result.content.map((block) => block.text);
+
+async function serve() {
+  const server = new McpServer({ name: "typescript-sdk", version: "1" });
+  server.registerTool("add", { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => ({
+    content: [{ type: "text", text: String(a + b) }],
+  }));
+  server.registerTool("slow", { inputSchema: {} }, () => new Promise(() => {}));
+  await server.connect(new StdioServerTransport());
+  process.stdin.on("close", () => process.exit(0));
+}
+
+async function theirClientOnOurPipes(programs) {
+  const client = new Client({ name: "typescript-sdk", version: "1" });
+  const transport = new StdioClientTransport({ command: join(programs, "stdio_mcp") });
+  await client.connect(transport);
+  check("stdio_mcp: name", client.getServerVersion().name, "stdio_mcp");
+  const { tools } = await client.listTools();
+  check("stdio_mcp: tools", tools.map((tool) => tool.name), ["count_words", "find_lines", "remind"]);
+  const call = (name, args, options) => client.callTool({ name, arguments: args }, undefined, options);
+  check("stdio_mcp: a call", texts(await call("count_words", { text: "a b" })), ["1 lines, 2 words, 3 characters"]);
+  const failed = await call("find_lines", { path: "/nowhere/at all", text: "" });
+  check("stdio_mcp: a tool that fails", failed.isError, true);
+  check("stdio_mcp: an unknown tool", await refusal(call("nobody", {})), -32602);
+  check("stdio_mcp: wrong arguments", await refusal(call("count_words", {})), -32602);
+  const answered = [];
+  const remind = async (after_ms, text) => answered.push(...texts(await call("remind", { after_ms, text })));
+  await Promise.all([remind(200, "second"), remind(50, "first"), remind(350, "third")]);
+  check("stdio_mcp: answers in their own order", answered, ["first", "second", "third"]);
+  const cancelled = new AbortController();
+  const dropped = refusal(call("remind", { after_ms: 100, text: "" }, { signal: cancelled.signal }));
+  setTimeout(() => cancelled.abort(), 20);
+  await dropped;
+  const timedOut = await refusal(call("remind", { after_ms: 60_000, text: "" }, { timeout: 100 }));
+  check("stdio_mcp: their own timeout", timedOut, -32001);
+  // A late answer would come as an error here.
+  let strange = 0;
+  client.onerror = () => (strange += 1);
+  await new Promise((done) => setTimeout(done, 300));
+  check("stdio_mcp: silence after a cancellation", strange, 0);
+  check("stdio_mcp: a ping after it", await client.ping(), {});
+  const begin = performance.now();
+  await client.close();
+  // Their client waits for two seconds before it kills.
+  check("stdio_mcp: ends by itself", performance.now() - begin < 1500, true);
+}
+
+async function theirClientOnOurWebSocket(programs) {
+  const home = mkdtempSync(join(tmpdir(), "ide-mcp-"));
+  const editor = spawn(join(programs, "editor"), ["--headless", "--no-token", "--on-diff", "accept", home], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, CLAUDE_CONFIG_DIR: join(home, ".claude") },
+  });
+  const ended = new Promise((done) => editor.on("exit", done));
+  const lines = createInterface({ input: editor.stdout });
+  const { port } = JSON.parse(await new Promise((done) => lines.once("line", done)));
+  const client = new Client({ name: "typescript-sdk", version: "1" });
+  await client.connect(new WebSocketClientTransport(new URL(`ws://127.0.0.1:${port}/`)));
+  const { tools } = await client.listTools();
+  check("editor: openDiff is listed", tools.some((tool) => tool.name === "openDiff"), true);
+  const closed = await client.callTool({ name: "closeAllDiffTabs", arguments: {} });
+  check("editor: closeAllDiffTabs", texts(closed), ["CLOSED_0_DIFF_TABS"]);
+  const proposal = { old_file_path: "/x", new_file_path: "/x", new_file_contents: "y\n", tab_name: "t" };
+  const saved = await client.callTool({ name: "openDiff", arguments: proposal });
+  check("editor: openDiff", texts(saved), ["FILE_SAVED", "y\n"]);
+  check("editor: a ping", await client.ping(), {});
+  await client.close();
+  editor.stdin.end();
+  check("editor: ends", await ended, 0);
+}
+
+async function ourClientOnTheirPipes(programs) {
+  const requests = [
+    "ping",
+    "tools/list",
+    'tools/call {"name":"add","arguments":{"a":2,"b":3}}',
+    'tools/call {"name":"slow","arguments":{}}',
+    "nobody/knows",
+  ];
+  const options = ["--timeout", "1500", ...requests.flatMap((request) => ["--request", request])];
+  const server = [process.execPath, fileURLToPath(import.meta.url), "serve"];
+  const client = spawn(join(programs, "mcp_client"), [...options, "stdio", ...server], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const status = new Promise((done) => client.on("exit", done));
+  const events = [];
+  for await (const line of createInterface({ input: client.stdout })) events.push(JSON.parse(line));
+  check("their pipes: ready", events[0], { event: "ready", server: "typescript-sdk", version: NEWEST });
+  const ended = events.filter((event) => "request" in event).sort((one, other) => one.request - other.request);
+  check("their pipes: every request ends", ended.map((event) => event.request), [0, 1, 2, 3, 4]);
+  check("their pipes: ping", ended[0].result, {});
+  check("their pipes: tools", ended[1].result.tools.map((tool) => tool.name), ["add", "slow"]);
+  check("their pipes: a call", ended[2].result.content, [{ type: "text", text: "5" }]);
+  check("their pipes: a call without an answer", ended[3].how, "timed out");
+  check("their pipes: an unknown method", ended[4].code, -32601);
+  check("their pipes: exit status", await status, 0);
+}
+
+async function checkAll(programs) {
+  for (const part of [theirClientOnOurPipes, theirClientOnOurWebSocket, ourClientOnTheirPipes]) {
+    const late = new Promise((_, fail) => setTimeout(() => fail(new Error("it takes too long")), PATIENCE).unref());
+    try {
+      await Promise.race([part(programs), late]);
+    } catch (error) {
+      // A part that breaks off has checked nothing behind that.
+      console.log(`FAIL ${part.name}: ${error}`);
+      failures += 1;
+    }
+  }
+  console.log(failures === 0 ? "all the same" : `${failures} differ`);
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+const [mode, programs] = process.argv.slice(2);
+if (mode === "serve") await serve();
+else if (mode === "check" && programs) await checkAll(resolve(programs));
+else throw new Error("usage: mcp_sdk.mjs check DIRECTORY");

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The Python SDK of MCP as the peer, both roles, over pipes and over WebSocket.
+
+    mcp_sdk.py check DIRECTORY     with the programs `stdio_mcp`, `mcp_client` and `editor` in it
+    mcp_sdk.py serve stdio|ws      a server, for `check`
+
+Needs `mcp[ws]` 1.x and `uvicorn`. Prints each thing that it checked; the exit status is not 0 if one of them differs, or
+if a part did not come to its end.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+import time
+from datetime import timedelta
+
+import uvicorn
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.websocket import websocket_client
+from mcp.server.fastmcp import Context, FastMCP
+from mcp.server.websocket import websocket_server
+from mcp.shared.exceptions import McpError
+
+PATIENCE = 30
+NEWEST = "2025-11-25"
+
+failures = 0
+
+
+def check(what, found, expected):
+    global failures
+    same = found == expected
+    print(f"{'ok  ' if same else 'FAIL'} {what}: {found!r}" + ("" if same else f", expected {expected!r}"), flush=True)
+    failures += not same
+
+
+# Their server, for our client.
+
+server = FastMCP("python-sdk", log_level="ERROR")
+
+
+@server.tool()
+def add(a: int, b: int) -> str:
+    return str(a + b)
+
+
+@server.tool()
+async def slow(context: Context) -> str:
+    await context.report_progress(1, 2)
+    await asyncio.sleep(60)
+    return "too late"
+
+
+async def serve(transport):
+    if transport == "stdio":
+        return await server.run_stdio_async()
+
+    async def app(scope, receive, send):
+        if scope["type"] == "websocket":
+            async with websocket_server(scope, receive, send) as (read, write):
+                inner = server._mcp_server
+                await inner.run(read, write, inner.create_initialization_options())
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+    await uvicorn.Server(config).serve(sockets=[listener])
+
+
+# Their client, for our servers.
+
+
+async def refusal(call):
+    """The code of the error that this ends with."""
+    try:
+        await call
+        return None
+    except McpError as error:
+        return error.error.code
+
+
+def texts(result):
+    return [block.text for block in result.content]
+
+
+async def their_client_on_our_pipes(programs):
+    command = StdioServerParameters(command=f"{programs}/stdio_mcp")
+    async with stdio_client(command) as (read, write):
+        async with ClientSession(read, write) as session:
+            hello = await session.initialize()
+            check("stdio_mcp: version", hello.protocolVersion, NEWEST)
+            check("stdio_mcp: name", hello.serverInfo.name, "stdio_mcp")
+            tools = (await session.list_tools()).tools
+            check("stdio_mcp: tools", [tool.name for tool in tools], ["count_words", "find_lines", "remind"])
+            check("stdio_mcp: no resources", (await session.list_resources()).resources, [])
+            check("stdio_mcp: no prompts", (await session.list_prompts()).prompts, [])
+            result = await session.call_tool("count_words", {"text": "ein gro\u00dfer \U0001f980"})
+            check("stdio_mcp: a call", (texts(result), result.isError), (["1 lines, 3 words, 12 characters"], False))
+            result = await session.call_tool("find_lines", {"path": "/nowhere/at all", "text": ""})
+            check("stdio_mcp: a tool that fails", result.isError, True)
+            check("stdio_mcp: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
+            check("stdio_mcp: wrong arguments", await refusal(session.call_tool("count_words", {})), -32602)
+            answered = []
+
+            async def remind(after_ms, text):
+                result = await session.call_tool("remind", {"after_ms": after_ms, "text": text})
+                answered.append(texts(result)[0])
+
+            await asyncio.gather(remind(200, "second"), remind(50, "first"), remind(350, "third"))
+            check("stdio_mcp: answers in their own order", answered, ["first", "second", "third"])
+            late = session.call_tool(
+                "remind", {"after_ms": 400, "text": ""}, read_timeout_seconds=timedelta(seconds=0.2)
+            )
+            check("stdio_mcp: their own timeout", await refusal(late) is not None, True)
+            # They give it up without a word. An answer that came after they have closed would break their client off.
+            await asyncio.sleep(0.4)
+            await session.send_ping()
+            check("stdio_mcp: a ping after it", True, True)
+            big = "word " * 200_000
+            result = await session.call_tool("count_words", {"text": big})
+            check("stdio_mcp: a megabyte", texts(result), ["1 lines, 200000 words, 1000000 characters"])
+            begin = time.monotonic()
+    # Their client waits for two seconds before it kills.
+    check("stdio_mcp: ends by itself", time.monotonic() - begin < 1.5, True)
+
+
+async def their_client_on_our_websocket(programs):
+    home = tempfile.mkdtemp()
+    editor = await asyncio.create_subprocess_exec(
+        f"{programs}/editor", "--headless", "--no-token", "--on-diff", "accept", home,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        env=os.environ | {"CLAUDE_CONFIG_DIR": f"{home}/.claude"},
+    )
+    port = json.loads(await editor.stdout.readline())["port"]
+    async with websocket_client(f"ws://127.0.0.1:{port}/") as (read, write):
+        async with ClientSession(read, write) as session:
+            hello = await session.initialize()
+            check("editor: version", hello.protocolVersion, NEWEST)
+            tools = {tool.name for tool in (await session.list_tools()).tools}
+            check("editor: tools", {"openDiff", "close_tab", "getDiagnostics"} <= tools, True)
+            result = await session.call_tool("closeAllDiffTabs", {})
+            check("editor: closeAllDiffTabs", texts(result), ["CLOSED_0_DIFF_TABS"])
+            proposal = {"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "y\n", "tab_name": "t"}
+            result = await session.call_tool("openDiff", proposal)
+            check("editor: openDiff", texts(result), ["FILE_SAVED", "y\n"])
+            check("editor: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
+            await session.send_ping()
+            check("editor: a ping", True, True)
+    editor.stdin.close()
+    check("editor: ends", await asyncio.wait_for(editor.wait(), PATIENCE), 0)
+
+
+# Our client, on their servers.
+
+REQUESTS = [
+    ("ping", None),
+    ("tools/list", None),
+    ("tools/call", {"name": "add", "arguments": {"a": 2, "b": 3}}),
+    ("tools/call", {"name": "slow", "arguments": {}, "_meta": {"progressToken": "p"}}),
+    ("nobody/knows", {}),
+]
+
+
+async def our_client(programs, name, *peer):
+    requests = [method if params is None else f"{method} {json.dumps(params)}" for method, params in REQUESTS]
+    options = [part for request in requests for part in ("--request", request)]
+    child = await asyncio.create_subprocess_exec(
+        f"{programs}/mcp_client", "--timeout", "1500", *options, *peer, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await asyncio.wait_for(child.communicate(), PATIENCE)
+    events = [json.loads(line) for line in out.splitlines()]
+    check(f"{name}: ready", events[:1], [{"event": "ready", "server": "python-sdk", "version": NEWEST}])
+    ended = {event["request"]: event for event in events if "request" in event}
+    check(f"{name}: every request ends", sorted(ended), list(range(len(REQUESTS))))
+    check(f"{name}: ping", ended[0].get("result"), {})
+    check(f"{name}: tools", [tool["name"] for tool in ended[1]["result"]["tools"]], ["add", "slow"])
+    check(f"{name}: a call", ended[2]["result"]["content"], [{"type": "text", "text": "5"}])
+    check(f"{name}: a call without an answer", ended[3].get("how"), "timed out")
+    check(f"{name}: an unknown method", ended[4]["event"], "error")
+    check(f"{name}: exit status", child.returncode, 0)
+
+
+async def our_client_on_their_pipes(programs):
+    await our_client(programs, "their pipes", "stdio", sys.executable, __file__, "serve", "stdio")
+
+
+async def our_client_on_their_websocket(programs):
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "serve", "ws", stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        port = (await asyncio.wait_for(child.stdout.readline(), PATIENCE)).decode().strip()
+        await our_client(programs, "their WebSocket", "ws", port)
+    finally:
+        child.kill()
+        await child.wait()
+
+
+async def check_all(programs):
+    global failures
+    for part in (
+        their_client_on_our_pipes,
+        their_client_on_our_websocket,
+        our_client_on_their_pipes,
+        our_client_on_their_websocket,
+    ):
+        try:
+            await asyncio.wait_for(part(programs), 2 * PATIENCE)
+        except BaseException as error:  # A part that breaks off has checked nothing behind that.
+            print(f"FAIL {part.__name__}: {error!r}", flush=True)
+            failures += 1
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve", ("stdio" | "ws") as transport]:
+            asyncio.run(serve(transport))
+        case ["check", programs]:
+            asyncio.run(check_all(os.path.abspath(programs)))
+            print("all the same" if failures == 0 else f"{failures} differ")
+            sys.exit(failures != 0)
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The official SDKs of MCP against our programs, both roles, over pipes and over WebSocket. They are the last ones that
+# have a WebSocket transport, by name from PyPI and npm. Needs python3, node and npm. Run: tests/peers/mcp_sdk.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+root=target/interop
+venv=$root/venv
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'mcp[ws]==1.30.0' 'uvicorn==0.54.0'
+npm install --silent --no-audit --no-fund --prefix "$root/npm" @modelcontextprotocol/sdk@1.32.2 ws@8.23.0
+
+cargo build --workspace --examples
+printf '\n== the Python SDK\n'
+"$venv/bin/python" tests/peers/mcp_sdk.py check target/debug/examples
+printf '\n== the TypeScript SDK\n'
+NODE_MODULES=$root/npm/node_modules node tests/peers/mcp_sdk.mjs check target/debug/examples
