@@ -27,6 +27,8 @@
 //! - `simd`: frames are unmasked and UTF-8 is checked with the widest vectors that the processor is found to have; brings
 //!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
+//! - `testing`: module `testing`, what this crate is tested with, for tests of your own; brings arbitrary, and needs
+//!   `std`.
 //!
 //! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.
 #![no_std]
@@ -49,6 +51,8 @@ pub mod ide;
 pub mod mcp;
 #[cfg(feature = "mcp")]
 pub mod rpc;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod ws;
 
 pub use buf::Outbox;

@@ -14,6 +14,7 @@ mod support;
 
 use std::time::Duration;
 
+use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -23,7 +24,6 @@ use ide_mcp::{
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
 };
-use support::random::Random;
 use support::{
     ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
     masked, open_diff, read, request, selection, show, text, texts, written,
@@ -787,7 +787,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
                     wire.sent(some);
                 }
                 (8, _) => {
-                    let soon = editors.now.after(Duration::from_millis(random.next() % 3_000));
+                    let soon = editors.now.after(Duration::from_millis(random.number() % 3_000));
                     let due = editors.host.deadline().filter(|_| random.one_in(2));
                     editors.now = due.unwrap_or(soon).max(editors.now);
                     editors.host.tick(editors.now);

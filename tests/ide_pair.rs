@@ -6,7 +6,10 @@
 #[path = "support/ide.rs"]
 mod support;
 
-use std::time::Duration;
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
 
 use ide_mcp::{
     Machine, Time, Wire,
@@ -16,22 +19,37 @@ use ide_mcp::{
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
     rpc::{Gone, RequestId, SendError, SessionId},
+    testing::{self, Random},
     ws::{self, Closed, ResponseError},
 };
-use support::random::Random;
 use support::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
 
-type Pair = support::pair::Pair<Server, Client<Random>>;
+/// An editor and an agent, with what these tests ask of them.
+struct Pair(testing::Pair<Server, Client<Random>>);
+
+impl Deref for Pair {
+    type Target = testing::Pair<Server, Client<Random>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Pair {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl Pair {
     fn joined(token: Option<AuthToken>, config: ServerConfig) -> Self {
         let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, token);
         client.pid = Some(4711);
-        Self::new(
+        Self(testing::Pair::new(
             Server::new(config, SessionId::new(1), Time::ZERO),
             Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
             Time::ZERO,
-        )
+        ))
     }
 
     fn attached() -> Self {
@@ -46,7 +64,8 @@ impl Pair {
     /// Lets it become this time.
     fn at(&mut self, millis: u64) {
         self.settle();
-        self.advance(at(millis).since(self.now));
+        let now = self.now;
+        self.advance(at(millis).since(now));
     }
 
     fn said(&mut self) -> Vec<String> {
@@ -84,7 +103,7 @@ fn they_attach_however_the_bytes_come() {
     let mut seen = Vec::new();
     for piece in [usize::MAX, 100, 7, 1] {
         let mut pair = Pair::joined(Some(token()), config());
-        pair.pace = piece;
+        pair.cut_into(piece);
         pair.server.select(selection("sel"));
         pair.settle();
         let (said, heard) = (pair.said(), pair.heard());
@@ -417,14 +436,14 @@ fn each_request_of_a_client_ends_once_when_the_editor_goes() {
         (
             "the transport is gone",
             |pair| {
-                pair.client.feed_eof(pair.now);
-                pair.server.feed_eof(pair.now);
+                pair.0.client.feed_eof(pair.0.now);
+                pair.0.server.feed_eof(pair.0.now);
             },
             "Closed(Vanished)",
         ),
         (
             "what comes is no WebSocket",
-            |pair| pair.client.feed(pair.now, &[0xff, 0xff]),
+            |pair| pair.0.client.feed(pair.0.now, &[0xff, 0xff]),
             "Closed(Violation(ReservedBit))",
         ),
     ];

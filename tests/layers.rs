@@ -3,6 +3,7 @@
 //! ```text
 //!  time, text, buf, machine ◀── ws ◀───────────┐
 //!  time, text, buf ◀── rpc ◀── mcp ◀────────── ide ◀── adapters, by a few names
+//!  all of them ◀── testing
 //! ```
 //!
 //! Paths are read from the source as text: `crate::`, and `super` as far up as it goes. Comments do not count, so
@@ -32,6 +33,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("rpc", &["time", "text", "buf"]),
     ("mcp", &["time", "text", "buf", "rpc"]),
     ("ide", &["time", "text", "buf", "machine", "ws", "rpc", "mcp"]),
+    // For tests: it uses everything, and nothing uses it.
+    ("testing", &["time", "buf", "machine", "ws", "rpc", "mcp", "ide"]),
 ];
 
 /// What lies at the root by its own name, and the part it belongs to.
@@ -92,6 +95,7 @@ fn the_scanner_sees_wrong_arrows() {
         ("behind text with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
         ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
         ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
+        ("what is there for tests", &["ide", "host"], "use crate::testing::Random;"),
         ("as another crate sees it", &["ws"], "use ide_mcp::rpc::Id;"),
     ];
     for (name, module, text) in bad {

@@ -18,6 +18,7 @@ mod support;
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
+use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -29,7 +30,6 @@ use ide_mcp::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use support::random::Random;
 use support::{PORT, TEXT, at, frame, read, selection, token};
 
 const OLD: &str = include_str!("fixtures/claude-code-1.0.51.jsonl");
@@ -144,7 +144,7 @@ impl Session {
             (None, Some(method)) if method == "ide_connected" => self.connected.push(ms),
             _ => {}
         }
-        let key = random.next().to_le_bytes();
+        let key = random.number().to_le_bytes();
         let bytes = frame(TEXT, key.first_chunk().copied(), text.as_bytes());
         match self.steps.last_mut() {
             Some((before, Step::Bytes(together))) if *before == ms => together.extend(bytes),

@@ -8,14 +8,14 @@
 
 mod support;
 
+use ide_mcp::testing::Pair;
+use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
 use ide_mcp::{Machine, Outbox as _, Time, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 use support::cuts;
 use support::frames::{self, HEAD, masked, plain};
-use support::pair::Pair;
-use support::random::Random;
 
 fn opened(limits: ws::Limits, now: Time) -> ws::Server {
     let mut server = ws::Server::new(limits, now);
@@ -48,8 +48,8 @@ fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client<Random>> {
     assert!(pair.server.is_open() && pair.client.is_open());
     pair.server_events.clear();
     pair.client_events.clear();
-    pair.to_client.clear();
-    pair.to_server.clear();
+    pair.to_client.forget();
+    pair.to_server.forget();
     pair
 }
 
@@ -120,7 +120,10 @@ fn one_side_closes_and_both_know() {
         assert_eq!(*closer, [by_us(true)]);
         assert_eq!(*other, [by_peer(Some(1001), "the editor exits")]);
         assert!(pair.server.is_done() && pair.client.is_done());
-        assert_eq!((frames::read(&pair.to_client).len(), frames::read(&pair.to_server).len()), (1, 1));
+        assert_eq!(
+            (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
+            (1, 1)
+        );
     }
 }
 
@@ -133,13 +136,16 @@ fn both_close_at_once() {
     assert_eq!(pair.server_events, [by_us(true)]);
     assert_eq!(pair.client_events, [by_us(true)]);
     assert!(pair.server.is_done() && pair.client.is_done());
-    assert_eq!((frames::read(&pair.to_client).len(), frames::read(&pair.to_server).len()), (1, 1));
+    assert_eq!(
+        (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
+        (1, 1)
+    );
 }
 
 #[test]
 fn what_was_sent_before_the_close_frame_arrives_before_it() {
     let mut pair = pair(&ws::Limits::default());
-    pair.pace = 3;
+    pair.cut_into(3);
     for text in ["one", "two"] {
         pair.server.sender().text(text).unwrap();
     }
@@ -401,7 +407,7 @@ fn a_client_without_randomness_ends() {
 fn a_conversation_at_any_pace() {
     for pace in [1, 2, 7, 100, usize::MAX] {
         let mut pair = pair(&ws::Limits::default());
-        pair.pace = pace;
+        pair.cut_into(pace);
         for number in 0..20 {
             pair.client.sender().text(&format!("question {number}")).unwrap();
         }
@@ -479,7 +485,7 @@ fn any_order_of_close_end_and_time_ends_both_once() {
     for seed in 0..2000 {
         let mut random = Random::new(seed);
         let mut pair = pair(&small());
-        pair.pace = 1 + random.below(40);
+        pair.cut_into(1 + random.below(40));
         for _ in 0..12 {
             let _ = match random.below(9) {
                 0 => pair.server.sender().close(CloseCode::NORMAL, "s"),

@@ -9,12 +9,12 @@
 
 mod support;
 
+use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Closed, OwnedEvent, SendError, Violation};
 use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
 use support::cost;
 use support::cuts::{self, CutName};
 use support::frames::{self, HEAD, head_len, masked, plain};
-use support::random::Random;
 
 /// A server that has opened, with the answer to the request written.
 fn server(limits: ws::Limits) -> ws::Server {

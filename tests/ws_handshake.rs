@@ -13,11 +13,11 @@
 
 mod support;
 
+use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError, Status};
 use ide_mcp::{Machine as _, Time, Wire as _};
 use std::time::Duration;
 use support::frames::{HEAD, head_len, masked};
-use support::random::Random;
 use support::{cost, cuts, frames};
 
 /// What a server said to some bytes: the number in its answer (0 if none), and its events.

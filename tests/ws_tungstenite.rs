@@ -9,13 +9,13 @@
 
 mod support;
 
+use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent};
 use ide_mcp::{Machine as _, Time, Wire};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::rc::Rc;
-use support::random::Random;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode as TheirCode};
 use tungstenite::{HandshakeError, Message, WebSocket};
 

@@ -5,8 +5,6 @@
 pub mod frames;
 #[path = "../../tests/support/law.rs"]
 pub mod law;
-#[path = "../../tests/support/random.rs"]
-pub mod random;
 #[path = "../../tests/support/run.rs"]
 pub mod run;
 #[path = "../../tests/support/sockets.rs"]

@@ -19,39 +19,13 @@ pub mod watch;
 
 use std::time::Duration;
 
+pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
-    Outbox, Time,
+    Time,
     mcp::{CallEnd, Implementation, Outcome, Patience, Server, ServerConfig, ServerEvent, ToolSpec, Tools},
     rpc::{CallId, ErrorObject, SessionId},
 };
 use serde::{Deserialize, Deserializer};
-
-/// Keeps each message as a line.
-#[derive(Debug, Default)]
-pub struct Lines {
-    pub sent: Vec<String>,
-    pub full: bool,
-}
-
-impl Lines {
-    pub fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.sent)
-    }
-}
-
-impl Outbox for Lines {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut text = Vec::new();
-        write(&mut text);
-        if !text.is_empty() {
-            self.sent.push(String::from_utf8(text).unwrap());
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.full
-    }
-}
 
 /// One tool of each patience; the name is the call. `typed` demands `{"n": number}`.
 pub struct TestTools(Vec<ToolSpec>);

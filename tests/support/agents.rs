@@ -4,12 +4,12 @@ use super::calls;
 use super::editors::{IdeServer, MARK, Unwritable, foreign};
 use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
-use super::random::Random;
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
 use super::subject::Refusals;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{RequestId, SendError, SessionId};
+use ide_mcp::testing::Random;
 use ide_mcp::{Machine as _, Time, Wire as _};
 
 /// `ide::Client` with an application that asks.

@@ -4,7 +4,6 @@ use super::calls;
 use super::frames::{self, masked};
 use super::law::{Law, broken};
 use super::laws::{Calls, Record, Subject};
-use super::random::Random;
 use super::said::{
     BINARY, CLOSE, HEAD, PORT, TOKEN, attached, call, close_tab, open_diff, request, talk, text, token,
 };
@@ -15,6 +14,7 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, Gone, RequestId, SendError, SessionId};
+use ide_mcp::testing::Random;
 use ide_mcp::ws::frame::Header;
 use ide_mcp::{Machine as _, Time, Wire as _};
 use serde::{Serialize, Serializer, ser::Error as _};

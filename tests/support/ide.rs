@@ -15,8 +15,6 @@
 )]
 
 mod frames;
-pub mod pair;
-pub mod random;
 mod said;
 
 pub use frames::{frame, masked, read};

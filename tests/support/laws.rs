@@ -9,9 +9,9 @@ pub use super::subject::{Calls, EventOf, Record, Subject};
 
 use super::cost;
 use super::plan::{Cutting, Plan};
-use super::random::Random;
 use super::run::Run;
 use ide_mcp::Time;
+use ide_mcp::testing::Random;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -45,7 +45,7 @@ fn total<S: Subject>(subject: &S) {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let input = any_input(subject, &mut random);
-        let mut run = Run::new(subject, seed, random.next() % 8);
+        let mut run = Run::new(subject, seed, random.number() % 8);
         let mut rest = input.as_slice();
         for _ in 0..120 {
             match random.below(17) {
@@ -138,7 +138,7 @@ fn time<S: Subject>(subject: &S) {
             let mut run = Run::new(subject, seed, seed % 8);
             for piece in script.chunks(script.len() / 4 + 1) {
                 if random.one_in(2) {
-                    run.aside(run.now().after(Duration::from_millis(random.next() % 1000)));
+                    run.aside(run.now().after(Duration::from_millis(random.number() % 1000)));
                     run.settle();
                 }
                 run.feed(run.now(), piece);
@@ -226,7 +226,7 @@ fn calls<S: Subject>(subject: &S) {
     for seed in 0..120_usize {
         let mut random = Random::new(seed.try_into().unwrap());
         let script = &scripts[seed % scripts.len()];
-        let mut run = Run::new(subject, random.next(), random.next() % 8);
+        let mut run = Run::new(subject, random.number(), random.number() % 8);
         // One run in three is cut short.
         let len = if random.one_in(3) { random.below(script.len() + 1) } else { script.len() };
         let mut rest = &script[..len];
@@ -234,7 +234,7 @@ fn calls<S: Subject>(subject: &S) {
             let (piece, behind) = rest.split_at(1 + random.below(rest.len()));
             rest = behind;
             if random.one_in(4) {
-                run.aside(run.now().after(Duration::from_millis(random.next() % 1000)));
+                run.aside(run.now().after(Duration::from_millis(random.number() % 1000)));
             }
             run.feed(run.now(), piece);
             run.settle();
@@ -369,7 +369,7 @@ fn any_input<S: Subject>(subject: &S, random: &mut Random) -> Vec<u8> {
 fn any_time(random: &mut Random, now: Time) -> Time {
     match random.below(12) {
         0 => Time::ZERO,
-        1 => Time::from_millis(random.next()),
+        1 => Time::from_millis(random.number()),
         2 if random.one_in(4) => Time::from_millis(u64::MAX),
         2 if random.one_in(4) => Time::new(Duration::MAX),
         _ => now.after(Duration::from_millis(u64::try_from(random.below(4000)).unwrap())),

@@ -1,9 +1,9 @@
 //! One course of events that can be played with any cutting of its bytes.
 
-use super::random::Random;
 use super::run::Run;
 use super::subject::Subject;
 use ide_mcp::Time;
+use ide_mcp::testing::Random;
 use std::time::Duration;
 
 /// Who hears what when: bytes and `sent` calls at fixed times, the same for every cutting.
@@ -40,7 +40,7 @@ pub struct Cutting {
 
 impl Plan {
     pub fn new(input: &[u8], random: &mut Random) -> Self {
-        let app = random.next() % 8;
+        let app = random.number() % 8;
         let mut at = Time::from_millis(50);
         let mut rest = input;
         let mut steps = Vec::new();

@@ -2,8 +2,8 @@
 
 use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
-use super::random::Random;
 use super::subject::Refusals;
+use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Masking, OwnedEvent, SendError, Sender};
 use ide_mcp::{Machine as _, Time, Wire as _};
 

@@ -4,8 +4,8 @@
 //! [`Toy::answer`], for 30 s at most; `bye` ends; any other line is answered with `what`.
 
 use super::laws::{Calls, EventOf, Record, Subject};
-use super::random::Random;
 use super::subject::Refusals;
+use ide_mcp::testing::Random;
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,0 +1,168 @@
+//! One direction of a connection in memory.
+
+use alloc::{collections::VecDeque, vec::Vec};
+use core::time::Duration;
+
+use crate::{Time, Wire};
+
+/// How many bytes may be on the way: what a socket takes before its reader has read.
+const CAPACITY: usize = 64 * 1024;
+
+/// Bytes that go one way, and what befalls them.
+///
+/// ```text
+///  Open ──finish, or the writer is done──▶ Finishing ──all has arrived──▶ Ended
+///    └──────────────────────cut─────────────────────────────────────────▶ Cut ── the reader hears of it ──▶ Ended
+/// ```
+#[derive(Debug)]
+pub struct Link {
+    /// At most so many bytes arrive at a time. Default: no bound.
+    pub piece: usize,
+    /// How long bytes are on the way. Default zero. Bytes never overtake others.
+    pub delay: Duration,
+    /// Nothing arrives before this.
+    stalled: Time,
+    on_the_way: VecDeque<(Time, Vec<u8>)>,
+    held: usize,
+    state: State,
+    carried: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Finishing,
+    Cut,
+    Ended,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Link {
+    /// A link that carries everything at once.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            piece: usize::MAX,
+            delay: Duration::ZERO,
+            stalled: Time::ZERO,
+            on_the_way: VecDeque::new(),
+            held: 0,
+            state: State::Open,
+            carried: Vec::new(),
+        }
+    }
+
+    /// Nothing arrives until then; what is written meanwhile waits, up to 64 KiB of it.
+    pub fn stall(&mut self, until: Time) {
+        self.stalled = self.stalled.max(until);
+    }
+
+    /// No more is taken; what is on the way arrives, and then the end.
+    pub fn finish(&mut self) {
+        if self.state == State::Open {
+            self.state = State::Finishing;
+        }
+    }
+
+    /// What is on the way is lost, and the reader hears of the end at once.
+    pub fn cut(&mut self) {
+        if self.state != State::Ended {
+            self.state = State::Cut;
+            self.on_the_way.clear();
+            self.held = 0;
+        }
+    }
+
+    /// Whether it takes bytes.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Everything that has arrived, since the start or since [`forget`](Link::forget).
+    #[must_use]
+    pub fn carried(&self) -> &[u8] {
+        &self.carried
+    }
+
+    /// Forgets what has arrived, for runs that are long.
+    pub fn forget(&mut self) {
+        self.carried = Vec::new();
+    }
+
+    /// Takes what one side wrote, and gives the other one what has arrived by now. Whether anything moved.
+    pub fn carry(&mut self, from: &mut impl Wire, to: &mut impl Wire, now: Time) -> bool {
+        let taken = self.take(from, to.is_done(), now);
+        let given = self.give(to, now);
+        taken || given
+    }
+
+    /// When the next bytes arrive that are on the way now, if that is later than `now`.
+    #[must_use]
+    pub fn next_arrival(&self, now: Time) -> Option<Time> {
+        let at = self.on_the_way.front()?.0.max(self.stalled);
+        Some(at).filter(|at| *at > now)
+    }
+
+    fn take(&mut self, from: &mut impl Wire, nobody_reads: bool, now: Time) -> bool {
+        let waiting = from.outgoing();
+        if self.state != State::Open || nobody_reads {
+            // It goes nowhere.
+            let some = !waiting.is_empty();
+            from.sent(usize::MAX);
+            return some;
+        }
+        let bytes: Vec<u8> = waiting.iter().take(CAPACITY.saturating_sub(self.held)).copied().collect();
+        let taken = bytes.len();
+        if taken > 0 {
+            // A delay that became shorter does not turn the order round.
+            let last = self.on_the_way.back().map_or(Time::ZERO, |(at, _)| *at);
+            self.on_the_way.push_back((now.after(self.delay).max(last), bytes));
+            self.held = self.held.saturating_add(taken);
+            from.sent(taken);
+        }
+        if from.is_done() {
+            self.finish();
+        }
+        taken > 0
+    }
+
+    fn give(&mut self, to: &mut impl Wire, now: Time) -> bool {
+        let mut room = self.piece;
+        while room > 0 && now >= self.stalled && to.wants_input() {
+            let Some((at, bytes)) = self.on_the_way.front_mut() else { break };
+            if *at > now {
+                break;
+            }
+            let space = to.space();
+            let given = bytes.len().min(space.len()).min(room);
+            let rest = bytes.split_off(given);
+            for (into, byte) in space.iter_mut().zip(&*bytes) {
+                *into = *byte;
+            }
+            self.carried.append(bytes);
+            *bytes = rest;
+            if bytes.is_empty() {
+                self.on_the_way.pop_front();
+            }
+            to.filled(now, given);
+            self.held = self.held.saturating_sub(given);
+            room = room.saturating_sub(given);
+        }
+        let is_over = match self.state {
+            State::Finishing => self.on_the_way.is_empty() || to.is_done(),
+            State::Cut => true,
+            State::Open | State::Ended => false,
+        };
+        if is_over {
+            self.state = State::Ended;
+            to.feed_eof(now);
+        }
+        is_over || room < self.piece
+    }
+}

@@ -1,0 +1,221 @@
+//! What a peer of a session may say: messages of JSON-RPC, most of them right.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+
+/// A text that a peer says: a request, a notification, a response or a batch, often with a fault, sometimes no message.
+///
+/// Ids, methods and tools come from short lists, so that messages meet: the same id twice, a cancellation of a call that
+/// is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    text: String,
+}
+
+impl Said {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Some of them mean the same, some are none.
+const IDS: &[&str] = &[
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "7.0",
+    "\"7\"",
+    "0",
+    "\"\"",
+    "-1",
+    "9007199254740993",
+    "\"\\u0041\"",
+    "\"A\"",
+    "18446744073709551616",
+    "null",
+    "1.5",
+    "true",
+    "{}",
+];
+
+const REQUESTS: &[&str] = &[
+    "tools/call",
+    "tools/call",
+    "tools/call",
+    "tools/call",
+    "initialize",
+    "ping",
+    "tools/list",
+    "server/discover",
+    "resources/list",
+    "prompts/list",
+    "resources/read",
+    "logging/setLevel",
+    "x/unknown",
+    "",
+];
+
+const NOTIFICATIONS: &[&str] = &[
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/message",
+    "ide_connected",
+    "tools/call",
+    "ping",
+];
+
+const VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", ""];
+
+/// What tools of tests are called.
+const TOOLS: &[&str] = &["plain", "typed", "never", "soon", "openDiff", "nobody"];
+
+impl<'a> Arbitrary<'a> for Said {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let text = match u.int_in_range(0..=15)? {
+            0 => u.arbitrary::<&str>()?.to_owned(),
+            1 => {
+                let many = u.int_in_range(0..=4)?;
+                let parts: Result<Vec<String>> = (0..many).map(|_| message(u)).collect();
+                format!("[{}]", parts?.join(","))
+            }
+            _ => message(u)?,
+        };
+        Ok(Self { text })
+    }
+}
+
+fn message(u: &mut Unstructured<'_>) -> Result<String> {
+    let mut members: Vec<(&str, String)> = Vec::new();
+    match u.int_in_range(0..=7)? {
+        0..=3 => {
+            let method = *u.choose(REQUESTS)?;
+            members.push(("method", format!("\"{method}\"")));
+            members.extend(params(u, method)?.map(|params| ("params", params)));
+            members.push(("id", id(u)?));
+        }
+        4 | 5 => {
+            let method = *u.choose(NOTIFICATIONS)?;
+            members.push(("method", format!("\"{method}\"")));
+            members.extend(params(u, method)?.map(|params| ("params", params)));
+        }
+        6 => {
+            members.push(("id", id(u)?));
+            members.push(("result", value(u)?));
+        }
+        _ => {
+            members.push(("id", id(u)?));
+            members.push(("error", format!(r#"{{"code":{},"message":"no"}}"#, u.arbitrary::<i16>()?)));
+        }
+    }
+    members.insert(0, ("jsonrpc", "\"2.0\"".to_owned()));
+    // One in four is not as it should be, or not in the usual order.
+    match u.int_in_range(0..=19)? {
+        0 => members.rotate_left(1),
+        1 => members.reverse(),
+        2 => drop(members.remove(0)),
+        3 => members.push(("id", id(u)?)),
+        4 => members.extend(members.last().cloned()),
+        5 => members.push(("result", value(u)?)),
+        6 => members.push(("unknown", value(u)?)),
+        _ => {}
+    }
+    let written: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    Ok(format!("{{{}}}", written.join(",")))
+}
+
+fn id(u: &mut Unstructured<'_>) -> Result<String> {
+    Ok(u.choose(IDS)?.to_string())
+}
+
+fn params(u: &mut Unstructured<'_>, method: &str) -> Result<Option<String>> {
+    if u.ratio(1, 8)? {
+        return Ok(if u.arbitrary()? { None } else { Some(value(u)?) });
+    }
+    Ok(match method {
+        "tools/call" => {
+            let name = *u.choose(TOOLS)?;
+            let arguments = match u.int_in_range(0..=7)? {
+                0 => value(u)?,
+                1 => "{}".to_owned(),
+                _ => format!(r#"{{"n":{}}}"#, u.arbitrary::<u16>()?),
+            };
+            let meta = if u.ratio(1, 4)? {
+                format!(r#","_meta":{{"progressToken":{}}}"#, id(u)?)
+            } else {
+                String::new()
+            };
+            Some(format!(r#"{{"name":"{name}","arguments":{arguments}{meta}}}"#))
+        }
+        "initialize" => Some(format!(
+            r#"{{"protocolVersion":"{}","capabilities":{{}},"clientInfo":{{"name":"n","version":"1"}}}}"#,
+            u.choose(VERSIONS)?
+        )),
+        "notifications/cancelled" => Some(format!(r#"{{"requestId":{},"reason":"why"}}"#, id(u)?)),
+        "notifications/progress" => {
+            Some(format!(r#"{{"progressToken":{},"progress":{}}}"#, id(u)?, u.arbitrary::<u8>()?))
+        }
+        _ => None,
+    })
+}
+
+fn value(u: &mut Unstructured<'_>) -> Result<String> {
+    const VALUES: &[&str] = &[
+        "{}",
+        "null",
+        "[]",
+        "1",
+        "\"x\"",
+        "{\"content\":[]}",
+        "{\"content\":[{\"type\":\"text\",\"text\":\"\\ud83d\"}]}",
+        "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}",
+        "{\"protocolVersion\":\"1999-01-01\"}",
+        "{\"tools\":[],\"nextCursor\":\"c\"}",
+        "{\"nextCursor\":\"c\"}",
+    ];
+    if u.ratio(1, 32)? {
+        let depth = usize::from(u.arbitrary::<u8>()?);
+        return Ok(["[".repeat(depth), "]".repeat(depth)].concat());
+    }
+    Ok(u.choose(VALUES)?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::{Limits, Message, classify};
+    use crate::testing::Random;
+
+    #[test]
+    fn most_is_right_and_every_kind_comes() {
+        let mut random = Random::new(1);
+        let mut seen = [0_usize; 6];
+        for _ in 0..2000 {
+            let bytes = random.bytes(64);
+            let said = Said::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
+            seen[match classify(said.text(), &Limits::default()) {
+                Message::Request { .. } => 0,
+                Message::Notification { .. } => 1,
+                Message::Response { .. } => 2,
+                Message::Batch(_) => 3,
+                Message::Invalid { answer: Some(_), .. } => 4,
+                Message::Invalid { answer: None, .. } | Message::PeerError(_) => 5,
+            }] += 1;
+        }
+        assert!(seen.iter().all(|many| *many > 20), "{seen:?}");
+        assert!(seen[0] + seen[1] + seen[2] > 1200, "{seen:?}");
+    }
+}

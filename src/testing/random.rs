@@ -1,0 +1,93 @@
+//! Numbers that look random and are the same in every run: a failure is repeated by its seed.
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use rand_core::{TryCryptoRng, TryRng};
+
+/// Numbers that follow from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good enough to pick test cases.
+///
+/// It serves as the randomness of a client under test, whose keys are then the same in every run. Whoever sees one number
+/// knows all that follow, so it is for tests and for nothing else.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of this seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub const fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`; 0 if that is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let bound = u64::try_from(bound.max(1)).unwrap_or(u64::MAX);
+        usize::try_from(self.number().checked_rem(bound).unwrap_or(0)).unwrap_or(0)
+    }
+
+    /// True once in so many times.
+    pub fn one_in(&mut self, many: usize) -> bool {
+        self.below(many) == 0
+    }
+
+    /// So many bytes.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.byte()).collect()
+    }
+
+    const fn byte(&mut self) -> u8 {
+        let [low, ..] = self.number().to_le_bytes();
+        low
+    }
+}
+
+impl TryRng for Random {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        let [a, b, c, d, ..] = self.number().to_le_bytes();
+        Ok(u32::from_le_bytes([a, b, c, d]))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.number())
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        out.fill_with(|| self.byte());
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Random {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        // The first numbers of the reference implementation for this seed.
+        let mut random = Random::new(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.number()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn numbers_stay_below_their_bound() {
+        let mut random = Random::new(1);
+        for bound in [1, 2, 7, usize::MAX] {
+            assert!((0..100).all(|_| random.below(bound) < bound), "{bound}");
+        }
+        assert_eq!(random.below(0), 0);
+    }
+}
