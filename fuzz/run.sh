@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 
 minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
 shift
-all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite)
+all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite
+    rpc_text mcp_server_script mcp_client_script pair)
 targets=("${@:-${all[@]}}")
 
 tools=$PWD/target/tools
@@ -20,14 +21,22 @@ command -v cargo-fuzz >/dev/null || cargo install --quiet --locked --root "$tool
 for target in "${targets[@]}"; do
     gathered=fuzz/corpus/$target
     kept=fuzz/seeds/$target
-    dictionary=fuzz/dictionaries/${target/_script/}.dict
-    [ -e "$dictionary" ] || dictionary=fuzz/dictionaries/frames.dict
+    case $target in
+        handshake_*) dictionary=$target ;;
+        rpc_text | mcp_* | pair) dictionary=messages ;;
+        *) dictionary=frames ;;
+    esac
+    dictionary=fuzz/dictionaries/$dictionary.dict
     mkdir -p "$gathered" "$kept"
+    # How often a branch is taken makes thousands of inputs differ where a script repeats itself.
+    few=()
+    [ "$dictionary" != fuzz/dictionaries/messages.dict ] || few=(-use_counters=0)
     # Long inputs find nothing that short ones do not, and are slow.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
     if [ "$minutes" -eq 0 ]; then
         small=$(mktemp -d)
-        nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- -merge=1 -max_len=1024
+        nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- \
+            -merge=1 -max_len=1024 "${few[@]}"
         rm -rf "$kept"
         mv "$small" "$kept"
         chmod 755 "$kept"

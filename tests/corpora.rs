@@ -44,4 +44,15 @@ macro_rules! corpora {
     )*};
 }
 
-corpora!(frames, handshake_server, handshake_client, ws_server_script, ws_client_script, against_tungstenite,);
+corpora!(
+    frames,
+    handshake_server,
+    handshake_client,
+    ws_server_script,
+    ws_client_script,
+    against_tungstenite,
+    rpc_text,
+    mcp_server_script,
+    mcp_client_script,
+    pair,
+);

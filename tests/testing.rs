@@ -7,6 +7,10 @@
     reason = "a test states what it expects"
 )]
 
+#[path = "support/frames.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
+mod frames;
+
 use std::time::Duration;
 
 use ide_mcp::{
@@ -135,6 +139,18 @@ fn steps_do_what_they_say() {
     }
     assert_eq!(pair.now, Time::from_millis(200));
     assert_eq!(heard(&pair), ["first", "second"]);
+    // Keepalive asks once after a sleep of an hour, and a hundred and twenty times in an hour that is waited for.
+    for (step, pings) in [
+        (Step::<()>::Sleep(Span::from_millis(3_600_000)), 0..3),
+        (Step::Wait(Span::from_millis(3_600_000)), 100..130),
+    ] {
+        pair.to_client.forget();
+        let _ = pair.play(&step, |_, _| {}, |_, _| {});
+        pair.settle();
+        wait(&mut pair, 200);
+        let asked = frames::read(pair.to_client.carried()).iter().filter(|frame| frame.first == 0x89).count();
+        assert!(pings.contains(&asked), "{step:?}: {asked}");
+    }
     let _ = pair.play(&Step::<()>::Link(Way::ToClient, Change::Cut), |_, _| {}, |_, _| {});
     pair.finish_with(|_, _| {}, |_, _| {});
     assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Vanished)));
@@ -152,7 +168,7 @@ fn any_bytes_are_a_script_and_every_step_comes() {
             match step {
                 Step::Act(_) => acts += 1,
                 Step::Link(..) => links += 1,
-                Step::Wait(_) => waits += 1,
+                Step::Wait(_) | Step::Sleep(_) => waits += 1,
                 Step::Due => dues += 1,
             }
         }

@@ -18,12 +18,12 @@ use crate::{
 pub enum AgentAct {
     /// Asks for the tools.
     ListTools,
-    /// Proposes a text of so many kilobytes in one of a few tabs.
+    /// Proposes a text of so many lines in one of a few tabs.
     OpenDiff {
         /// Which tab.
         tab: u8,
-        /// How long the text is.
-        kib: u8,
+        /// How many lines.
+        lines: u8,
     },
     /// Closes a tab.
     CloseTab(u8),
@@ -51,8 +51,8 @@ impl AgentAct {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {
             Self::ListTools => client.list_tools(),
-            Self::OpenDiff { tab: number, kib } => {
-                let text = "a line of text\n".repeat(usize::from(*kib).saturating_mul(68));
+            Self::OpenDiff { tab: number, lines } => {
+                let text = "a line of text\n".repeat(usize::from(*lines));
                 client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab(number))))
             }
             Self::CloseTab(number) => client.call(&ToolRequest::CloseTab(CloseTab::new(tab(number)))),

@@ -10,7 +10,7 @@
 //!
 //!  Step ── Act: an application does something
 //!       ── Link: bytes come in pieces, late, not for a while, or never again
-//!       ── Wait, Due: the time moves on
+//!       ── Wait, Sleep, Due: the time moves on
 //! ```
 //!
 //! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle) moves bytes and events

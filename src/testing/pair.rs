@@ -6,8 +6,8 @@ use core::time::Duration;
 use super::{Change, Link, Step, Way};
 use crate::{Machine, Time, Wire};
 
-/// Two machines have nothing left to say to each other long before this many rounds.
-const NEVER_IDLE: usize = 100_000;
+/// Two machines have nothing left to say to each other long before this many rounds, a byte in each.
+const NEVER_IDLE: usize = 1_000_000;
 
 /// How much time the two are given to end by themselves: more than every timeout of this crate.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -161,6 +161,11 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         match step {
             Step::Act(act) => return Some(act),
             Step::Wait(span) => self.advance_with(span.duration(), on_server, on_client),
+            Step::Sleep(span) => {
+                self.now = self.now.after(span.duration());
+                self.server.tick(self.now);
+                self.client.tick(self.now);
+            }
             Step::Due => {
                 let due = self.deadline().unwrap_or(self.now);
                 self.advance_with(due.since(self.now), on_server, on_client);

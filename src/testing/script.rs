@@ -12,8 +12,10 @@ pub enum Step<A> {
     Act(A),
     /// The link changes.
     Link(Way, Change),
-    /// So much time passes.
+    /// So much time passes, and whatever is due in it happens at its time.
     Wait(Span),
+    /// So much time is gone, as when a laptop has slept: nobody looked at any deadline in it.
+    Sleep(Span),
     /// Time passes until the next thing is due.
     Due,
 }
@@ -60,7 +62,7 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// A span of time, from nothing to six days, short ones as likely as long ones.
+/// A span of time, from nothing to half an hour, short ones as likely as long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     millis: u64,
@@ -83,7 +85,7 @@ impl Span {
 impl<'a> Arbitrary<'a> for Span {
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         let millis = u64::from(u.arbitrary::<u8>()?);
-        let doubled = u.int_in_range(0..=21)?;
+        let doubled = u.int_in_range(0..=13)?;
         Ok(Self { millis: millis.checked_shl(doubled).unwrap_or(millis) })
     }
 }

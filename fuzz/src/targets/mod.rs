@@ -4,11 +4,20 @@
 mod differential;
 mod frames;
 mod handshake;
+mod ledger;
+mod mcp_client;
+mod mcp_server;
+mod pair;
+mod rpc;
 mod script;
 
 pub use differential::against_tungstenite;
 pub use frames::frames;
 pub use handshake::{handshake_client, handshake_server};
+pub use mcp_client::mcp_client_script;
+pub use mcp_server::mcp_server_script;
+pub use pair::pair;
+pub use rpc::rpc_text;
 pub use script::{ws_client_script, ws_server_script};
 
 use crate::support::laws::{EventOf, Subject};

@@ -1,0 +1,186 @@
+//! An editor and an agent joined by links that cut, delay, stall and end, with applications that do anything at any time.
+
+use ide_mcp::ide::{
+    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Range, Selection, Server,
+    ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+};
+use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
+use ide_mcp::rpc::{CallId, RequestId, SessionId};
+use ide_mcp::testing::arbitrary::{self, Arbitrary};
+use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
+use ide_mcp::{Machine as _, Time};
+use std::collections::BTreeMap;
+
+#[derive(Arbitrary, Clone, Debug)]
+enum Act {
+    Agent(AgentAct),
+    Editor(EditorAct),
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+enum EditorAct {
+    /// Answers one of the calls that wait.
+    Answer(u8),
+    Fail(u8),
+    Select(u8),
+    Mention,
+    Ping,
+    Cancel(u8),
+    SetTools,
+    ShutDown,
+}
+
+/// Every request of either side has one outcome and every call one end, whatever happens to the link; and how the bytes
+/// are cut changes nothing.
+pub fn pair(data: &[u8]) {
+    let whole = play(data, None);
+    for piece in [1, 61] {
+        let cut = play(data, Some(piece));
+        assert_eq!(whole.0, cut.0, "what the editor saw, cut into pieces of {piece}");
+        assert_eq!(whole.1, cut.1, "what the agent saw, cut into pieces of {piece}");
+    }
+    play_as_told(data);
+}
+
+/// The events of both sides, with all bytes in pieces of this many. The script may not change that, nor end the link: it
+/// would be the pieces that decide which answers have gone by then.
+fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
+    let mut run = Run::new();
+    run.pair.cut_into(piece.unwrap_or(usize::MAX));
+    for step in script::<Act>(data) {
+        if !matches!(step, Step::Link(_, Change::Piece(_) | Change::Clear | Change::Finish | Change::Cut)) {
+            run.step(&step);
+        }
+    }
+    run.finish();
+    let shown = |events: &[ServerEvent]| events.iter().map(|event| format!("{event:?}")).collect();
+    let seen = shown(&run.pair.server_events);
+    (seen, run.pair.client_events.iter().map(|event| format!("{event:?}")).collect())
+}
+
+fn play_as_told(data: &[u8]) {
+    let mut run = Run::new();
+    for step in script::<Act>(data) {
+        run.step(&step);
+    }
+    run.finish();
+}
+
+struct Run {
+    pair: Pair<Server, Client<Random>>,
+    /// What each side asked.
+    by_agent: Vec<RequestId>,
+    by_editor: Vec<RequestId>,
+    /// The calls that wait for the editor, and how often each of all has ended.
+    waiting: Vec<(CallId, bool)>,
+    ended: BTreeMap<CallId, usize>,
+    /// How many events have been looked at.
+    looked_at: usize,
+}
+
+fn tools() -> ToolSet {
+    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile)
+}
+
+impl Run {
+    fn new() -> Self {
+        let mut server =
+            ServerConfig::new(Implementation::new("e", "1"), Policy::without_authentication(1), tools());
+        server.session.limits.open_calls = 4;
+        let mut client = ClientConfig::new(Implementation::new("a", "1"), 1, None);
+        client.pid = Some(7);
+        let server = Server::new(server, SessionId::new(1), Time::ZERO);
+        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).expect("a good host");
+        Self {
+            pair: Pair::new(server, client, Time::ZERO),
+            by_agent: Vec::new(),
+            by_editor: Vec::new(),
+            waiting: Vec::new(),
+            ended: BTreeMap::new(),
+            looked_at: 0,
+        }
+    }
+
+    fn step(&mut self, step: &Step<Act>) {
+        match self.pair.play(step, |_, _| {}, |_, _| {}) {
+            Some(Act::Agent(act)) => act.on(&mut self.pair.client, &mut self.by_agent),
+            Some(Act::Editor(act)) => self.edit(act),
+            None => {}
+        }
+        self.pair.settle();
+        self.look();
+    }
+
+    fn edit(&mut self, act: &EditorAct) {
+        let server = &mut self.pair.server;
+        let pick = |which: &u8, len: usize| usize::from(*which).checked_rem(len);
+        match act {
+            EditorAct::Answer(which) | EditorAct::Fail(which) => {
+                let Some(at) = pick(which, self.waiting.len()) else { return };
+                let (call, is_diff) = self.waiting.remove(at);
+                let answered = match act {
+                    EditorAct::Fail(_) => server.fail(call, -1, "no"),
+                    _ if is_diff => server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }),
+                    _ => server.respond(call, &ToolResult::text("done")),
+                };
+                answered.expect("no event has said that it ended");
+                *self.ended.entry(call).or_default() += 1;
+            }
+            EditorAct::Select(lines) => {
+                let range = Range::new(Position::new(0, 0), Position::new(u32::from(*lines), 0));
+                server.select(Selection::new("/w/a", range, "text\n".repeat(usize::from(*lines))));
+            }
+            EditorAct::Mention => {
+                let _ = server.mention(&Mention::new("/w/a", None));
+            }
+            EditorAct::Ping => self.by_editor.extend(server.request("ping", None::<&()>, Timeout::Default)),
+            EditorAct::Cancel(which) => {
+                if let Some(request) = pick(which, self.by_editor.len()).map(|at| self.by_editor[at]) {
+                    server.cancel(request, None);
+                }
+            }
+            EditorAct::SetTools => {
+                let _ = server.set_tools(tools());
+            }
+            EditorAct::ShutDown => server.shutdown(),
+        }
+    }
+
+    /// Keeps the books of the calls.
+    fn look(&mut self) {
+        for event in &self.pair.server_events[self.looked_at..] {
+            match event {
+                ServerEvent::Call { call, request } => {
+                    self.waiting.push((*call, matches!(request, ToolRequest::OpenDiff(_))));
+                    assert_eq!(self.ended.insert(*call, 0), None, "a handle comes once");
+                }
+                ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => {
+                    self.waiting.retain(|(waiting, _)| waiting != call);
+                    *self.ended.get_mut(call).expect("it has begun") += 1;
+                }
+                _ => {}
+            }
+        }
+        self.looked_at = self.pair.server_events.len();
+        assert!(self.waiting.len() <= 4, "more calls wait than may");
+        let due = self.pair.deadline();
+        assert!(due.is_none_or(|due| due >= self.pair.now) || self.pair.server.deadline().is_some());
+    }
+
+    fn finish(&mut self) {
+        self.pair.finish_with(|_, _| {}, |_, _| {});
+        self.look();
+        assert!(self.waiting.is_empty(), "never ended: {:?}", self.waiting);
+        assert!(self.ended.values().all(|ends| *ends == 1), "{:?}", self.ended);
+        for request in &self.by_agent {
+            let ends = |event: &&ClientEvent| matches!(event, ClientEvent::Outcome { request: r, .. } if r == request);
+            assert_eq!(self.pair.client_events.iter().filter(ends).count(), 1, "{request:?}");
+        }
+        for request in &self.by_editor {
+            let ends = |event: &&ServerEvent| matches!(event, ServerEvent::Outcome { request: r, .. } if r == request);
+            assert_eq!(self.pair.server_events.iter().filter(ends).count(), 1, "{request:?}");
+        }
+        assert!(matches!(self.pair.server_events.last(), Some(ServerEvent::Closed(_))));
+        assert!(matches!(self.pair.client_events.last(), Some(ClientEvent::Closed(_))));
+    }
+}

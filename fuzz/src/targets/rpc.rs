@@ -1,0 +1,88 @@
+//! Any text as a message, beside what serde_json makes of it.
+
+use super::ledger::{Ledger, token};
+use ide_mcp::Time;
+use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent};
+use ide_mcp::rpc::{Id, Limits, Message, SessionId, Violation, classify};
+use ide_mcp::testing::Messages;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What is no JSON is no message; an id is one that is there, and is written as it was; what is not asked is not
+/// answered.
+pub fn rpc_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let limits = Limits::default();
+    let message = classify(text, &limits);
+    let json = text.strip_prefix('\u{feff}').unwrap_or(text);
+
+    let is_no_json = matches!(message, Message::Invalid { answer: None, violation: Violation::NotJson });
+    match serde_json::from_str::<&RawValue>(json) {
+        // Names are read as bytes, in which serde_json lets control characters pass.
+        Err(_) => assert!(is_no_json || json.bytes().any(|byte| byte < b' '), "{message:?}"),
+        // A name with half a surrogate pair is JSON, and cannot be read.
+        Ok(_) => assert!(!is_no_json || json.contains("\\u"), "{message:?}"),
+    }
+    if let Some(id) = named(&message) {
+        let token = token(id);
+        assert!(text.contains(&token), "{token} is not in the text");
+        let again = Id::read(serde_json::from_str(&token).unwrap(), &limits);
+        assert_eq!(again.as_ref(), Some(id));
+    }
+    // It stops at 128 levels, as we do, and takes the last of two members, which we do not take.
+    if let Ok(value) = serde_json::from_str::<Value>(json) {
+        agrees(&message, &value);
+    }
+    if json == text {
+        let padded = format!(" \r\n\t{text}\n ");
+        let same = format!("{:?}", classify(&padded, &limits)) == format!("{message:?}");
+        // The text of a raw value may be cut short, but only by what surrounds it.
+        assert!(same, "white space changes {message:?}");
+    }
+
+    let config = ServerConfig::new(Implementation::new("s", "1"));
+    let mut server = Server::new(config, RawTools::default(), SessionId::new(1));
+    let (mut out, mut ledger) = (Messages::default(), Ledger::default());
+    server.receive(Time::ZERO, text, &mut out);
+    let heard = ledger.heard(text, &limits, &out.take());
+    assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
+    while let Some(event) = server.poll_event(&mut out) {
+        assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
+    }
+    assert!(out.take().is_empty(), "nothing is said of its own accord");
+    ledger.is_settled();
+}
+
+const fn named<'a>(message: &'a Message<'_>) -> Option<&'a Id> {
+    match message {
+        Message::Request { id, .. }
+        | Message::Response { id, .. }
+        | Message::Invalid { answer: Some((id, _)), .. } => Some(id),
+        _ => None,
+    }
+}
+
+/// What can be said of a message of which serde_json has made a value.
+fn agrees(message: &Message<'_>, value: &Value) {
+    let member = |name| value.as_object().and_then(|members| members.get(name));
+    if named(message).is_some() {
+        let id = member("id").unwrap_or_else(|| panic!("{value} has no id"));
+        assert!(id.is_string() || id.is_number(), "{id}");
+    }
+    match message {
+        Message::Request { method, params, .. } | Message::Notification { method, params } => {
+            assert_eq!(member("jsonrpc"), Some(&Value::from("2.0")));
+            assert_eq!(member("method"), Some(&Value::from(&**method)));
+            let theirs = member("params").filter(|params| !params.is_null());
+            assert_eq!(params.map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap()).as_ref(), theirs);
+            assert!(theirs.is_none_or(Value::is_object));
+            assert!(member("result").is_none() && member("error").is_none());
+        }
+        Message::Response { .. } => assert!(member("method").is_none()),
+        Message::PeerError(_) => {
+            assert!(member("id").is_none_or(Value::is_null) && member("error").is_some())
+        }
+        Message::Batch(_) => assert!(value.is_array()),
+        _ => {}
+    }
+}
