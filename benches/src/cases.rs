@@ -57,6 +57,8 @@ pub fn all() -> Vec<Case> {
     };
     push("floor: handshake", Box::new(floor::handshake(request())));
     push("handshake", Box::new(ours::handshake(request())));
+    #[cfg(feature = "check")]
+    cases.extend(crate::mcp::counted::cases());
     cases
 }
 

@@ -20,10 +20,10 @@ const TEXT: usize = 125;
 const IDLE: usize = 1000;
 
 /// What one server did in one round.
-struct Outcome {
-    per_second: f64,
+pub struct Outcome {
+    pub per_second: f64,
     /// Nanoseconds of the server's CPU time per message.
-    cpu: f64,
+    pub cpu: f64,
 }
 
 /// With this many messages under way, this many a round.
@@ -36,7 +36,7 @@ pub fn echo(rounds: usize) {
         let mut lanes: Vec<(&str, Running, Load, Vec<Outcome>)> = SERVERS
             .iter()
             .map(|name| {
-                let server = Running::start(name);
+                let server = Running::start("--serve", name);
                 let load = Load::connect(&server, *name == "raw TCP");
                 (*name, server, load, Vec::new())
             })
@@ -57,15 +57,15 @@ pub fn echo(rounds: usize) {
 }
 
 /// The rounds of one server.
-struct Lane {
-    name: &'static str,
-    outcomes: Vec<Outcome>,
+pub struct Lane {
+    pub name: &'static str,
+    pub outcomes: Vec<Outcome>,
 }
 
 impl Lane {
     /// The median, over the rounds, of what this has for each of the other's. Both saw the same moment of the machine,
     /// whose clock changes from round to round.
-    fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
+    pub fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
         let pairs = self.outcomes.iter().zip(&other.outcomes);
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| of(one) / of(other)).collect();
         ratios.sort_by(f64::total_cmp);
@@ -97,7 +97,8 @@ fn print(depth: usize, lanes: &[Lane]) {
     }
 }
 
-fn goal(name: &str, ratio: f64, goal: f64, at_least: bool) {
+/// Prints whether a ratio has been reached.
+pub fn goal(name: &str, ratio: f64, goal: f64, at_least: bool) {
     let met = if at_least { ratio >= goal } else { ratio <= goal };
     let bound = if at_least { "at least" } else { "at most" };
     println!("{:<5} {name}: {ratio:.3}x, goal {bound} {goal}x", if met { "met" } else { "MISS" });
@@ -108,7 +109,7 @@ pub fn memory(_: usize) {
     println!("\nmemory with {IDLE} connections, each of which has echoed one text of {TEXT} B and is idle\n");
     println!("{:<24}{:>16}{:>20}", "", "at first, KiB", "KiB a connection");
     for name in SERVERS {
-        let server = Running::start(name);
+        let server = Running::start("--serve", name);
         // The first connection pays for what all share.
         let mut loads = vec![Load::connect(&server, *name == "raw TCP")];
         loads[0].run(1, 1);
@@ -129,16 +130,17 @@ pub fn memory(_: usize) {
 }
 
 /// A server in a process of its own, ended when this is dropped.
-struct Running {
+pub struct Running {
     process: Child,
-    port: u16,
+    pub port: u16,
 }
 
 impl Running {
-    fn start(name: &str) -> Self {
+    /// This program, started with this mode and name.
+    pub fn start(mode: &str, name: &str) -> Self {
         let program = std::env::current_exe().expect("a running program has a path");
         let mut process = Command::new(program)
-            .args(["--serve", name])
+            .args([mode, name])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -150,7 +152,7 @@ impl Running {
     }
 
     /// The CPU time of all its threads so far.
-    fn cpu(&self) -> Duration {
+    pub fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it is running");
         let nanos = threads.flatten().map(|thread| {
             let stat = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();

@@ -14,3 +14,10 @@ pub fn request() -> &'static [u8] {
         })
         .as_bytes()
 }
+
+/// The port that the request names as that of its host.
+pub fn request_port() -> u16 {
+    let head = std::str::from_utf8(request()).expect("a head is text");
+    let host = head.lines().find_map(|line| line.strip_prefix("Host: ")).expect("it names its host");
+    host.rsplit(':').next().and_then(|port| port.parse().ok()).expect("with a port")
+}

@@ -1,7 +1,8 @@
-//! Measures the WebSocket layer beside other implementations and beside what the bytes cost anyway.
+//! Measures the WebSocket layer and calls of tools beside other implementations and beside what the bytes cost anyway.
 //!
 //! ```text
-//! cargo run --release [-- decode | encode | handshake | echo | memory ...] [--rounds N]
+//! cargo run --release [-- decode | encode | handshake | calls | echo | memory | call-sockets ...] [--rounds N]
+//! cargo run --release --features check -- calls                       and how often each allocates for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
 //! ```
@@ -17,6 +18,7 @@ mod goals;
 mod handshake;
 #[cfg(feature = "check")]
 mod heap;
+mod mcp;
 mod measure;
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod ours;
@@ -32,11 +34,16 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [mode, name] = args.as_slice()
-        && mode == "--serve"
-    {
-        serve::serve(name);
-        return ExitCode::SUCCESS;
+    match args.as_slice() {
+        [mode, name] if mode == "--serve" => {
+            serve::serve(name);
+            return ExitCode::SUCCESS;
+        }
+        [mode, name] if mode == "--serve-calls" => {
+            mcp::sockets::serve(name);
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
     }
     #[cfg(feature = "check")]
     match args.first().map(String::as_str) {
@@ -56,9 +63,13 @@ fn main() -> ExitCode {
     let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
     let rounds = rounds.unwrap_or(21);
     let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
-    let all: [(&str, fn(usize) -> Vec<report::Table>); 3] =
-        [("decode", tables::decode), ("encode", tables::encode), ("handshake", tables::handshake)];
-    const NAMES: [&str; 5] = ["decode", "encode", "handshake", "echo", "memory"];
+    let all: [(&str, fn(usize) -> Vec<report::Table>); 4] = [
+        ("decode", tables::decode),
+        ("encode", tables::encode),
+        ("handshake", tables::handshake),
+        ("calls", mcp::tables::calls),
+    ];
+    const NAMES: [&str; 7] = ["decode", "encode", "handshake", "calls", "echo", "memory", "call-sockets"];
     if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         eprintln!("{unknown}: not one of {}", NAMES.join(", "));
         return ExitCode::FAILURE;
@@ -75,7 +86,8 @@ fn main() -> ExitCode {
     if !tables.is_empty() {
         report::print_goals(&tables);
     }
-    let sockets: [(&str, fn(usize)); 2] = [("echo", echo::echo), ("memory", echo::memory)];
+    let sockets: [(&str, fn(usize)); 3] =
+        [("echo", echo::echo), ("memory", echo::memory), ("call-sockets", mcp::sockets::calls)];
     for (name, measure) in sockets {
         if wants(name) {
             measure(rounds);

@@ -123,4 +123,5 @@ pub fn print_goals(tables: &[Table]) {
             if goal.simd { " with simd" } else { "" },
         );
     }
+    tables.iter().filter(|table| table.name == "tools/call").for_each(crate::mcp::tables::print_goals);
 }

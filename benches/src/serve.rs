@@ -26,14 +26,7 @@ pub const SERVERS: &[&str] = &[
 
 /// Listens on a port of the system's choice, says which on standard output, and serves until standard input ends.
 pub fn serve(name: &str) {
-    pin(0);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    println!("{}", listener.local_addr().expect("it is bound").port());
-    thread::spawn(|| {
-        // Whoever started this has gone.
-        let _ = std::io::stdin().read(&mut [0]);
-        std::process::exit(0);
-    });
+    let listener = listen();
     match name {
         "raw TCP" => on_threads(&listener, raw),
         "ide-mcp over mio" => over_mio(listener).expect("a poll works"),
@@ -45,6 +38,24 @@ pub fn serve(name: &str) {
     }
 }
 
+/// A listener on a port of the system's choice, which is announced.
+pub fn listen() -> TcpListener {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    announce(listener.local_addr().expect("it is bound").port());
+    listener
+}
+
+/// Says where it listens, stays on the core of the servers, and ends when standard input does.
+pub fn announce(port: u16) {
+    pin(0);
+    println!("{port}");
+    thread::spawn(|| {
+        // Whoever started this has gone.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+}
+
 /// Keeps this thread, and those it starts, on one core, so that client and server do not disturb each other.
 pub fn pin(core: usize) {
     let mut set = rustix::thread::CpuSet::new();
@@ -53,7 +64,7 @@ pub fn pin(core: usize) {
     let _ = rustix::thread::sched_setaffinity(None, &set);
 }
 
-fn on_threads(listener: &TcpListener, serve: fn(TcpStream)) {
+pub fn on_threads(listener: &TcpListener, serve: fn(TcpStream)) {
     for stream in listener.incoming().flatten() {
         stream.set_nodelay(true).expect("a connected socket takes options");
         thread::spawn(move || serve(stream));

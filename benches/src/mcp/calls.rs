@@ -1,0 +1,62 @@
+//! The calls that every contestant is given, and what it answers.
+
+use crate::workload::push_frame;
+
+/// The sizes of the arguments, in bytes.
+pub const SIZES: [(&str, usize); 4] =
+    [("100 B", 100), ("8 KiB", 8 * 1024), ("64 KiB", 64 * 1024), ("1 MiB", 1024 * 1024)];
+
+/// What opens a session.
+pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
+
+/// What ends the handshake.
+pub const INITIALIZED: &str = r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#;
+
+/// The tab of every call, which is part of the answer.
+pub const TAB: &str = "tab";
+
+/// An `openDiff` with arguments of this many bytes, in the order of members that the real client writes.
+///
+/// A text of code: a line of 18 characters, and the escape of a line feed.
+pub fn open_diff(id: u32, size: usize) -> String {
+    let empty = arguments("");
+    let mut text = "let value = 12345;\\n".repeat(size / 20 + 1);
+    text.truncate(size.saturating_sub(empty.len()));
+    if text.ends_with('\\') {
+        text.pop();
+        text.push('x');
+    }
+    call(id, "openDiff", &arguments(&text))
+}
+
+/// A call with one short text.
+#[cfg(feature = "check")]
+pub fn get_diagnostics(id: u32) -> String {
+    call(id, "getDiagnostics", r#"{"uri":"file:///w/a.rs"}"#)
+}
+
+fn arguments(text: &str) -> String {
+    format!(
+        r#"{{"old_file_path":"/w/a.rs","new_file_path":"/w/a.rs","new_file_contents":"{text}","tab_name":"{TAB}"}}"#
+    )
+}
+
+fn call(id: u32, name: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"method":"tools/call","params":{{"name":"{name}","arguments":{arguments}}},"jsonrpc":"2.0","id":{id}}}"#
+    )
+}
+
+/// A client's text frame.
+pub fn frame(text: &str) -> Vec<u8> {
+    let mut wire = Vec::new();
+    push_frame(&mut wire, text.as_bytes(), [0x37, 0xfa, 0x21, 0x3d]);
+    wire
+}
+
+/// What a right answer to the call with this id contains. Members are in different orders.
+pub fn check(answer: &str, id: u32) {
+    for part in [format!("\"id\":{id}"), "\"DIFF_REJECTED\"".into(), format!("\"{TAB}\"")] {
+        assert!(answer.contains(&part), "{answer} has no {part}");
+    }
+}

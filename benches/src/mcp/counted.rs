@@ -1,0 +1,47 @@
+//! The cases of `--check`: instructions and allocations of a call.
+
+use super::calls::{SIZES, get_diagnostics, open_diff};
+use super::ours::{self, Session};
+use crate::cases::Case;
+
+/// How many calls have been answered, and how many are open, where the cost of one more is looked at.
+pub const ANSWERED: usize = 10_000;
+/// One less than may be open at a time.
+pub const OPEN: usize = 255;
+
+/// All of them, in the order of the baseline.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut push = |name: String, run: Box<dyn FnMut(usize)>, times| cases.push(Case { name, run, times });
+    let texts = [("getDiagnostics", get_diagnostics(7))]
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text))
+        .chain(SIZES.map(|(size, bytes)| (format!("openDiff {size}"), open_diff(7, bytes))));
+    for (name, text) in texts {
+        let times = (256 * 1024 / text.len()).clamp(2, 64);
+        push(format!("call {name}"), Box::new(ours::session(text.clone())), times);
+        push(format!("call {name}, frames"), Box::new(ours::frames(&text)), times);
+    }
+    let text = get_diagnostics(7);
+    push("call after 1 answered".into(), Box::new(after(1, 0, text.clone())), 8);
+    push(format!("call after {ANSWERED} answered"), Box::new(after(ANSWERED, 0, text.clone())), 8);
+    push("call beside 1 open".into(), Box::new(after(0, 1, text.clone())), 8);
+    push(format!("call beside {OPEN} open"), Box::new(after(0, OPEN, text)), 8);
+    cases
+}
+
+/// A session that has answered so many, and has so many open.
+fn after(answered: usize, open: usize, text: String) -> impl FnMut(usize) {
+    let mut session = Session::open();
+    for _ in 0..answered {
+        session.serve(&text);
+    }
+    for id in 0..open {
+        session.leave_open(&get_diagnostics(1000 + u32::try_from(id).expect("few")));
+    }
+    move |times| {
+        for _ in 0..times {
+            session.serve(&text);
+        }
+    }
+}

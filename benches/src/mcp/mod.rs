@@ -1,0 +1,14 @@
+//! What a `tools/call` costs: bytes in, a typed call, an answer, bytes out; beside other implementations.
+//!
+//! The call is an `openDiff`, the one with texts of any length; all contestants read its four texts into strings of their
+//! own and answer with the same two blocks.
+
+pub mod calls;
+#[cfg(feature = "check")]
+pub mod counted;
+pub mod hand_written;
+pub mod ours;
+#[cfg(feature = "peers")]
+pub mod rmcp;
+pub mod sockets;
+pub mod tables;

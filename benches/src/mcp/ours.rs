@@ -1,0 +1,206 @@
+//! This crate: the session alone, which takes text, and with the WebSocket and the dialect, which takes frames.
+
+use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
+use ide_mcp::ide::{DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
+use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
+use ide_mcp::rpc::{CallId, Gone, SessionId};
+use ide_mcp::{Machine as _, Outbox, Time, Wire as _};
+use serde::{Deserialize, Deserializer};
+use std::hint::black_box;
+
+/// No time passes in memory.
+const NOW: Time = Time::ZERO;
+
+/// Where messages of the session alone go: a buffer that is used again.
+#[derive(Default)]
+struct Text(Vec<u8>);
+
+impl Outbox for Text {
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.0);
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// The tools of the session alone.
+struct Typed([ToolSpec; 2]);
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "it is only decoded")]
+pub struct OpenDiff {
+    old_file_path: String,
+    new_file_path: String,
+    new_file_contents: String,
+    pub tab_name: String,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "it is only decoded")]
+struct GetDiagnostics {
+    uri: Option<String>,
+}
+
+enum Asked {
+    OpenDiff(OpenDiff),
+    #[allow(dead_code, reason = "it is only decoded")]
+    GetDiagnostics(GetDiagnostics),
+}
+
+impl Tools for Typed {
+    type Call = Asked;
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Asked, D::Error> {
+        match name {
+            "openDiff" => OpenDiff::deserialize(arguments).map(Asked::OpenDiff),
+            _ => GetDiagnostics::deserialize(arguments).map(Asked::GetDiagnostics),
+        }
+    }
+}
+
+/// The session alone, opened.
+pub struct Session {
+    server: mcp::Server<Typed>,
+    out: Text,
+}
+
+impl Session {
+    pub fn open() -> Self {
+        let tools = Typed(["openDiff", "getDiagnostics"].map(|name| ToolSpec::new(name, "", "{}")));
+        let config = mcp::ServerConfig::new(Implementation::new("editor", "1"));
+        let mut session =
+            Self { server: mcp::Server::new(config, tools, SessionId::new(1)), out: Text::default() };
+        for text in [INITIALIZE, INITIALIZED] {
+            session.server.receive(NOW, text, &mut session.out);
+        }
+        while session.server.poll_event(&mut session.out).is_some() {}
+        session.out.0.clear();
+        session
+    }
+
+    /// Takes a call and answers it.
+    pub fn serve(&mut self, text: &str) {
+        let (call, asked) = self.take(text);
+        match black_box(asked) {
+            Asked::OpenDiff(diff) => {
+                let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
+                self.server.respond(call, &ToolResult::new(blocks), &mut self.out).expect("it is open");
+            }
+            Asked::GetDiagnostics(_) => {
+                self.server.respond(call, &ToolResult::text("[]"), &mut self.out).expect("it is open");
+            }
+        }
+        black_box(&self.out.0);
+        self.out.0.clear();
+    }
+
+    /// Takes a call and leaves it open.
+    #[cfg(feature = "check")]
+    pub fn leave_open(&mut self, text: &str) {
+        drop(self.take(text));
+    }
+
+    fn take(&mut self, text: &str) -> (CallId, Asked) {
+        self.server.receive(NOW, text, &mut self.out);
+        match self.server.poll_event(&mut self.out) {
+            Some(mcp::ServerEvent::Call { call, tool }) => (call, tool),
+            other => panic!("{}", other.map_or("nothing came", |_| "another event came")),
+        }
+    }
+}
+
+/// So many calls after which every table of a session is as large as it gets: it remembers 256 that have ended.
+const WARM: usize = 300;
+
+/// Answers calls of which each is this text.
+pub fn session(text: String) -> impl FnMut(usize) {
+    let mut session = Session::open();
+    let small = super::calls::open_diff(7, 0);
+    (0..WARM).for_each(|_| session.serve(&small));
+    move |times| {
+        for _ in 0..times {
+            session.serve(&text);
+        }
+    }
+}
+
+/// An editor's end of a connection, opened. Any client may attach.
+pub fn editor(now: Time) -> Server {
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    Server::new(config(tools), SessionId::new(1), now)
+}
+
+pub fn config(tools: ToolSet) -> ServerConfig {
+    let port = crate::handshake::request_port();
+    ServerConfig::new(Implementation::new("editor", "1"), Policy::without_authentication(port), tools)
+}
+
+/// What the application does about an event.
+pub fn on(server: &mut Server, event: &ServerEvent) {
+    match event {
+        ServerEvent::Call { request: ToolRequest::OpenDiff(_), .. } => {
+            answer(event, |call, outcome| server.decide(call, outcome));
+        }
+        // Who has gone needs no answer.
+        ServerEvent::Call { call, .. } => drop(server.respond(*call, &ToolResult::diagnostics(&[]))),
+        _ => {}
+    }
+}
+
+/// Rejects every proposal.
+pub fn answer(event: &ServerEvent, decide: impl FnOnce(CallId, &DiffOutcome) -> Result<(), Gone>) {
+    if let ServerEvent::Call { call, request } = event {
+        black_box(request);
+        // Who has gone needs no answer.
+        let _ = decide(*call, &DiffOutcome::Rejected { tab_name: TAB.into() });
+    }
+}
+
+/// An editor that answers calls of which each is this text, in a frame.
+pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
+    let mut server = editor(NOW);
+    server.feed(NOW, crate::handshake::request());
+    while server.poll_event().is_some() {}
+    for text in [INITIALIZE, INITIALIZED] {
+        server.feed(NOW, &frame(text));
+        while server.poll_event().is_some() {}
+    }
+    server.sent(usize::MAX);
+    let (call, small) = (frame(text), frame(&super::calls::open_diff(7, 0)));
+    (0..WARM).for_each(|_| serve(&mut server, &small));
+    move |times| (0..times).for_each(|_| serve(&mut server, &call))
+}
+
+/// Reads a frame, answers what it asks, and writes.
+fn serve(server: &mut Server, mut rest: &[u8]) {
+    while !rest.is_empty() {
+        let space = server.space();
+        let n = rest.len().min(space.len());
+        space[..n].copy_from_slice(&rest[..n]);
+        server.filled(NOW, n);
+        rest = &rest[n..];
+        while let Some(event) = server.poll_event() {
+            on(server, &event);
+            black_box(event);
+        }
+    }
+    let n = black_box(server.outgoing()).len();
+    assert!(n > 0, "it was answered");
+    server.sent(n);
+}
+
+/// That the answer is a right one.
+pub fn prove(text: &str, id: u32) {
+    let mut session = Session::open();
+    let (call, asked) = session.take(text);
+    let Asked::OpenDiff(diff) = asked else { panic!("another tool") };
+    let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
+    session.server.respond(call, &ToolResult::new(blocks), &mut session.out).expect("it is open");
+    check(std::str::from_utf8(&session.out.0).expect("JSON is text"), id);
+}
