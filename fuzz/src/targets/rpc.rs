@@ -77,6 +77,8 @@ fn agrees(message: &Message<'_>, value: &Value) {
             assert_eq!(params.map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap()).as_ref(), theirs);
             assert!(theirs.is_none_or(Value::is_object));
             assert!(member("result").is_none() && member("error").is_none());
+            let asks = matches!(message, Message::Request { .. });
+            assert_eq!(member("id").is_some(), asks, "{value}");
         }
         Message::Response { .. } => assert!(member("method").is_none()),
         Message::PeerError(_) => {
