@@ -280,11 +280,11 @@ fn raw_requests_go_both_ways() {
     config.session.forward = Forward::Everything;
     let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     client.session.forward = Forward::Methods(vec!["roots/list".into()]);
-    let mut pair = Pair::new(
+    let mut pair = Pair(testing::Pair::new(
         Server::new(config, SessionId::new(1), Time::ZERO),
         Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
         Time::ZERO,
-    );
+    ));
     pair.settle();
     pair.client_events.clear();
     pair.server_events.clear();

@@ -11,16 +11,14 @@ use ide_mcp::{
         Server, ServerConfig, Timeout,
     },
     rpc::SessionId,
+    testing::Random,
     ws::{self, Ask, OwnedEvent},
 };
 
-use crate::{
-    mcp_support::{
-        TestTools,
-        peer::{Happened, Peer},
-        watch::{Hits, Meaning, Watch, same},
-    },
-    support::random::Random,
+use crate::mcp_support::{
+    TestTools,
+    peer::{Happened, Peer},
+    watch::{Hits, Meaning, Watch, same},
 };
 
 /// The fewest steps of a script.
@@ -119,7 +117,7 @@ impl Socket {
         limits.keepalive = None;
         let ask = Ask::new("127.0.0.1:1");
         let mut socket = Self {
-            client: ws::Client::new(ask, Random::new(random.next()), limits.clone(), Time::ZERO).unwrap(),
+            client: ws::Client::new(ask, Random::new(random.number()), limits.clone(), Time::ZERO).unwrap(),
             server: ws::Server::new(limits, Time::ZERO),
         };
         carry(&mut socket.client, &mut socket.server, Time::ZERO, usize::MAX);

@@ -120,8 +120,8 @@ impl Run {
                 assert!(sent.is_err() || self.server.is_ready() && !self.out.full);
             }
             Act::ListChanged => {
-                let sent = self.server.tools_list_changed(&mut self.out);
-                assert_eq!(self.said(), usize::from(sent.is_ok()));
+                let told = self.server.tools_list_changed(&mut self.out);
+                assert_eq!(self.said(), usize::from(told == Ok(true)));
             }
             Act::Full(full) => self.out.full = full,
             Act::End(End::Not | End::NotYet) => {}
