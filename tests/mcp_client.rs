@@ -233,6 +233,12 @@ fn requests_are_written_without_what_they_do_not_have() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let refused = agent.client.call_tool("c", &unserializable, Timeout::Default, &mut agent.out);
     assert_eq!(refused, Err(SendError::Unserializable));
+    // Parameters are known by name only.
+    assert_eq!(
+        agent.client.call_tool("c", &[1], Timeout::Default, &mut agent.out),
+        Err(SendError::Unserializable)
+    );
+    assert_eq!(agent.client.notify("n", Some("text"), &mut agent.out), Err(SendError::Unserializable));
     assert_eq!(agent.out.take(), [""; 0]);
 }
 

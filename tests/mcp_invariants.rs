@@ -727,6 +727,8 @@ fn i24_nothing_of_a_later_era_is_said() {
     config.logging = Some(ide_mcp::mcp::LogLevel::Debug);
     config.capabilities.insert("completions".into(), "{}".into());
     config.capabilities.insert("resources".into(), "no JSON".into());
+    config.capabilities.insert("tools".into(), r#"{"of":"its own"}"#.into());
+    config.capabilities.insert("logging".into(), "{}".into());
     let mut watch = Watch::new(Server::new(config, TestTools::default(), SessionId::new(1)));
     let modern = INITIALIZE.replace("2025-11-25", "2026-07-28");
     let sent = watch.hear(&modern, &Meaning::ask("0"));

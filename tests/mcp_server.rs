@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult},
+    mcp::{CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout},
     rpc::{Gone, SendError, Violation},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
@@ -175,43 +175,6 @@ fn initialize_is_answered_whatever_its_parameters() {
             bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
         assert!(sent[0].contains(r#""protocolVersion":"2025-11-25""#), "{params}: {sent:?}");
         assert_eq!(bench.server.client(), None, "{params}");
-    }
-}
-
-#[test]
-fn a_second_initialize_changes_nothing() {
-    let mut bench = Bench::ready();
-    bench.hear(
-        r#"{"jsonrpc":"2.0","id":9,"method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"other","version":""}}}"#,
-    );
-    assert!(bench.server.is_ready());
-    assert_eq!(bench.server.client().map(|client| client.name.as_str()), Some("agent"));
-    assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2025-11-25"));
-}
-
-#[test]
-fn an_answer_carries_the_id_byte_for_byte() {
-    for id in [
-        "1",
-        "\"1\"",
-        "0",
-        "\"\"",
-        "-1",
-        "9007199254740993",
-        "18446744073709551616",
-        "7.0",
-        "1e2",
-        r#""é\u0041""#,
-    ] {
-        let mut bench = Bench::ready();
-        let call = bench.call(id, "plain");
-        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
-        assert_eq!(
-            bench.out.take(),
-            [format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"x"}}]}}}}"#
-            )]
-        );
     }
 }
 

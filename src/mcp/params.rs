@@ -85,7 +85,8 @@ impl Serialize for Capabilities<'_> {
         if self.config.logging.is_some() {
             out.serialize_entry("logging", &Empty {})?;
         }
-        for (name, value) in &self.config.capabilities {
+        let declared = |name: &str| name == "tools" || name == "logging" && self.config.logging.is_some();
+        for (name, value) in self.config.capabilities.iter().filter(|(name, _)| !declared(name)) {
             match serde_json::from_str::<&RawValue>(value) {
                 Ok(value) if value.get().starts_with('{') => out.serialize_entry(name, value)?,
                 Ok(_) | Err(_) => out.serialize_entry(name, &Empty {})?,

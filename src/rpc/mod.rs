@@ -9,6 +9,8 @@
 //!                            ──▶ Notification, Batch, PeerError, Invalid
 //! ```
 //!
+//! A request of the one method that matters can be decoded on the way, see [`single_pass`].
+//!
 //! Nothing here knows a method name, a session's state, or how messages are framed. That the peer cancels a call, and
 //! by which notification, is the business of [`mcp`](crate::mcp).
 

@@ -16,7 +16,7 @@ pub enum SendError {
     Closed,
     /// The message announces what this side did not declare when the session was opened.
     Undeclared,
-    /// The parameters could not be written as JSON.
+    /// The parameters could not be written as JSON, or are no object.
     Unserializable,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for SendError {
             Self::TooManyInFlight => "too many requests wait for their answers",
             Self::Closed => "the session has ended",
             Self::Undeclared => "the capability was not declared",
-            Self::Unserializable => "the parameters cannot be written as JSON",
+            Self::Unserializable => "the parameters cannot be written as a JSON object",
         })
     }
 }

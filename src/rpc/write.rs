@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Id, code};
 
-/// The parameters or the result of the caller could not be written as JSON.
+/// The parameters of the caller could not be written as JSON, or are no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unserializable;
 
@@ -48,7 +48,7 @@ pub fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written; the buffer is then as it was.
+/// If the parameters cannot be written or are no object; the buffer is then as it was.
 pub fn request<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: u64,
@@ -66,7 +66,7 @@ pub fn request<P: Serialize + ?Sized>(
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written; the buffer is then as it was.
+/// If the parameters cannot be written or are no object; the buffer is then as it was.
 pub fn notification<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     method: &str,
@@ -93,9 +93,15 @@ fn finish<P: Serialize + ?Sized>(
             buf.truncate(start);
             return Err(Unserializable);
         }
-        // The TypeScript peers drop a whole message for `"params":null`.
-        if buf.get(value..) == Some(b"null".as_slice()) {
-            buf.truncate(before);
+        match buf.get(value..) {
+            // The TypeScript peers drop a whole message for `"params":null`.
+            Some(b"null") => buf.truncate(before),
+            Some([b'{', ..]) => {}
+            // MCP knows parameters by name only.
+            Some(_) | None => {
+                buf.truncate(start);
+                return Err(Unserializable);
+            }
         }
     }
     buf.push(b'}');
@@ -187,5 +193,6 @@ mod tests {
     fn what_cannot_be_written_leaves_the_buffer_alone() {
         assert_eq!(text(|b| assert!(request(b, 1, "m", Some(&unserializable())).is_err())), "before|");
         assert_eq!(text(|b| assert!(notification(b, "m", Some(&unserializable())).is_err())), "before|");
+        assert_eq!(text(|b| assert!(notification(b, "m", Some(&[1])).is_err())), "before|", "no object");
     }
 }

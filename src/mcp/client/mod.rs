@@ -134,6 +134,9 @@ impl Client {
     ) -> Result<RequestId, SendError> {
         let arguments = to_raw_value(arguments).map_err(|_| SendError::Unserializable)?;
         let arguments = Some(&*arguments).filter(|arguments| arguments.get() != "null");
+        if arguments.is_some_and(|arguments| !arguments.get().starts_with('{')) {
+            return Err(SendError::Unserializable);
+        }
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
     }
 
