@@ -1,5 +1,5 @@
 //! Two sessions on a bad link, under a model that tracks ids: some thousand random scripts in every run of the tests, and
-//! a hundred thousand by `cargo test --release --test mcp_sim -- --ignored --nocapture`.
+//! a hundred thousand by `cargo test --release -p ide-mcp --test mcp_sim -- --ignored --nocapture`.
 //!
 //! What a script is stands in `sim`. It is repeated by its number.
 #![cfg(feature = "ide")]
