@@ -332,6 +332,25 @@ fn what_the_server_says_and_asks() {
     }
 }
 
+/// An array of answers holds nothing but answers, whatever a response in a batch leads to.
+#[test]
+fn a_request_of_ours_never_goes_into_a_batch() {
+    let mut agent = Agent::negotiating();
+    agent.hear(&HELLO.replace("2025-11-25", "2025-03-26"));
+    agent.events();
+    agent.client.list_tools(&mut agent.out).unwrap();
+    agent.out.take();
+    let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[],"nextCursor":"a"}}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    assert_eq!(
+        agent.hear(&format!("[{ping},{page}]")),
+        [
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a"}}"#,
+            r#"[{"jsonrpc":"2.0","id":"p","result":{}}]"#,
+        ]
+    );
+}
+
 #[test]
 fn a_client_that_drains_does_not_become_ready() {
     let mut agent = Agent::negotiating();

@@ -29,6 +29,11 @@ impl<'o, O: Outbox> Gather<'o, O> {
         Self { out, array: Vec::new() }
     }
 
+    /// For what does not belong into the array.
+    pub(super) const fn direct(&mut self) -> &mut O {
+        self.out
+    }
+
     /// Sends the array, unless it is empty.
     pub(super) fn send(mut self) {
         if !self.array.is_empty() {

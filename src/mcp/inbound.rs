@@ -93,7 +93,12 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
     let mut gather = Gather::new(out);
     for element in elements {
         let message = classify(element.get(), &role.session().limits);
-        take(role, message, &mut gather);
+        // A response may lead to a request, which is not for an array of answers.
+        if matches!(message, Message::Response { .. }) {
+            take(role, message, gather.direct());
+        } else {
+            take(role, message, &mut gather);
+        }
     }
     gather.send();
 }

@@ -13,9 +13,9 @@
 //!    │ notifications/initialized                       │ answer with a known version, initialized sent
 //!    ▼                                                 ▼
 //!  Ready ── and may be notified and asked            Ready
-//!    │ drain                                           │
-//!    ▼                                                 │
-//!  Draining ── open calls may be answered              │
+//!    │ drain                                           │ drain
+//!    ▼                                                 ▼
+//!  Draining ── what was asked may be answered        Draining ── here as well
 //!    │                                                 │
 //!    └── close, in any state ──▶ Closed ◀──────────────┘
 //! ```
