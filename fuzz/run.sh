@@ -4,7 +4,7 @@
 # Run: fuzz/run.sh MINUTES [TARGET…]
 #
 # fuzz/run.sh 0 TARGET… only merges what fuzz/corpus has gathered into the committed corpora, as few inputs as reach the
-# same.
+# same, and all that are not named by a hash.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,6 +37,8 @@ for target in "${targets[@]}"; do
         small=$(mktemp -d)
         nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- \
             -merge=1 -max_len=1024 "${few[@]}"
+        # What was written by hand or was once found stays; it has another name than libFuzzer gives.
+        find "$kept" -type f -regextype posix-extended ! -regex '.*/[0-9a-f]{40}' -exec cp -t "$small" {} +
         rm -rf "$kept"
         mv "$small" "$kept"
         chmod 755 "$kept"
