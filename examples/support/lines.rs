@@ -190,7 +190,7 @@ mod tests {
         out.message(|buf| buf.extend(b"{\r\n\"a\":1\n}"));
         out.message(|buf| buf.extend(b"2"));
         assert_eq!(out.waiting(), b"{  \"a\":1 }\n2\n");
-        out.sent(13);
+        out.sent(11);
         assert_eq!(out.waiting(), b"2\n");
         out.sent(usize::MAX);
         assert_eq!(out.waiting(), b"");
