@@ -7,7 +7,7 @@
 // not 0 if one of them differs, or if a part did not come to its end.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -109,6 +109,7 @@ async function theirClientOnOurWebSocket(programs) {
   await client.close();
   editor.stdin.end();
   check("editor: ends", await ended, 0);
+  rmSync(home, { recursive: true });
 }
 
 async function ourClientOnTheirPipes(programs) {

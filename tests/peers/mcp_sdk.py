@@ -11,6 +11,7 @@ if a part did not come to its end.
 import asyncio
 import json
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -152,6 +153,7 @@ async def their_client_on_our_websocket(programs):
             check("editor: a ping", True, True)
     editor.stdin.close()
     check("editor: ends", await asyncio.wait_for(editor.wait(), PATIENCE), 0)
+    shutil.rmtree(home)
 
 
 # Our client, on their servers.
