@@ -4,6 +4,9 @@ use ide_mcp::rpc::{Id, Limits, Message, classify};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+/// How many messages a batch may have.
+const MOST: usize = 64;
+
 /// Answers that are owed, by the id as it was written.
 #[derive(Debug, Default)]
 pub struct Ledger {
@@ -19,14 +22,10 @@ pub struct Heard {
 
 impl Ledger {
     /// A text was received, and `sent` is what was said at once. Asserts that whatever cannot be deferred was answered,
-    /// and nothing else was.
-    pub fn heard(&mut self, text: &str, limits: &Limits, sent: &[String]) -> Heard {
-        let (mut requests, at_once) = asked(text, limits);
+    /// and nothing else was. `batches` says whether the version has them.
+    pub fn heard(&mut self, text: &str, limits: &Limits, batches: bool, sent: &[String]) -> Heard {
+        let (mut requests, at_once) = asked(text, limits, batches);
         let answers: Vec<String> = sent.iter().flat_map(|message| answered(message)).collect();
-        // A batch is taken as a whole, or not at all.
-        if answers.is_empty() && matches!(classify(text, limits), Message::Batch(_)) && !at_once {
-            requests.clear();
-        }
         for id in &requests {
             *self.owed.entry(id.clone()).or_default() += 1;
         }
@@ -69,13 +68,14 @@ impl Ledger {
 }
 
 /// The ids of what a text asks, and whether it has to be answered at once.
-fn asked(text: &str, limits: &Limits) -> (Vec<String>, bool) {
+fn asked(text: &str, limits: &Limits, batches: bool) -> (Vec<String>, bool) {
     match classify(text, limits) {
         Message::Request { id, .. } => (vec![token(&id)], false),
         Message::Invalid { answer: Some((id, _)), .. } => (vec![token(&id)], true),
         Message::Batch(batch) => {
             let elements: Vec<&RawValue> = serde_json::from_str(batch.get()).unwrap();
-            (elements.iter().flat_map(|element| asked_alone(element.get(), limits)).collect(), false)
+            let taken = if batches && elements.len() <= MOST { &elements[..] } else { &[] };
+            (taken.iter().flat_map(|element| asked_alone(element.get(), limits)).collect(), false)
         }
         _ => (Vec::new(), true),
     }

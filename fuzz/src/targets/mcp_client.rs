@@ -2,7 +2,9 @@
 
 use super::ledger::Ledger;
 use ide_mcp::Time;
-use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, Outcome, Timeout};
+use ide_mcp::mcp::{
+    Client, ClientConfig, ClientEvent, Failure, Implementation, Outcome, ProtocolVersion, Timeout,
+};
 use ide_mcp::rpc::{Limits, Message, RequestId, SendError, SessionId, classify};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Said, Span};
@@ -182,13 +184,14 @@ impl Run {
     }
 
     fn hear(&mut self, text: &str) {
+        let batches = self.client.protocol_version() == Some(ProtocolVersion::V2025_03_26);
         self.client.receive(self.now, text, &mut self.out);
         let sent = self.note();
         if self.closed {
             assert!(sent.is_empty(), "after the end: {sent:?}");
             return;
         }
-        let heard = self.ledger.heard(text, &self.limits, &sent);
+        let heard = self.ledger.heard(text, &self.limits, batches, &sent);
         assert!(heard.open.is_empty(), "{text} is never answered");
     }
 

@@ -3,8 +3,8 @@
 use super::ledger::Ledger;
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Implementation, Outcome, Patience, Server, ServerConfig, ServerEvent, Timeout, ToolResult,
-    ToolSpec, Tools,
+    CallEnd, Implementation, Outcome, Patience, ProtocolVersion, Server, ServerConfig, ServerEvent, Timeout,
+    ToolResult, ToolSpec, Tools,
 };
 use ide_mcp::rpc::{CallId, Gone, Limits, RequestId, SendError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
@@ -140,13 +140,14 @@ impl Run {
     }
 
     fn hear(&mut self, text: &str) {
+        let batches = self.server.protocol_version() == Some(ProtocolVersion::V2025_03_26);
         self.server.receive(self.now, text, &mut self.out);
         let sent = self.out.take();
         if self.closed {
             assert!(sent.is_empty(), "after the end: {sent:?}");
             return;
         }
-        self.unpolled.extend(self.ledger.heard(text, &self.limits, &sent).open);
+        self.unpolled.extend(self.ledger.heard(text, &self.limits, batches, &sent).open);
     }
 
     fn tick(&mut self, at: Time) {

@@ -44,7 +44,7 @@ pub fn rpc_text(data: &[u8]) {
     let mut server = Server::new(config, RawTools::default(), SessionId::new(1));
     let (mut out, mut ledger) = (Messages::default(), Ledger::default());
     server.receive(Time::ZERO, text, &mut out);
-    let heard = ledger.heard(text, &limits, &out.take());
+    let heard = ledger.heard(text, &limits, false, &out.take());
     assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
     while let Some(event) = server.poll_event(&mut out) {
         assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
