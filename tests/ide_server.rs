@@ -616,7 +616,7 @@ fn a_client_that_does_not_answer_pings_is_left() {
     assert_eq!(read(&editor.written()), [(CLOSE, body)]);
     events.extend(editor.at(15_000));
     let told = shown(&events);
-    assert!(told.len() == 2 && told[0] == "diff t Disconnected" && told[1].starts_with("Closed"), "{told:?}");
+    assert!(told.len() == 2 && told[0] == "diff t Disconnected" && told[1] == "Closed(TimedOut)", "{told:?}");
 }
 
 #[test]

@@ -300,8 +300,7 @@ impl<R: TryCryptoRng> Client<R> {
                 return None;
             }
             mcp::ClientEvent::Unresponsive => {
-                // It may still read: it is told why, and given the time of a closing handshake.
-                let _ = self.ws.sender().close(CloseCode::GOING_AWAY, "no answer to a ping");
+                self.ws.timed_out("no answer to a ping");
                 return None;
             }
         })

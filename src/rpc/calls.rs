@@ -12,7 +12,7 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use super::{CallId, Gone, Id, SessionId, table::Table};
+use super::{CallId, Gone, Id, SessionId, sorted, table::Table};
 use crate::Time;
 
 /// How many ended calls are remembered. As many as may be open by default, so that closing a session forgets none of
@@ -68,8 +68,7 @@ impl<T> Calls<T> {
         }
         let digest = id.digest();
         let serial = self.open.open(deadline, Open { id, data });
-        let place = self.by_id.partition_point(|known| *known < (digest, serial));
-        self.by_id.insert(place, (digest, serial));
+        sorted::insert(&mut self.by_id, (digest, serial));
         Ok(CallId::new(self.session, serial))
     }
 
@@ -186,7 +185,7 @@ impl<T> Calls<T> {
     /// The number of the open call with this id.
     fn find(&self, id: &Id) -> Option<u64> {
         let digest = id.digest();
-        let from = self.by_id.partition_point(|(known, _)| *known < digest);
+        let from = sorted::place(&self.by_id, &(digest, 0));
         let alike = self.by_id.get(from..)?.iter().take_while(|(known, _)| *known == digest);
         alike
             .map(|(_, serial)| *serial)
@@ -201,9 +200,7 @@ impl<T> Calls<T> {
 
     /// Notes how a call ended that is no longer in the table.
     fn note(&mut self, serial: u64, id: &Id, how: Gone) {
-        if let Ok(place) = self.by_id.binary_search(&(id.digest(), serial)) {
-            self.by_id.remove(place);
-        }
+        sorted::remove(&mut self.by_id, &(id.digest(), serial));
         if self.ended.len() >= REMEMBERED {
             self.ended.pop_front();
         }

@@ -8,9 +8,9 @@
 //! and `error.data`.
 
 use alloc::borrow::Cow;
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
 use super::{ErrorObject, Id, Limits, Violation, depth};
@@ -73,7 +73,7 @@ pub fn classify<'a>(text: &'a str, limits: &Limits) -> Message<'a> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let too_deep = depth::exceeds(text, limits.depth);
     match text.trim_start_matches([' ', '\t', '\n', '\r']).as_bytes().first() {
-        Some(b'{') => match serde_json::from_str::<Envelope<'a>>(text) {
+        Some(b'{') => match Envelope::read(text) {
             Ok(envelope) => envelope.classify(too_deep, limits),
             Err(_) => unanswered(Violation::NotJson),
         },
@@ -208,53 +208,62 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Envelope<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON-RPC message")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut envelope = Envelope::default();
-                while let Some(member) = map.next_key()? {
-                    let slot = match member {
-                        Member::Jsonrpc => &mut envelope.jsonrpc,
-                        Member::Id => &mut envelope.id,
-                        Member::Method => &mut envelope.method,
-                        Member::Params => &mut envelope.params,
-                        Member::Result => &mut envelope.result,
-                        Member::Error => &mut envelope.error,
-                        Member::Other => {
-                            map.next_value::<IgnoredAny>()?;
-                            continue;
-                        }
-                    };
-                    if slot.replace(map.next_value()?).is_some() {
-                        match member {
-                            Member::Id => envelope.doubled_id = true,
-                            Member::Jsonrpc
-                            | Member::Method
-                            | Member::Params
-                            | Member::Result
-                            | Member::Error
-                            | Member::Other => envelope.doubled = true,
-                        }
-                    }
-                }
-                Ok(envelope)
-            }
+impl<'a> Envelope<'a> {
+    /// Names are read plainly at first, since nobody escapes them; what is wrong that way is looked at once more.
+    fn read(text: &'a str) -> serde_json::Result<Self> {
+        fn names<'a, N: Deserialize<'a> + Into<Member>>(text: &'a str) -> serde_json::Result<Envelope<'a>> {
+            let mut deserializer = serde_json::Deserializer::from_str(text);
+            let envelope = deserializer.deserialize_map(Members::<N>(PhantomData))?;
+            deserializer.end()?;
+            Ok(envelope)
         }
-
-        deserializer.deserialize_map(Members)
+        names::<Member>(text).or_else(|_| names::<Written>(text))
     }
 }
 
-/// The name of a member, compared byte for byte after its escapes were undone.
+/// Reads an envelope whose names are read as `N`.
+struct Members<N>(PhantomData<N>);
+
+impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(name) = map.next_key::<N>()? {
+            let member = name.into();
+            let slot = match member {
+                Member::Jsonrpc => &mut envelope.jsonrpc,
+                Member::Id => &mut envelope.id,
+                Member::Method => &mut envelope.method,
+                Member::Params => &mut envelope.params,
+                Member::Result => &mut envelope.result,
+                Member::Error => &mut envelope.error,
+                Member::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if slot.replace(map.next_value()?).is_some() {
+                match member {
+                    Member::Id => envelope.doubled_id = true,
+                    Member::Jsonrpc
+                    | Member::Method
+                    | Member::Params
+                    | Member::Result
+                    | Member::Error
+                    | Member::Other => envelope.doubled = true,
+                }
+            }
+        }
+        Ok(envelope)
+    }
+}
+
+/// A member by its name. Read as one, the name must be written without escapes.
 #[derive(Clone, Copy)]
 pub(super) enum Member {
     Jsonrpc,
@@ -266,36 +275,60 @@ pub(super) enum Member {
     Other,
 }
 
+impl Member {
+    const fn named(name: &[u8]) -> Self {
+        match name {
+            b"jsonrpc" => Self::Jsonrpc,
+            b"id" => Self::Id,
+            b"method" => Self::Method,
+            b"params" => Self::Params,
+            b"result" => Self::Result,
+            b"error" => Self::Error,
+            _ => Self::Other,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Member {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Name;
 
-        impl Visitor<'_> for Name {
+        impl<'de> Visitor<'de> for Name {
             type Value = Member;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a member")
+                f.write_str("the name of a member without escapes")
             }
 
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Member, E> {
-                self.visit_bytes(name.as_bytes())
-            }
-
-            fn visit_bytes<E: de::Error>(self, name: &[u8]) -> Result<Member, E> {
-                Ok(match name {
-                    b"jsonrpc" => Member::Jsonrpc,
-                    b"id" => Member::Id,
-                    b"method" => Member::Method,
-                    b"params" => Member::Params,
-                    b"result" => Member::Result,
-                    b"error" => Member::Error,
-                    _ => Member::Other,
-                })
+            fn visit_borrowed_bytes<E: de::Error>(self, name: &'de [u8]) -> Result<Member, E> {
+                let member = Member::named(name);
+                // In a name that is read as bytes, nobody else has looked for what JSON does not allow.
+                if matches!(member, Member::Other) && name.iter().any(|byte| *byte < b' ') {
+                    return Err(E::invalid_value(Unexpected::Bytes(name), &self));
+                }
+                Ok(member)
             }
         }
 
-        // As bytes, since a name that is not Unicode is just one more that is unknown.
+        // As bytes, since that is what they are compared as.
         deserializer.deserialize_bytes(Name)
+    }
+}
+
+/// The same, however the name is written: compared byte for byte after its escapes were undone.
+struct Written(Member);
+
+impl From<Written> for Member {
+    fn from(written: Written) -> Self {
+        written.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let token = <&RawValue>::deserialize(deserializer)?;
+        // A name that is not Unicode is just one more that is unknown.
+        Ok(Self(string(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
     }
 }
 
@@ -346,6 +379,21 @@ mod tests {
         ("C1 words", "hello", "silence NotJson"),
         ("C1 half an object", r#"{"jsonrpc":"2.0","id":1,"method":"m""#, "silence NotJson"),
         ("C1 half an array", "[1,", "silence NotJson"),
+        (
+            "C1 a control character in a name",
+            "{\"a\u{1}\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+            "silence NotJson",
+        ),
+        (
+            "C1 a control character in a name with escapes",
+            "{\"\\u0061\n\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+            "silence NotJson",
+        ),
+        (
+            "C6 names with escapes, half a surrogate pair, and the last control character",
+            "{\"\\u0061\\n\":1,\"\\ud800\":1,\"\u{7f}\":1,\"jsonrpc\":\"2.0\",\"m\\u0065thod\":\"m\"}",
+            "notification m -",
+        ),
         ("C1 text after the object", r#"{"jsonrpc":"2.0","id":1,"method":"m"} x"#, "silence NotJson"),
         ("C1 two objects", r#"{"jsonrpc":"2.0","method":"m"}{}"#, "silence NotJson"),
         (

@@ -25,6 +25,7 @@ pub mod message;
 mod refusal;
 pub mod requests;
 pub mod single_pass;
+mod sorted;
 mod table;
 mod violation;
 pub mod write;

@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use super::sorted;
 use crate::Time;
 
 /// Entries by their number.
@@ -123,7 +124,8 @@ impl<T> Table<T> {
     }
 
     fn place(&self, serial: u64) -> Option<usize> {
-        self.order.binary_search_by_key(&serial, |(serial, _)| *serial).ok()
+        let place = sorted::place(&self.order, &(serial, 0));
+        self.order.get(place).is_some_and(|(found, _)| *found == serial).then_some(place)
     }
 
     fn slot(&self, serial: u64) -> Option<usize> {
@@ -131,14 +133,11 @@ impl<T> Table<T> {
     }
 
     fn wait_until(&mut self, at: Time, serial: u64) {
-        let place = self.due.partition_point(|waiting| *waiting < (at, serial));
-        self.due.insert(place, (at, serial));
+        sorted::insert(&mut self.due, (at, serial));
     }
 
     fn wait_no_more(&mut self, at: Time, serial: u64) {
-        if let Ok(place) = self.due.binary_search(&(at, serial)) {
-            self.due.remove(place);
-        }
+        sorted::remove(&mut self.due, &(at, serial));
     }
 }
 

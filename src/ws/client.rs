@@ -94,6 +94,12 @@ impl<R: TryCryptoRng> Client<R> {
         self.stream.output.fail(violation);
     }
 
+    /// Ends the connection because the peer does not answer a layer above.
+    #[cfg(feature = "ide")]
+    pub(crate) fn timed_out(&mut self, reason: &str) {
+        self.stream.output.timed_out(reason);
+    }
+
     fn read_answer(&mut self) {
         if self.stream.output.phase != Phase::Handshake {
             // It was reported by now, or never will be.

@@ -269,6 +269,15 @@ impl<M: Masking> Output<M> {
         self.end(Closed::Violation(violation));
     }
 
+    /// The peer does not answer, though it may still read: it is told, and the connection ends.
+    #[cfg(feature = "ide")]
+    pub(crate) fn timed_out(&mut self, reason: &str) {
+        if self.phase == Phase::Open {
+            let _ = self.close_frame(Some(CloseCode::GOING_AWAY), reason);
+        }
+        self.end(Closed::TimedOut);
+    }
+
     /// The caller fed what was not wanted.
     pub(crate) fn overfed(&mut self) {
         if self.phase == Phase::Open {

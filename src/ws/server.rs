@@ -153,6 +153,12 @@ impl Server {
         self.stream.output.fail(violation);
     }
 
+    /// Ends the connection because the peer does not answer a layer above.
+    #[cfg(feature = "ide")]
+    pub(crate) fn timed_out(&mut self, reason: &str) {
+        self.stream.output.timed_out(reason);
+    }
+
     fn deciding(&self) -> Option<(usize, Key)> {
         match self.opening {
             Opening::Deciding(head, key) if !self.stream.output.has_ended() => Some((head, key)),

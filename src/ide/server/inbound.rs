@@ -6,7 +6,7 @@ use crate::ide::diffs::DiffEnd;
 use crate::ide::{DiffOutcome, ToolRequest};
 use crate::mcp::{self, CallEnd, ToolResult};
 use crate::rpc::CallId;
-use crate::ws::{self, CloseCode, Violation};
+use crate::ws::{self, Violation};
 use alloc::boxed::Box;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -68,8 +68,7 @@ impl Server {
                 return None;
             }
             mcp::ServerEvent::Unresponsive => {
-                // It may still read: it is told why, and given the time of a closing handshake.
-                let _ = self.ws.sender().close(CloseCode::GOING_AWAY, "no answer to a ping");
+                self.ws.timed_out("no answer to a ping");
                 return None;
             }
         })
