@@ -92,10 +92,11 @@ impl Subject for WsServer {
     }
 
     fn react(&self, app: &mut Echo, machine: &mut ws::Server, event: &OwnedEvent) {
-        if matches!(event, OwnedEvent::Upgrade(_)) {
+        if let OwnedEvent::Upgrade(upgrade) = event {
             let refuses = app.random.as_mut().is_some_and(|random| random.one_in(9));
             let no = ws::Refusal::new(ws::Status::Forbidden, "no");
-            let _ = if refuses { machine.reject(no) } else { machine.accept(None) };
+            let chosen = upgrade.request().offers("mcp").then_some("mcp");
+            let _ = if refuses { machine.reject(no) } else { machine.accept(chosen) };
         }
         app.answers(machine.sender(), event);
     }

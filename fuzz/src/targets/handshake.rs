@@ -1,10 +1,12 @@
 //! Any bytes as the head of a request or of an answer.
 
-use super::outcome_of_any_cut;
+use super::{can_be_told, outcome_of_any_cut};
 use crate::support::frames::head_len;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
-use ide_mcp::ws::{Closed, OwnedEvent, Request, Single};
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{Ask, Client, Closed, Limits, OwnedEvent, Request, Server, Single};
+use ide_mcp::{Machine as _, Time, Wire as _};
 use tungstenite::handshake::machine::TryParse as _;
 use tungstenite::handshake::server;
 
@@ -12,6 +14,7 @@ use tungstenite::handshake::server;
 /// is refused in a whole HTTP answer.
 pub fn handshake_server(data: &[u8]) {
     let found = outcome_of_any_cut(&WsServer, &[data], 0);
+    can_be_told(&found.events);
     match found.events.first() {
         Some(OwnedEvent::Upgrade(upgrade)) => {
             let request = upgrade.request();
@@ -21,6 +24,12 @@ pub fn handshake_server(data: &[u8]) {
                 1
             );
             assert!(found.output.starts_with(b"HTTP/1.1 101 "), "accepted and not answered so");
+            let answered = contains(&found.output, b"\r\nSec-WebSocket-Protocol: mcp\r\n");
+            assert_eq!(answered, request.offers("mcp"), "the sub-protocol that was offered, and no other");
+            assert_eq!(
+                request.has("Sec-WebSocket-Protocol"),
+                request.single("sec-websocket-protocol") != Single::Missing
+            );
             if let Some(proof) = their_proof(&data[..head_len(data)], request) {
                 assert!(contains(&found.output, &proof), "another proof than theirs");
             }
@@ -35,9 +44,12 @@ pub fn handshake_server(data: &[u8]) {
     }
 }
 
-/// The answer opens only if it is a 101 with the proof that belongs to the request.
+/// The answer opens only if it is a 101 with the proof that belongs to the request. What a client can be made to ask is
+/// a request that a server takes.
 pub fn handshake_client(data: &[u8]) {
+    asks(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);
+    can_be_told(&found.events);
     if matches!(found.events.first(), Some(OwnedEvent::Open { .. })) {
         assert!(data.starts_with(b"HTTP/1.1 101"), "opened by another status");
         let good = WsClient.opening();
@@ -49,6 +61,31 @@ pub fn handshake_client(data: &[u8]) {
             [OwnedEvent::Closed(Closed::NotAccepted(_) | Closed::Vanished)]
         );
         assert!(ended, "{:?}", found.shown);
+    }
+}
+
+/// Asks with what lies between the line feeds: a target, a sub-protocol, a field, and the host last.
+fn asks(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut parts = text.splitn(5, '\n');
+    let [target, subprotocol, name, value, host] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    let ask = Ask::new(host).target(target).subprotocol("mcp").subprotocol(subprotocol).field(name, value);
+    assert!(!format!("{ask:?}").is_empty());
+    let client = match Client::new(ask, Random::new(1), Limits::default(), Time::ZERO) {
+        Ok(client) => client,
+        Err(invalid) => return assert!(!invalid.to_string().is_empty()),
+    };
+    let mut server = Server::new(Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, client.outgoing());
+    match server.poll_event() {
+        Some(OwnedEvent::Upgrade(upgrade)) => {
+            let request = upgrade.request();
+            assert_eq!(request.target(), target);
+            assert!(request.offers("mcp") && request.offers(subprotocol));
+        }
+        // What it was made to say more than once, or at a length that servers do not take.
+        Some(OwnedEvent::Closed(Closed::Refused(_))) => {}
+        other => panic!("{other:?}"),
     }
 }
 

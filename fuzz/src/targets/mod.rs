@@ -22,6 +22,18 @@ pub use script::{ws_client_script, ws_server_script};
 
 use crate::support::laws::{EventOf, Subject};
 use crate::support::run::Run;
+use ide_mcp::ws::OwnedEvent;
+
+/// Whatever a connection reports can be shown, and how it ended is said in one line.
+fn can_be_told(events: &[OwnedEvent]) {
+    for event in events {
+        assert!(!format!("{event:?}").is_empty());
+        if let OwnedEvent::Closed(closed) = event {
+            let told = closed.to_string();
+            assert!(!told.is_empty() && !told.contains('\n'), "{told:?}");
+        }
+    }
+}
 
 /// What came of a run.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::{CloseCode, Masking, OwnedEvent, Sender};
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Machine, Outbox as _, Time, Wire};
 use std::time::Duration;
 
 /// Operations on a server.
@@ -45,6 +45,8 @@ enum Step<'a> {
 #[derive(Debug)]
 enum Send<'a> {
     Text(&'a str),
+    /// As a layer above sends it: its length is known once it is written.
+    Message(&'a str),
     TextPart(&'a str, bool),
     Binary(usize),
     BinaryPart(&'a [u8], bool),
@@ -57,6 +59,12 @@ impl Send<'_> {
     fn on<M: Masking>(&self, mut sender: Sender<'_, M>) {
         let _ = match self {
             Self::Text(text) => sender.text(text),
+            Self::Message(text) => {
+                let full = sender.is_full();
+                sender.message(|buf| buf.extend_from_slice(text.as_bytes()));
+                assert!(!full || sender.is_full(), "it only grows");
+                Ok(())
+            }
             Self::TextPart(text, last) => sender.text_part(text, *last),
             Self::Binary(len) => sender.binary(&vec![7; *len]),
             Self::BinaryPart(bytes, last) => sender.binary_part(bytes, *last),
@@ -97,7 +105,7 @@ impl<'a> Script<'a> {
     }
 
     fn step(&mut self, key: Option<[u8; 4]>) -> Step<'a> {
-        match self.byte() % 18 {
+        match self.byte() % 19 {
             0 | 1 => Step::Peer(frame(self.byte(), key, self.bytes())),
             // The lengths have three forms.
             2 => Step::Peer(frame(self.byte(), key, &vec![self.byte(); usize::from(self.word()) * 2])),
@@ -119,6 +127,7 @@ impl<'a> Script<'a> {
             14 => Step::Due,
             15 => Step::Poll,
             16 => Step::Trim,
+            18 => Step::Send(Send::Message(self.text())),
             _ => match self.byte() % 4 {
                 0 => Step::Eof,
                 1 => Step::Overfeed,
@@ -157,6 +166,7 @@ where
         }
     }
     run.finish();
+    super::can_be_told(&run.record().events);
 }
 
 /// How the peer's bytes arrive.
