@@ -31,7 +31,10 @@ impl Ledger {
         }
         for id in &answers {
             self.settle(id, text);
-            let at = requests.iter().position(|asked| asked == id);
+            // Of two with one id the second is refused, while the first is open.
+            let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
+            let same = |asked: &String| asked == id;
+            let at = if refused { requests.iter().rposition(same) } else { requests.iter().position(same) };
             let at = at.unwrap_or_else(|| panic!("{text} provoked an answer to {id}"));
             requests.remove(at);
         }
