@@ -76,7 +76,7 @@ impl Rx {
 
     /// Consumes `skip` bytes and the `len` behind them, which are there, and lends these.
     #[inline]
-    pub(crate) fn take(&mut self, skip: usize, len: usize) -> &mut [u8] {
+    pub(crate) fn lend(&mut self, skip: usize, len: usize) -> &mut [u8] {
         let at = self.start.wrapping_add(skip);
         self.start = at.wrapping_add(len);
         self.buf.get_mut(at..self.start).unwrap_or_default()
@@ -126,14 +126,15 @@ impl Rx {
         room.get_mut(..self.offered).unwrap_or_default()
     }
 
-    /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it.
+    /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it. How many were taken.
     #[inline]
-    pub(crate) fn filled(&mut self, n: usize) {
+    pub(crate) fn filled(&mut self, n: usize) -> usize {
         // What was offered lies within the buffer and within what is allowed, so nothing wraps.
         let n = n.min(self.offered);
         self.offered = self.offered.wrapping_sub(n);
         self.end = self.end.wrapping_add(n);
         self.allowed = self.allowed.wrapping_sub(n);
+        n
     }
 
     /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
@@ -150,6 +151,24 @@ impl Rx {
         self.offered = bytes.len();
         self.filled(bytes.len());
         true
+    }
+
+    /// Hands over the first `len` bytes with the memory they lie in, and goes on with the others in `memory`.
+    pub(crate) fn split_front(&mut self, len: usize, memory: Vec<u8>) -> Vec<u8> {
+        let mut front = core::mem::replace(&mut self.buf, memory);
+        let at = self.start.saturating_add(len).min(self.end);
+        let rest = front.get(at..self.end).unwrap_or_default();
+        if self.buf.len() < rest.len() {
+            self.buf.resize(rest.len(), 0);
+        }
+        if let Some(room) = self.buf.get_mut(..rest.len()) {
+            room.copy_from_slice(rest);
+        }
+        let kept = rest.len();
+        front.truncate(at);
+        front.drain(..self.start.min(at));
+        (self.start, self.end, self.offered, self.awaited) = (0, kept, 0, 0);
+        front
     }
 
     /// Drops the content and the memory.
@@ -186,7 +205,7 @@ impl Rx {
 
     /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
     /// growing otherwise. What is moved is at most what was consumed before, and what grows doubles or ends with what
-    /// is awaited: so the work stays linear, and the memory below twice what was received and a few chunks.
+    /// is awaited: so the work stays linear, and this buffer below twice what was received and a chunk.
     fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
         if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
@@ -350,6 +369,38 @@ mod tests {
         rx.append(b"headbody");
         rx.consume(8);
         assert_eq!(rx.consumed(4), b"body");
+    }
+
+    #[test]
+    fn rx_hands_over_its_front_and_keeps_the_rest() {
+        let mut rx = Rx::new();
+        rx.append(b"gone, front, rest");
+        rx.consume(6);
+        let front = rx.split_front(6, vec![0; 2]);
+        assert_eq!((&*front, rx.bytes()), (&b"front,"[..], &b" rest"[..]));
+        assert_eq!(rx.allowed(), Rx::UNPOLLED_LIMIT - 17, "what came unpolled still counts");
+        assert_eq!(rx.split_front(99, Vec::new()), b" rest");
+        assert!(rx.bytes().is_empty());
+    }
+
+    #[test]
+    fn rx_grows_at_once_by_what_is_awaited_and_never_beyond_what_came() {
+        let (mut rx, mut sizes) = (Rx::new(), alloc::collections::BTreeSet::new());
+        rx.await_up_to(1 << 20);
+        for received in (0..1 << 20).step_by(1000) {
+            assert!(rx.space_up_to(1000).len() == 1000);
+            rx.filled(1000);
+            rx.polled_dry();
+            sizes.insert(rx.buf.len());
+            assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());
+        }
+        assert!(sizes.len() < 10, "{sizes:?}");
+        // It is there: one byte behind it no longer doubles anything.
+        rx.consume(1 << 20);
+        rx.await_up_to(0);
+        let before = rx.buf.len();
+        let _ = rx.space_up_to(usize::MAX);
+        assert_eq!(rx.buf.len(), before);
     }
 
     #[test]

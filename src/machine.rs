@@ -65,7 +65,8 @@ pub trait Wire {
     /// reset does not overtake the farewell), and drops the socket.
     fn is_done(&self) -> bool;
 
-    /// Gives back memory that an idle connection need not hold. Never changes what is observed.
+    /// Gives back memory that an idle connection need not hold. Never changes what is observed, unless it is called
+    /// between [`space`](Wire::space) and [`filled`](Wire::filled), whose room it may take away.
     fn trim(&mut self);
 }
 

@@ -304,6 +304,71 @@ fn a_length_that_is_only_claimed_costs_nothing() {
     }
 }
 
+/// Whatever the header says, and wherever the text ceases to be ASCII.
+#[test]
+fn memory_follows_what_came() {
+    const KIB: usize = 1024;
+    let header = |first| bytes(&[&[first, 0xff], &(60_u64 << 20).to_be_bytes(), &M]);
+    let cases: &[(&str, u8, usize, &str)] = &[
+        ("binary", 0x82, 0, ""),
+        ("ASCII", 0x81, 0, ""),
+        ("not ASCII from the beginning", 0x81, 0, "\u{e9}"),
+        ("not ASCII after a little", 0x81, 16, "\u{e9}"),
+        ("not ASCII after a while", 0x81, 100, "\u{e9}"),
+        ("not ASCII after long", 0x81, 700, "\u{e9}"),
+    ];
+    for (name, first, plain, strange) in cases {
+        let beginning = [&header(*first)[..], &b"x".repeat(plain * KIB), strange.as_bytes()].concat();
+        let sent = [beginning, b"y".repeat(1500 * KIB)].concat();
+        for received in [20 * KIB, 100 * KIB, 600 * KIB, 1400 * KIB] {
+            let mut server = server(ws::Limits::default());
+            server.trim();
+            let cost = cost::of(|| {
+                let mut left = &sent[..received];
+                while !left.is_empty() {
+                    let space = server.space();
+                    let n = space.len().min(left.len());
+                    space[..n].copy_from_slice(&left[..n]);
+                    server.filled(Time::ZERO, n);
+                    assert_eq!(server.poll_event(), None);
+                    left = &left[n..];
+                }
+            });
+            // Twice what came and 64 KiB; to grow is to have the old beside the new for a moment.
+            let most = u64::try_from(3 * received + 64 * KIB).unwrap();
+            assert!(cost.peak <= most, "{name}, {received} bytes: {cost:?}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_after_our_close_frame_is_not_kept() {
+    for first in [0x81, 0x82] {
+        for begun in [0, 10, 100_000] {
+            let mut server = server(ws::Limits::default());
+            let mut frame = masked(first, &vec![b'x'; 4 << 20]);
+            let rest = frame.split_off(14 + begun);
+            server.feed(Time::ZERO, &frame);
+            assert_eq!(server.poll_event(), None);
+            server.sender().close(ws::CloseCode::NORMAL, "").unwrap();
+            let cost = cost::of(|| {
+                for piece in rest.chunks(10_000) {
+                    server.feed(Time::ZERO, piece);
+                    assert_eq!(server.poll_event(), None);
+                }
+            });
+            let most = u64::try_from(2 * begun + 128 * 1024).unwrap();
+            assert!(cost.peak < most, "{first:x}, {begun}: {cost:?}");
+            server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
+            let closed = server.poll_event();
+            assert!(
+                matches!(closed, Some(OwnedEvent::Closed(Closed::ByUs { answered: true }))),
+                "{closed:?}"
+            );
+        }
+    }
+}
+
 fn limited(message: usize) -> ws::Limits {
     let mut limits = ws::Limits::default();
     limits.message = message;

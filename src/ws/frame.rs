@@ -1,7 +1,7 @@
 //! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3). What is left for those who
 //! write their own thing on top: fragments (5.4), UTF-8, and the close handshake.
 //!
-//! A header is judged from as few bytes as show the fault; nothing is allocated from a claimed length.
+//! A header is judged as soon as the field at fault is whole; nothing is allocated from a claimed length.
 //!
 //! ```
 //! use ide_mcp::ws::frame::{self, Header, Opcode};
@@ -324,6 +324,23 @@ mod tests {
                 let expected: Vec<u8> =
                     plain.iter().enumerate().map(|(i, byte)| byte ^ key[(offset + i) % 4]).collect();
                 assert_eq!(masked, expected, "offset {offset}, length {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn unmasking_finds_the_one_byte_that_is_not_ascii() {
+        let key = [0x92, 0x34, 0xd6, 0x78];
+        for len in [0_usize, 1, 7, 8, 9, 31, 511, 512, 513, 600] {
+            for wrong in (0..len).map(Some).chain([None]) {
+                let mut plain = alloc::vec![b'a'; len];
+                if let Some(wrong) = wrong {
+                    plain[wrong] = 0x80;
+                }
+                let mut data = plain.clone();
+                mask(key, 3, &mut data);
+                assert_eq!(unmask(key, 3, &mut data), wrong.is_none(), "{wrong:?} of {len}");
+                assert_eq!(data, plain);
             }
         }
     }

@@ -78,9 +78,23 @@ impl Message {
         Ok(())
     }
 
+    /// The memory that it is to be put together in, before anything is.
+    pub(crate) fn take_memory(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.content).into_memory()
+    }
+
+    /// Begins with these bytes, of which nothing is known but that they came, in their own memory.
+    pub(crate) fn begin_with(&mut self, bytes: Vec<u8>) -> Result<(), Violation> {
+        self.content = match self.kind {
+            Some(Kind::Text) => Content::Text(String::from_utf8(bytes).map_err(|_| Violation::InvalidUtf8)?),
+            Some(Kind::Binary) | None => Content::Binary(bytes),
+        };
+        Ok(())
+    }
+
     /// Appends a piece of a fragment of which `rest` bytes are to come; `fin` says whether that one is the last.
     pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), Violation> {
-        self.content.make_room(piece.len(), rest, fin);
+        self.content.make_room(piece.len().saturating_add(self.carry.len()), rest, fin);
         match &mut self.content {
             Content::Text(text) => self.carry.push(piece, text).map_err(|_| Violation::InvalidUtf8),
             Content::Binary(bytes) => {
@@ -138,15 +152,19 @@ impl Default for Content {
 impl Content {
     /// Begins anew in the same memory.
     fn begin(&mut self, kind: Kind) {
-        let mut memory = match core::mem::take(self) {
-            Self::Text(text) => text.into_bytes(),
-            Self::Binary(bytes) => bytes,
-        };
+        let mut memory = core::mem::take(self).into_memory();
         memory.clear();
         *self = match kind {
             Kind::Text => Self::Text(String::from_utf8(memory).unwrap_or_default()),
             Kind::Binary => Self::Binary(memory),
         };
+    }
+
+    fn into_memory(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Binary(bytes) => bytes,
+        }
     }
 
     /// Makes room for a piece, and for as much of what is to come as has come: twice what was received at most.

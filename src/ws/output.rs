@@ -111,7 +111,8 @@ impl<M: Masking> Output<M> {
     /// Something came from the peer.
     #[inline]
     pub(crate) fn hears(&mut self) {
-        if self.is_open() {
+        // Above the mark nothing is read, so that silence says nothing about the peer.
+        if self.is_open() && !self.tx.is_full() {
             self.pulse.heard(self.now);
         }
     }
@@ -363,7 +364,6 @@ impl<M: Masking> Output<M> {
             self.timers.clear(Timer::Stalled as usize);
             self.hears();
         } else if !was_full && self.tx.is_full() && !self.has_ended() {
-            // Nothing is read now, so silence says nothing about the peer.
             self.pulse.stop();
             self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
         }

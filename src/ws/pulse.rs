@@ -14,7 +14,8 @@ use super::Keepalive;
 use crate::Time;
 use core::time::Duration;
 
-/// An interval of zero would ping without end at one and the same time.
+/// An interval of zero would ping without end at one and the same time, and a patience of zero would have none for the
+/// very byte that was heard.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
@@ -72,9 +73,9 @@ impl Pulse {
         if slept && !self.forgiven {
             self.forgiven = true;
             self.heard_at = now;
-        } else if self.dead_at(keepalive) <= now {
+        } else if has_come(self.dead_at(keepalive), now) {
             return Some(Beat::Dead);
-        } else if self.ping_at(keepalive) > now {
+        } else if !has_come(self.ping_at(keepalive), now) {
             return None;
         }
         self.pinged_at = now;
@@ -89,8 +90,7 @@ impl Pulse {
 
     pub(crate) fn deadline(&self, keepalive: Option<Keepalive>) -> Option<Time> {
         let keepalive = keepalive.filter(|_| self.counts)?;
-        // Nothing is later than the end of time, so there nothing is due any more.
-        Some(self.ping_at(keepalive).min(self.dead_at(keepalive))).filter(|at| *at > self.seen_at)
+        self.ping_at(keepalive).min(self.dead_at(keepalive)).if_ever()
     }
 
     fn ping_at(&self, keepalive: Keepalive) -> Time {
@@ -98,8 +98,12 @@ impl Pulse {
     }
 
     fn dead_at(&self, keepalive: Keepalive) -> Time {
-        self.heard_at.after(keepalive.patience)
+        self.heard_at.after(keepalive.patience.max(SHORTEST))
     }
+}
+
+fn has_come(at: Time, now: Time) -> bool {
+    at.if_ever().is_some_and(|at| at <= now)
 }
 
 #[cfg(test)]
@@ -169,6 +173,20 @@ mod tests {
         assert_eq!((paused.beat(at(9999), ON), paused.deadline(ON)), (None, None));
         paused.heard(at(10_000));
         assert_eq!(paused.deadline(ON), Some(at(10_030)));
+    }
+
+    #[test]
+    fn neither_zero_nor_for_ever_is_taken_by_its_word() {
+        let keepalive = |interval, patience| Some(Keepalive::new(interval, patience));
+        let none = keepalive(Duration::from_secs(30), Duration::ZERO);
+        assert_eq!(pulse().deadline(none), Some(Time::from_millis(1)));
+        assert_eq!(pulse().beat(Time::from_millis(1), none), Some(Beat::Dead));
+        let never = keepalive(Duration::MAX, Duration::MAX);
+        let end = Time::new(Duration::MAX);
+        let mut pulse = pulse();
+        assert_eq!(pulse.deadline(never), None);
+        pulse.forgiven = true;
+        assert_eq!(pulse.beat(end, never), None);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! A frame that lies whole in the buffer is unmasked in place and lent from there. A message of one frame that came
 //! in part stays there until it is whole, if it is binary or, so far, ASCII. Of every other frame that came in part the
 //! bytes are unmasked, checked and moved into one contiguous message buffer, in which fragments meet as well. Either
-//! way text is looked at as it comes and fails at once, and nothing is reserved for what a header merely claims.
+//! way text is looked at as it comes and fails at once, and for what a header merely claims no more is reserved than has
+//! come.
 //!
 //! ```text
 //!                ┌────────────────── whole: lent from the buffer ◀──┐
@@ -60,6 +61,9 @@ struct Part {
     key: Key,
     place: Place,
 }
+
+/// A beginning up to here is copied: the buffer that it lies in is worth more than the copy.
+const LONG: usize = 16 * 1024;
 
 /// A server's frames have none.
 type Key = Option<[u8; 4]>;
@@ -127,7 +131,7 @@ impl Receiver {
     /// Consumes it and lends its payload, unmasked.
     #[inline]
     pub(crate) fn take_common(&mut self, common: Common) -> &[u8] {
-        let masked = self.rx.take(common.prefix, common.len.wrapping_add(4));
+        let masked = self.rx.lend(common.prefix, common.len.wrapping_add(4));
         let Some((key, payload)) = masked.split_first_chunk_mut::<4>() else { return &[] };
         frame::mask_whole(*key, payload);
         payload
@@ -244,16 +248,23 @@ impl Receiver {
             self.part = Some(Part { done: there, ..part });
             return Ok(Step::NeedsMore);
         }
-        self.rx.await_up_to(0);
-        self.rx.consume(there);
         if is_whole {
+            self.rx.await_up_to(0);
+            self.rx.consume(there);
             self.part = None;
             return Ok(Step::Whole(Item::Whole { kind, len }));
         }
         self.message.begin_fragment(kind, len, true, limits)?;
+        self.rx.await_up_to(0);
         if !discard {
-            self.message.push(self.rx.consumed(there), len.saturating_sub(there), true)?;
+            if done > LONG {
+                // The memory goes along, so that a long beginning is neither copied nor there twice.
+                let front = self.rx.split_front(done, self.message.take_memory());
+                self.message.begin_with(front)?;
+            }
+            self.message.push(self.rx.bytes(), len.saturating_sub(there), true)?;
         }
+        self.rx.consume(self.rx.len());
         self.part = Some(Part { done: there, place: Place::Moved { fin: true }, ..part });
         Ok(Step::NeedsMore)
     }

@@ -309,3 +309,14 @@ impl fmt::Display for AcceptError {
 }
 
 impl core::error::Error for AcceptError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_connection_is_no_larger_than_512_bytes() {
+        assert!(size_of::<Server>() <= 512, "{}", size_of::<Server>());
+    }
+}

@@ -220,11 +220,9 @@ impl<M: Masking> Wire for Stream<M> {
     #[inline]
     fn filled(&mut self, now: Time, n: usize) {
         self.output.sees(now);
-        if self.output.is_open() && n > 0 {
-            self.input.rx.filled(n);
+        // Only what was taken is a sign of life.
+        if !self.output.has_ended() && self.input.rx.filled(n) > 0 {
             self.output.hears();
-        } else if !self.output.has_ended() {
-            self.input.rx.filled(n);
         }
     }
 

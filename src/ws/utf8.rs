@@ -62,6 +62,11 @@ impl Carry {
         }
     }
 
+    /// How many bytes are kept.
+    pub(crate) const fn len(&self) -> usize {
+        self.len as usize
+    }
+
     /// The text ends here.
     pub(crate) const fn finish(&mut self) -> Result<(), InvalidUtf8> {
         let open = self.len > 0;

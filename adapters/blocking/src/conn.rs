@@ -49,6 +49,8 @@ const LITTLE: usize = 16 * 1024;
 pub struct Conn<M> {
     inner: Inner<M, TcpStream>,
     clock: Clock,
+    /// There was no room for all that waits to be written.
+    congested: bool,
     /// Whether reads and writes of the socket wait now.
     blocks: bool,
     /// For how long reads do, if they wait.
@@ -77,7 +79,7 @@ impl<M: Wire + Machine> Conn<M> {
         // A turn writes all it has at once; holding it back would only add delay.
         stream.set_nodelay(true)?;
         let inner = Inner::new(machine, Link::new(stream));
-        Ok(Self { inner, clock: Clock::new(), blocks: false, read_timeout: Duration::ZERO })
+        Ok(Self { inner, clock: Clock::new(), congested: false, blocks: false, read_timeout: Duration::ZERO })
     }
 
     /// Uses this clock, the one the machine was made with.
@@ -123,7 +125,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Waits for the next event. `None` once the last one was delivered and the connection has ended in order, which
-    /// takes a second at most.
+    /// takes no longer than the last bytes may take to be written, and a second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -143,6 +145,8 @@ impl<M: Wire + Machine> Conn<M> {
                 return Some(event);
             }
             if !self.exchange(now, until) {
+                // Its write may have waited for room.
+                now = self.now();
                 if let Some(event) = self.turn(now) {
                     return Some(event);
                 }
@@ -173,40 +177,55 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// While all is calm: one write, and one read that waits. Whether it was. What came of it is for the machine to
-    /// say; the time is not told here, since more may have arrived that comes before what is due.
+    /// While all is calm: one write, and one read that waits. Whether it was. What came of it is for the machine to say.
     fn exchange(&mut self, now: Time, until: Time) -> bool {
-        let (machine, link) = (self.inner.machine(), self.inner.link());
-        let due = machine.deadline().into_iter().chain(link.deadline(now));
-        let wait = due.fold(until, Time::min).since(now);
-        let calm = !link.is_ending() && machine.outgoing().len() <= LITTLE;
-        if wait < SHORTEST || !calm || !self.set_blocking(true) || !self.set_read_timeout(wait) {
+        let calm =
+            !self.congested && !self.inner.link().is_ending() && self.machine().outgoing().len() <= LITTLE;
+        if !calm || self.until_due(now, until) < SHORTEST || !self.set_blocking(true) {
             return false;
         }
         let (machine, link) = self.inner.parts_mut();
         link.ready();
-        link.write(machine, now, BUDGET);
-        if !machine.outgoing().is_empty() || !machine.wants_input() || link.is_ending() {
+        link.write(machine, now, 1);
+        self.congested = !machine.outgoing().is_empty();
+        if self.congested || !machine.wants_input() || link.is_ending() {
             return false;
         }
-        link.read_waiting(machine, || self.clock.now(), 1);
+        // Room in the output may have made more due.
+        let wait = self.until_due(now, until);
+        if wait < SHORTEST || !self.set_read_timeout(wait) {
+            return false;
+        }
+        // Of what has come in time nothing may count as late: there may be more, which is read before time passes.
+        let due = now.after(wait);
+        let (machine, link) = self.inner.parts_mut();
+        link.read_waiting(machine, || self.clock.now().min(due), 1);
         true
+    }
+
+    /// How long it is until the machine or the link is due.
+    fn until_due(&self, now: Time, until: Time) -> Duration {
+        let due = self.machine().deadline().into_iter().chain(self.inner.link().deadline(now));
+        due.fold(until, Time::min).since(now)
     }
 
     /// Reads all there is, lets time pass, and writes, without waiting.
     fn turn(&mut self, now: Time) -> Option<M::Event> {
-        self.set_blocking(false);
-        // What has arrived comes before what is due: the caller may have been away for long.
+        let moves = self.set_blocking(false);
         let (machine, link) = self.inner.parts_mut();
-        // A peer that always has something to say is to hear our answers all the same.
-        link.write(machine, now, BUDGET);
-        link.ready();
-        link.read(machine, now, BUDGET);
+        if moves {
+            // A peer that always has something to say is to hear our answers all the same.
+            link.write(machine, now, BUDGET);
+            // What has arrived comes before what is due: the caller may have been away for long.
+            link.ready();
+            link.read(machine, now, BUDGET);
+        }
         machine.tick(now);
         let event = machine.poll_event();
-        if event.is_none() {
+        if event.is_none() && moves {
             link.write(machine, now, BUDGET);
             link.discard(now, BUDGET);
+            self.congested = !machine.outgoing().is_empty();
         }
         event
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
 use getrandom::SysRng;
-use ide_mcp::{Time, Wire as _, ws};
+use ide_mcp::{Clock, Time, Wire as _, ws};
 use ide_mcp_blocking::Conn;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -225,6 +225,38 @@ fn a_machine_that_waits_for_its_caller_keeps_its_input() {
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::Violation(_)))));
+}
+
+#[test]
+fn what_room_makes_possible_is_done_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    let mut limits = ws::Limits::default();
+    limits.outgoing = 1000;
+    let mut conn = accept(&listener, limits);
+    let server = thread::spawn(move || {
+        while let Some(event) = conn.next_event() {
+            match event {
+                ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap(),
+                ws::OwnedEvent::Text(text) => conn.machine_mut().sender().text(&text).unwrap(),
+                _ => {}
+            }
+        }
+    });
+    let clock = Clock::new();
+    let text = [&b"\x81\xfe\x02\x58\0\0\0\0"[..], &[b'x'; 600]].concat();
+    stream.write_all(&text.repeat(10)).unwrap();
+    let mut back = 0;
+    while back < 10 * 604 {
+        let n = stream.read(&mut [0; 4096]).unwrap();
+        assert!(n > 0);
+        back += n;
+    }
+    // Each wait that nothing ends lasts a second.
+    assert!(clock.now() < Time::from_millis(900), "{:?}", clock.now());
+    drop(stream);
+    server.join().unwrap();
 }
 
 #[test]

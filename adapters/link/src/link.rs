@@ -23,12 +23,13 @@ const DISCARD: usize = 64 * 1024;
 /// How long it is discarded at most.
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// After so long without a byte the wire is asked to give back memory. Sooner would free and fill the same buffer
-/// between two messages of one exchange.
-const IDLE: Duration = Duration::from_secs(1);
+/// So long after a byte has moved the wire is asked to give back memory, be it silent or not. Sooner would free and fill the
+/// same buffer between two messages of one exchange; once a second costs nothing, and leaves nothing to a peer that
+/// now and then says a word.
+const PAUSE: Duration = Duration::from_secs(1);
 
-/// Unless no more bytes than this have moved: what they took costs as little to give back as to take again, and a
-/// thousand connections that each say a word share the memory of one.
+/// Up to so many bytes it is asked as soon as all is said: a thousand connections that each say a word share the memory
+/// of one.
 const LITTLE: usize = 2 * 1024;
 
 /// One socket, non-blocking or with timeouts.
@@ -58,7 +59,7 @@ pub struct Link<S> {
     has_written: bool,
     /// When the wire is to be asked to give back memory.
     trim_at: Option<Time>,
-    /// How many bytes have moved since it last was.
+    /// How many bytes have moved in this second.
     moved: usize,
     error: Option<io::Error>,
 }
@@ -159,14 +160,19 @@ impl<S> Link<S> {
     }
 
     fn moved(&mut self, now: Time, n: usize) {
-        self.trim_at = Some(now.after(IDLE));
+        self.trim_at = self.trim_at.or_else(|| Some(now.after(PAUSE)));
         self.moved = self.moved.saturating_add(n);
     }
 
-    /// Whether the wire should give back memory now.
-    fn is_idle(&self, wire: &(impl Wire + ?Sized), now: Time) -> bool {
-        let Some(at) = self.trim_at else { return false };
-        at <= now || !self.readable && self.moved <= LITTLE && wire.outgoing().is_empty()
+    /// Has the wire give back memory, if it is time.
+    fn tidy(&mut self, wire: &mut (impl Wire + ?Sized), now: Time) {
+        if self.trim_at.is_some_and(|at| at <= now) {
+            self.trim_at = None;
+            self.moved = 0;
+            wire.trim();
+        } else if !self.readable && (1..=LITTLE).contains(&self.moved) && wire.outgoing().is_empty() {
+            wire.trim();
+        }
     }
 
     /// Tells the wire, once.
@@ -238,10 +244,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
         if wire.is_done() {
             self.begin_end(now);
-        } else if self.is_idle(wire, now) {
-            self.trim_at = None;
-            self.moved = 0;
-            wire.trim();
+        } else {
+            self.tidy(wire, now);
         }
     }
 

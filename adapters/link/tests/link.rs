@@ -319,7 +319,22 @@ fn a_wire_that_moved_little_is_trimmed_as_soon_as_all_is_said() {
     assert_eq!(wire.trims, 0, "the socket may have more to read");
     link.read(&mut wire, START, BUDGET);
     link.write(&mut wire, START, BUDGET);
-    assert_eq!((wire.trims, link.deadline(START)), (1, None), "2,048 bytes have moved");
+    assert_eq!(wire.trims, 1, "2,048 bytes have moved");
+}
+
+#[test]
+fn a_wire_that_never_rests_is_trimmed_once_a_second_and_not_for_every_message() {
+    let mut link = Link::new(Script::reads(&[]));
+    let mut wire = Tape::new(0);
+    for turn in 0..100 {
+        link.socket_mut().reads.push_back(Ok(1000));
+        link.ready();
+        let now = Time::from_millis(turn * 50);
+        link.read(&mut wire, now, BUDGET);
+        link.write(&mut wire, now, BUDGET);
+    }
+    // In each of the five seconds while they are few, and when it is over.
+    assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
 }
 
 #[test]

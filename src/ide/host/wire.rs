@@ -62,6 +62,8 @@ impl Wire for HostWire<'_> {
     }
 
     fn trim(&mut self) {
-        self.with(None, Wire::trim);
+        if let Some(server) = self.host.connections.get_mut(self.index) {
+            server.trim();
+        }
     }
 }
