@@ -60,6 +60,7 @@ judge() {
 server() {
     local name=server-$1 out=$work/echo.out echo port
     rm -rf "${work:?}/$name"
+    : >"$out"
     "$examples/ws_echo" --port 0 --adapter "$1" >"$out" &
     echo=$!
     pids+=("$echo")
