@@ -14,8 +14,8 @@ use std::{
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        AuthToken, Client, ClientConfig, ClientEvent, CloseTab, DiffOutcome, GetDiagnostics, Mention,
-        OpenDiff, Server, ServerConfig, ServerEvent, ToolRequest, ToolSet,
+        AuthToken, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged, DiffOutcome,
+        GetDiagnostics, Mention, OpenDiff, Server, ServerConfig, ServerEvent, ToolRequest, ToolSet,
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
     rpc::{Gone, RequestId, SendError, SessionId},
@@ -111,7 +111,11 @@ fn they_attach_however_the_bytes_come() {
         assert!(said[1].starts_with("SelectionChanged(") && said[1].contains(r#"text: "sel""#), "{said:?}");
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(heard[0].contains(r#"name: "agent""#), "{heard:?}");
-        assert_eq!(heard[1..], ["IdeConnected { pid: Some(4711) }"], "{heard:?}");
+        assert_eq!(
+            heard[1..],
+            ["IdeConnected { pid: Some(4711), is_version_unsupported: false }"],
+            "{heard:?}"
+        );
         assert!(pair.client.is_ready() && pair.server.is_open());
         seen.push((said, heard));
     }
@@ -229,6 +233,9 @@ fn pushes_arrive_typed() {
     let mut pair = Pair::attached();
     pair.server.select(selection("sel"));
     pair.server.mention(&Mention::new("/w/a", Some((3, 4)))).unwrap();
+    let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
+    pair.server.diagnostics_changed(&stale).unwrap();
+    pair.server.active_editor_changed(selection("")).unwrap();
     pair.server.notify("diagnostics_changed", None::<&()>).unwrap();
     pair.server.set_tools(ToolSet::new()).unwrap();
     pair.settle();
@@ -236,8 +243,10 @@ fn pushes_arrive_typed() {
     let [
         ClientEvent::SelectionChanged(changed),
         ClientEvent::AtMentioned(mention),
+        ClientEvent::DiagnosticsChanged(told),
+        ClientEvent::ActiveEditorChanged(active),
         ClientEvent::Notification { method, params: None },
-        ClientEvent::Notification { method: listed, .. },
+        ClientEvent::ToolsChanged,
     ] = &said[..]
     else {
         panic!("{said:?}")
@@ -245,7 +254,8 @@ fn pushes_arrive_typed() {
     assert_eq!((changed.text.as_str(), changed.file_path.as_str()), ("sel", "/w/a.txt"));
     assert_eq!(changed.file_url.as_deref(), Some("file:///w/a.txt"));
     assert_eq!(*mention, Mention::new("/w/a", Some((3, 4))));
-    assert_eq!((&**method, &**listed), ("diagnostics_changed", "notifications/tools/list_changed"));
+    assert_eq!((told, active.file_url.as_deref()), (&stale, Some("file:///w/a.txt")));
+    assert_eq!(&**method, "diagnostics_changed", "one that cannot be read is handed on");
     // The agent lists again, and is told the selection again.
     pair.client.list_tools().unwrap();
     pair.settle();

@@ -318,6 +318,15 @@ fn arguments_that_cannot_be_used_are_the_clients_fault() {
 }
 
 #[test]
+fn a_client_that_says_initialized_without_a_prefix_is_ready() {
+    let mut editor = Editor::open(config());
+    editor.say(INITIALIZE);
+    let events = editor.say(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
+    assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_) }]), "{events:?}");
+    assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "the second changes nothing");
+}
+
+#[test]
 fn calls_arrive_typed() {
     let mut editor = Editor::attached(config());
     let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));

@@ -8,7 +8,10 @@ use crate::options::OnDiff;
 use crate::report::{Event, Report};
 use crate::workspace::Workspace;
 use ide_mcp::Time;
-use ide_mcp::ide::{ConnId, Host, HostEvent, Mention, OpenFile, Range, Selection, ServerEvent, ToolRequest};
+use ide_mcp::ide::{
+    Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selection, ServerEvent,
+    ToolRequest,
+};
 use ide_mcp::mcp::ToolResult;
 
 #[derive(Debug)]
@@ -67,7 +70,7 @@ impl Headless {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
                 self.report.tell(&Event::Connected { conn, client, version });
             }
-            ServerEvent::IdeConnected { pid } => self.report.tell(&Event::IdeConnected { conn, pid }),
+            ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
                 self.proposed(host, Proposal { conn: id, call, diff });
             }
@@ -110,14 +113,14 @@ impl Headless {
         file: &OpenFile,
     ) -> Result<ToolResult<'static>, String> {
         let opened = self.workspace.open_file(file)?;
-        if !file.make_frontmost {
-            return Ok(ToolResult::opened_in_background(&opened.path, "plaintext", opened.lines));
-        }
-        self.select(host, now, opened.selection);
-        Ok(match opened.missing {
-            None => ToolResult::opened_file(&opened.path),
-            Some(text) => ToolResult::text(format!("Opened file: {} ({text} is not in it)", opened.path)),
-        })
+        let answer = if file.make_frontmost {
+            self.select(host, now, opened.selection);
+            let note = opened.missing.map(|text| format!("{} is not in it", text.argument()));
+            OpenedFile::in_front(opened.path, note)
+        } else {
+            OpenedFile::in_background(opened.path, "plaintext", opened.lines)
+        };
+        Ok(answer.result(Dialect::VsCode).into_owned())
     }
 
     fn proposed(&mut self, host: &mut Host, proposal: Proposal) {

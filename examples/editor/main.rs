@@ -10,7 +10,6 @@ mod folders;
 mod headless;
 mod input;
 mod options;
-mod passage;
 mod read;
 mod report;
 mod run;

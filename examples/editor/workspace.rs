@@ -2,9 +2,8 @@
 
 use crate::diagnostics::check;
 use crate::folders::{Folders, Inside};
-use crate::passage::{Passage, passage};
 use crate::read::read;
-use ide_mcp::ide::{FileDiagnostics, OpenFile, Position, Range, Selection};
+use ide_mcp::ide::{FileDiagnostics, MissingText, OpenFile, Passage, Position, Range, Selection};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +21,7 @@ pub(crate) struct Opened {
     pub(crate) lines: usize,
     pub(crate) selection: Selection,
     /// Which of the texts to select from or to is not there.
-    pub(crate) missing: Option<&'static str>,
+    pub(crate) missing: Option<MissingText>,
 }
 
 impl Workspace {
@@ -39,7 +38,7 @@ impl Workspace {
     /// Opens a file for an agent, and finds what is to be selected.
     pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Opened, String> {
         let (path, text) = self.open(&asked.file_path)?;
-        let Passage { range, missing } = passage(asked, &text);
+        let Passage { range, missing, .. } = asked.passage(&text);
         Ok(Opened {
             path: unicode(&path)?,
             lines: text.lines().count(),

@@ -13,8 +13,6 @@ mod command;
 mod diagnostics;
 #[path = "../editor/folders.rs"]
 mod folders;
-#[path = "../editor/passage.rs"]
-mod passage;
 #[path = "../editor/read.rs"]
 mod read;
 #[path = "../editor/workspace.rs"]

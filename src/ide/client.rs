@@ -1,7 +1,9 @@
 //! The agent's side of a connection: for tests, bridges, and agents other than the real client.
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{AuthToken, Mention, OpenDiff, Selection, ToolRequest};
+use super::{
+    AuthToken, DiagnosticsChanged, Dialect, DirectRequest, Mention, Notice, Selection, Tool, ToolRequest,
+};
 use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
 use crate::time::earlier;
@@ -23,6 +25,9 @@ pub struct ClientConfig {
     pub token: Option<AuthToken>,
     /// The process id to say in `ide_connected`.
     pub pid: Option<u32>,
+    /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
+    /// Default [`Dialect::VsCode`].
+    pub dialect: Dialect,
     /// Who the client is, how long it waits, and the limits of a session.
     pub session: mcp::ClientConfig,
     /// The limits of a connection.
@@ -39,6 +44,7 @@ impl ClientConfig {
             host: format!("127.0.0.1:{port}"),
             token,
             pid: None,
+            dialect: Dialect::VsCode,
             session: mcp::ClientConfig::new(info),
             limits,
         }
@@ -88,6 +94,12 @@ pub enum ClientEvent {
     SelectionChanged(Selection),
     /// The person mentioned a file.
     AtMentioned(Mention),
+    /// The problems of files are others than before.
+    DiagnosticsChanged(DiagnosticsChanged),
+    /// The person looks at another file.
+    ActiveEditorChanged(Selection),
+    /// The editor offers other tools: list them again.
+    ToolsChanged,
     /// The editor said something else.
     Notification {
         /// What is said.
@@ -116,6 +128,7 @@ pub struct Client<R: TryCryptoRng> {
     ws: ws::Client<R>,
     mcp: mcp::Client,
     pid: Option<u32>,
+    dialect: Dialect,
     closed: Option<Closed>,
     now: Time,
 }
@@ -138,6 +151,7 @@ impl<R: TryCryptoRng> Client<R> {
             ws: ws::Client::new(ask, random, config.limits, now)?,
             mcp: mcp::Client::new(config.session, session),
             pid: config.pid,
+            dialect: config.dialect,
             closed: None,
             now,
         })
@@ -153,17 +167,28 @@ impl<R: TryCryptoRng> Client<R> {
         self.mcp.list_tools(&mut self.ws.sender())
     }
 
-    /// Calls a tool. An `openDiff` waits as long as the person does, everything else as long as the configuration says.
-    /// The result is read with [`ToolResult::read`](crate::mcp::ToolResult::read).
+    /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
+    /// configuration says. The result is read with [`ToolResult::read`](crate::mcp::ToolResult::read), and what it
+    /// means with [`Answer::read`](super::Answer::read).
     ///
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
-        let waits = request.name() == OpenDiff::NAME;
+        let waits = matches!(request.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
         let timeout = if waits { Timeout::Never } else { Timeout::Default };
         self.may_send()?;
-        self.mcp.call_tool(request.name(), request, timeout, &mut self.ws.sender())
+        let (name, arguments) = (request.name_in(self.dialect), request.arguments(self.dialect));
+        self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())
+    }
+
+    /// Asks for something by a method of the Obsidian dialect.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, SendError> {
+        self.request(request.method(), Some(request), Timeout::Default)
     }
 
     /// Asks anything.
@@ -312,13 +337,18 @@ struct Connected {
     pid: u32,
 }
 
-/// The pushes of an editor; one that cannot be read so is handed on as it is.
+/// The pushes of an editor, by the name of any dialect; one that cannot be read so is handed on as it is.
 fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
+    if &*method == "notifications/tools/list_changed" {
+        return ClientEvent::ToolsChanged;
+    }
     let text = params.as_deref().map_or("{}", RawValue::get);
-    match method.strip_prefix("notifications/").unwrap_or(&method) {
-        "selection_changed" => serde_json::from_str(text).map(ClientEvent::SelectionChanged),
-        "at_mentioned" => serde_json::from_str(text).map(ClientEvent::AtMentioned),
-        _ => return ClientEvent::Notification { method, params },
+    match Notice::named(&method) {
+        Some(Notice::SelectionChanged) => serde_json::from_str(text).map(ClientEvent::SelectionChanged),
+        Some(Notice::AtMentioned) => serde_json::from_str(text).map(ClientEvent::AtMentioned),
+        Some(Notice::DiagnosticsChanged) => serde_json::from_str(text).map(ClientEvent::DiagnosticsChanged),
+        Some(Notice::ActiveEditorChanged) => serde_json::from_str(text).map(ClientEvent::ActiveEditorChanged),
+        None => return ClientEvent::Notification { method, params },
     }
     .unwrap_or(ClientEvent::Notification { method, params })
 }

@@ -1,9 +1,12 @@
 //! What an editor tells an agent unasked: the selection, and files it mentions.
 
-use super::{Position, Range};
+use super::arguments::{Said, arguments};
+use super::dialect::SelectionForm;
+use super::tool::MAX_DIAGNOSTICS;
+use super::{Dialect, FileDiagnostics, Position, Range};
 use crate::text::truncate;
-use alloc::string::String;
-use serde::ser::SerializeStruct;
+use alloc::{string::String, vec::Vec};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The selection of the editor, or its cursor where nothing is selected: the parameters of `selection_changed`.
@@ -15,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Selection {
     /// The selected text; empty for a cursor.
     pub text: String,
-    /// The absolute path of the file.
+    /// The absolute path of the file; empty if no file has the focus.
     pub file_path: String,
     /// The same as a `file:` URI. Made of the path where it is `None`.
     pub file_url: Option<String>,
@@ -30,6 +33,12 @@ impl Selection {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
+    /// No file has the focus: nothing is selected, and there is no cursor.
+    #[must_use]
+    pub fn cleared() -> Self {
+        Self::default()
+    }
+
     /// Cuts the text to at most `max` bytes, between two characters; whether something was cut.
     pub(crate) fn cut(&mut self, max: usize) -> bool {
         let cut = self.text.len() > max;
@@ -42,56 +51,88 @@ impl Selection {
 }
 
 impl Serialize for Selection {
+    /// As VS Code has it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut params = serializer.serialize_struct("Selection", 4)?;
-        params.serialize_field("text", &self.text)?;
-        params.serialize_field("filePath", &self.file_path)?;
-        match &self.file_url {
-            Some(url) => params.serialize_field("fileUrl", url)?,
-            // As VS Code has it: nothing is percent-encoded.
-            None => params.serialize_field("fileUrl", &format_args!("file://{}", self.file_path))?,
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+/// What is said unasked, in the shape that a dialect has for it.
+pub(crate) struct InDialect<'a, T>(pub(crate) &'a T, pub(crate) Dialect);
+
+impl Serialize for InDialect<'_, Selection> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Selection { text, file_path, file_url, range } = self.0;
+        // A selection is in a file; without one there is none.
+        let is_there = !file_path.is_empty();
+        let or_null = |text| is_there.then_some(text);
+        let range = is_there.then_some(*range);
+        let mut params = serializer.serialize_map(None)?;
+        match self.1.rules().selection {
+            SelectionForm::Full => {
+                params.serialize_entry("text", text)?;
+                params.serialize_entry("filePath", file_path)?;
+                match file_url {
+                    Some(url) => params.serialize_entry("fileUrl", url)?,
+                    None if !is_there => params.serialize_entry("fileUrl", "")?,
+                    // As VS Code has it: nothing is percent-encoded.
+                    None => params.serialize_entry("fileUrl", &format_args!("file://{file_path}"))?,
+                }
+                params.serialize_entry("selection", &range.map(RangeOut::from))?;
+            }
+            SelectionForm::Nullable => {
+                params.serialize_entry("selection", &range)?;
+                params.serialize_entry("text", &or_null(text).filter(|text| !text.is_empty()))?;
+                params.serialize_entry("filePath", &or_null(file_path))?;
+            }
+            SelectionForm::Ranged => {
+                params.serialize_entry("file_path", &or_null(file_path))?;
+                params.serialize_entry("range", &range)?;
+                params.serialize_entry("text", &or_null(text))?;
+            }
         }
-        params.serialize_field("selection", &RangeOut { range: self.range })?;
         params.end()
     }
 }
 
-struct RangeOut {
-    range: Range,
+/// A range, and whether it is empty.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RangeOut {
+    start: Position,
+    end: Position,
+    is_empty: bool,
 }
 
-impl Serialize for RangeOut {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut range = serializer.serialize_struct("Range", 3)?;
-        range.serialize_field("start", &self.range.start)?;
-        range.serialize_field("end", &self.range.end)?;
-        range.serialize_field("isEmpty", &self.range.is_empty())?;
-        range.end()
+impl From<Range> for RangeOut {
+    fn from(range: Range) -> Self {
+        Self { start: range.start, end: range.end, is_empty: range.is_empty() }
     }
 }
+
+arguments! {
+    struct SelectionIn {
+        text: Option<String> = optional["text"],
+        file_path: Option<String> = optional["filePath", "file_path"],
+        file_url: Option<String> = optional["fileUrl", "file_url"],
+        ends: Option<Ends> = maybe["selection", "range"],
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Ends {
+    start: Position,
+    end: Position,
+}
+
+impl Said for Ends {}
 
 impl<'de> Deserialize<'de> for Selection {
     /// Tolerant of what editors send: each member may be missing or null.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params {
-            text: Option<String>,
-            #[serde(alias = "file_path")]
-            file_path: Option<String>,
-            file_url: Option<String>,
-            #[serde(alias = "range")]
-            selection: Option<Ends>,
-        }
-        #[derive(Default, Deserialize)]
-        struct Ends {
-            #[serde(default)]
-            start: Position,
-            #[serde(default)]
-            end: Position,
-        }
-        let params = Params::deserialize(deserializer)?;
-        let ends = params.selection.unwrap_or_default();
+        let params = SelectionIn::deserialize(deserializer)?;
+        let ends = params.ends.unwrap_or_default();
         Ok(Self {
             text: params.text.unwrap_or_default(),
             file_path: params.file_path.unwrap_or_default(),
@@ -120,34 +161,89 @@ impl Mention {
 }
 
 impl Serialize for Mention {
+    /// As VS Code has it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut params = serializer.serialize_struct("Mention", if self.lines.is_some() { 3 } else { 1 })?;
-        params.serialize_field("filePath", &self.file_path)?;
-        if let Some((first, last)) = self.lines {
-            params.serialize_field("lineStart", &first)?;
-            params.serialize_field("lineEnd", &last)?;
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+impl Serialize for InDialect<'_, Mention> {
+    /// Both lines or none: a client may look at them together.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Mention { file_path, lines } = self.0;
+        let [path, first, last] = match self.1.rules().snake_case {
+            true => ["file_path", "line_start", "line_end"],
+            false => ["filePath", "lineStart", "lineEnd"],
+        };
+        let mut params = serializer.serialize_map(None)?;
+        params.serialize_entry(path, file_path)?;
+        if let Some(lines) = lines {
+            params.serialize_entry(first, &lines.0)?;
+            params.serialize_entry(last, &lines.1)?;
         }
         params.end()
+    }
+}
+
+arguments! {
+    struct MentionIn {
+        file_path: String = needed["filePath", "file_path"],
+        first: Option<u32> = maybe["lineStart", "startLine", "line_start", "start_line"],
+        last: Option<u32> = maybe["lineEnd", "endLine", "line_end", "end_line"],
     }
 }
 
 impl<'de> Deserialize<'de> for Mention {
     /// Tolerant of what editors send: a single line number stands for both.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params {
-            #[serde(alias = "file_path")]
-            file_path: String,
-            #[serde(alias = "startLine")]
-            line_start: Option<u32>,
-            #[serde(alias = "endLine")]
-            line_end: Option<u32>,
+        let MentionIn { file_path, first, last } = MentionIn::deserialize(deserializer)?;
+        Ok(Self { file_path, lines: first.or(last).zip(last.or(first)) })
+    }
+}
+
+/// The problems of files are others than before: the parameters of `diagnostics_changed`. The real client shows nothing
+/// of it (measured).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiagnosticsChanged {
+    /// Whoever wants to know those of these files has to ask again: `{"uris":[…]}`.
+    Stale {
+        /// The files, as `file:` URIs.
+        uris: Vec<String>,
+    },
+    /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. At most 1,000 are sent.
+    Now(FileDiagnostics),
+}
+
+impl Serialize for DiagnosticsChanged {
+    /// As VS Code has it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+impl Serialize for InDialect<'_, DiagnosticsChanged> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            DiagnosticsChanged::Stale { uris } => serializer.collect_map([("uris", uris)]),
+            DiagnosticsChanged::Now(file) => file.shown(MAX_DIAGNOSTICS, self.1).serialize(serializer),
         }
-        let params = Params::deserialize(deserializer)?;
-        let first = params.line_start.or(params.line_end);
-        let last = params.line_end.or(params.line_start);
-        Ok(Self { file_path: params.file_path, lines: first.zip(last) })
+    }
+}
+
+impl<'de> Deserialize<'de> for DiagnosticsChanged {
+    /// Either shape.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Shape {
+            Stale { uris: Vec<String> },
+            Now(FileDiagnostics),
+        }
+        Ok(match Shape::deserialize(deserializer)? {
+            Shape::Stale { uris } => Self::Stale { uris },
+            Shape::Now(file) => Self::Now(file),
+        })
     }
 }
 
@@ -177,6 +273,63 @@ mod tests {
         let snake = r#"{"file_path":"/x","range":{"start":{"line":10,"character":5},"end":{"line":15,"character":20}}}"#;
         let read: Selection = serde_json::from_str(snake).unwrap();
         assert_eq!((read.file_path.as_str(), read.range.end), ("/x", Position::new(15, 20)));
+    }
+
+    #[test]
+    fn every_dialect_has_its_selection_and_reads_those_of_all() {
+        let here = Selection::new("/a", Range::new(Position::new(1, 2), Position::new(1, 3)), "x");
+        let cursor = Selection::new("/a", Range::default(), "");
+        const AT: &str = r#"{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}"#;
+        const ZERO: &str = r#"{"start":{"line":0,"character":0},"end":{"line":0,"character":0}}"#;
+        let cases = [
+            (Dialect::JetBrains, &here, alloc::format!(r#"{{"selection":{AT},"text":"x","filePath":"/a"}}"#)),
+            (
+                Dialect::JetBrains,
+                &cursor,
+                alloc::format!(r#"{{"selection":{ZERO},"text":null,"filePath":"/a"}}"#),
+            ),
+            (
+                Dialect::JetBrains,
+                &Selection::cleared(),
+                r#"{"selection":null,"text":null,"filePath":null}"#.into(),
+            ),
+            (Dialect::SnakeCase, &here, alloc::format!(r#"{{"file_path":"/a","range":{AT},"text":"x"}}"#)),
+            (
+                Dialect::SnakeCase,
+                &Selection::cleared(),
+                r#"{"file_path":null,"range":null,"text":null}"#.into(),
+            ),
+            (
+                Dialect::VsCode,
+                &Selection::cleared(),
+                r#"{"text":"","filePath":"","fileUrl":"","selection":null}"#.into(),
+            ),
+        ];
+        for (dialect, selection, expected) in cases {
+            let written = serde_json::to_string(&InDialect(selection, dialect)).unwrap();
+            assert_eq!(written, expected, "{dialect:?}");
+            assert_eq!(&serde_json::from_str::<Selection>(&written).unwrap(), selection, "{dialect:?}");
+        }
+        assert!(serde_json::from_str::<Selection>(r#"{"filePath":"/a","file_path":"/b"}"#).is_err());
+    }
+
+    #[test]
+    fn both_shapes_of_changed_diagnostics_are_written_and_read() {
+        use crate::ide::{Diagnostic, Severity};
+        let problem = Diagnostic::new(Severity::Error, Range::default(), "m");
+        let now = DiagnosticsChanged::Now(FileDiagnostics::new("file:///a", Vec::from([problem])));
+        let stale = DiagnosticsChanged::Stale { uris: Vec::from(["file:///a".into()]) };
+        for dialect in Dialect::ALL {
+            for changed in [&now, &stale] {
+                let written = serde_json::to_string(&InDialect(changed, dialect)).unwrap();
+                assert_eq!(
+                    &serde_json::from_str::<DiagnosticsChanged>(&written).unwrap(),
+                    changed,
+                    "{written}"
+                );
+            }
+        }
+        assert!(serde_json::to_string(&InDialect(&now, Dialect::JetBrains)).unwrap().contains(r#""ERROR""#));
     }
 
     #[test]

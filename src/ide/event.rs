@@ -1,6 +1,6 @@
 //! What an editor hears of one attached agent.
 
-use super::{DiffEnd, ToolRequest};
+use super::{DiffEnd, DirectRequest, ToolRequest};
 use crate::mcp::{CallEnd, Implementation, Outcome, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId, Violation};
 use crate::ws::Closed;
@@ -20,6 +20,13 @@ pub enum ServerEvent {
     IdeConnected {
         /// The process of the client, if it said so.
         pid: Option<u32>,
+        /// Whether it says that the editor's part is too old for it.
+        is_version_unsupported: bool,
+    },
+    /// The client asks for permission in this mode from now on: `default`, `plan`, …. It has been answered.
+    PermissionMode {
+        /// The name of the mode.
+        mode: String,
     },
     /// The client calls a tool. Answer it with `respond` or `fail`, at once or later; by its deadline it is answered
     /// for you, `openDiff` excepted.
@@ -28,6 +35,14 @@ pub enum ServerEvent {
         call: CallId,
         /// What it asks for.
         request: ToolRequest,
+    },
+    /// The client asks for something by a method of the Obsidian dialect. Answer it with `respond_direct` or `fail`; by
+    /// its deadline it is answered for you, with an error.
+    Direct {
+        /// What to answer it by.
+        call: CallId,
+        /// What it asks for.
+        request: DirectRequest,
     },
     /// The client asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
     /// deadline it is answered for you, with an error.

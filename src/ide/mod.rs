@@ -2,20 +2,26 @@
 //!
 //! The editor publishes a [`LockFile`] with its port and a token, the agent finds it ([`locate`], [`matching`]) and
 //! opens a WebSocket with the sub-protocol `mcp`; over it runs an MCP session in which the editor is the server. The
-//! agent calls tools ([`ToolRequest`]), the editor pushes [`Selection`]s and [`Mention`]s.
+//! agent calls tools ([`ToolRequest`]) and gets an [`Answer`], the editor pushes [`Selection`]s, [`Mention`]s and
+//! [`DiagnosticsChanged`].
 //!
 //! - [`Host`] is what an editor holds: all its connections, and what they share.
 //! - [`Server`] is one connection of an editor, [`Client`] the agent's side of one.
+//! - [`ToolSet`] is what an editor offers: the [`Tool`]s of the protocol that it handles, and its own.
+//! - [`Dialect`] is how it speaks: what the known editors say differently stands in one table there. What is received is
+//!   understood in all dialects.
 //! - [`LockFile`], [`locate`], [`matching`] and [`launch_env`] are discovery as pure values. No file, variable or
 //!   clock is read here; `ide-mcp-lockfile` does that.
 //!
 //! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there. What the real
 //! client does was measured (docs/evidence.md in the repository); where this module does something odd, that is why.
 
-mod answers;
+mod arguments;
 mod client;
 mod context;
+mod dialect;
 mod diffs;
+mod direct;
 mod event;
 mod host;
 mod lock_file;
@@ -31,10 +37,11 @@ pub mod launch_env;
 pub mod locate;
 pub mod matching;
 
-pub use answers::{Diagnostic, DiffOutcome, FileDiagnostics, Severity};
 pub use client::{Client, ClientConfig, ClientEvent};
-pub use context::{Mention, Selection};
+pub use context::{DiagnosticsChanged, Mention, Selection};
+pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;
+pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use event::ServerEvent;
 pub use host::{ConnId, Host, HostConfig, HostEvent, HostWire, MentionError};
 pub use lock_file::{LockFile, LockFileError, Transport};
@@ -42,8 +49,15 @@ pub use policy::{Auth, Policy};
 pub use position::{Position, Range};
 pub use server::{Server, ServerConfig};
 pub use token::{AuthToken, InvalidToken};
-pub use tool::{CloseTab, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ToolRequest};
-pub use toolset::{Tool, ToolSet};
+pub use tool::{
+    Answer, CheckDocumentDirty, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition,
+    Diagnostic, Diagnostics, DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab, ExecuteCode,
+    FileDiagnostics, FilePaths, GetDiagnostics, LatestSelection, MissingText, OpenDiff, OpenEditors,
+    OpenFile, OpenFiles, OpenedFile, OpenedFiles, OtherTool, OutputBlock, Passage, ReformatFile, Reformatted,
+    SaveDocument, SetCursorPosition, SetPermissionMode, SetSelection, Severity, TabClosed, Tool, ToolRequest,
+    WorkspaceFolder, WorkspaceFolders,
+};
+pub use toolset::ToolSet;
 
 /// How many bytes of selected text are sent; the rest is cut off at a character. The text goes into a prompt, where
 /// more of it does harm.

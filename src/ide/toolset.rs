@@ -1,31 +1,17 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
-use super::tool::{
-    CLOSE_ALL_DIFF_TABS, CloseTab, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ToolRequest,
-};
+use super::{Dialect, OtherTool, Tool, ToolRequest};
 use crate::mcp::{Patience, ToolSpec, Tools};
 use crate::rpc::{ErrorObject, code};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use core::time::Duration;
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// A tool that an application can handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Tool {
-    /// `openDiff`. With it `close_tab` and `closeAllDiffTabs` are listed, without which older clients do not use it.
-    OpenDiff,
-    /// `getDiagnostics`. The model is told what it answers, so offer it only if there is something true to say.
-    GetDiagnostics,
-    /// `openFile`.
-    OpenFile,
-}
-
-/// The tools of an editor: those it handles, and its own.
+/// The tools of an editor: those it handles, and its own; and the dialect in which it speaks of them.
 ///
-/// `close_tab` and `closeAllDiffTabs` are always handled, listed or not, since the client calls them unasked
-/// (measured). A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
+/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not, since the client calls
+/// them unasked (measured). A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Tool, ToolSet};
@@ -36,33 +22,51 @@ pub enum Tool {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ToolSet {
+    dialect: Dialect,
     specs: Vec<ToolSpec>,
     handled: Vec<Tool>,
+    own: Vec<Cow<'static, str>>,
 }
 
 impl ToolSet {
-    /// No tools.
+    /// No tools, in the dialect of VS Code, which is what the real client understands.
     #[must_use]
     pub const fn new() -> Self {
-        Self { specs: Vec::new(), handled: Vec::new() }
+        Self::speaking(Dialect::VsCode)
+    }
+
+    /// No tools, in this dialect.
+    #[must_use]
+    pub const fn speaking(dialect: Dialect) -> Self {
+        Self { dialect, specs: Vec::new(), handled: Vec::new(), own: Vec::new() }
     }
 
     /// Offers this tool.
     #[must_use]
     pub fn handle(mut self, tool: Tool) -> Self {
-        if !self.handled.contains(&tool) {
-            self.handled.push(tool);
-            match tool {
-                Tool::OpenDiff => self.specs.extend([&OPEN_DIFF, &CLOSE_TAB, &CLOSE_ALL].map(Listing::spec)),
-                Tool::GetDiagnostics => self.specs.push(GET_DIAGNOSTICS.spec()),
-                Tool::OpenFile => self.specs.push(OPEN_FILE.spec()),
+        let with_it: &[Tool] =
+            if tool == Tool::OpenDiff { &[Tool::CloseTab, Tool::CloseAllDiffTabs] } else { &[] };
+        for tool in core::iter::once(&tool).chain(with_it) {
+            let name = tool.name(self.dialect);
+            if !self.lists(name) {
+                self.specs.push(tool.spec(self.dialect));
             }
+        }
+        self.handle_unlisted(tool)
+    }
+
+    /// Handles this tool without listing it: for clients that call it all the same, without their model seeing it.
+    #[must_use]
+    pub fn handle_unlisted(mut self, tool: Tool) -> Self {
+        if !self.handles(tool) {
+            self.handled.push(tool);
         }
         self
     }
 
     /// Offers a tool of the application's own, whose calls come as [`ToolRequest::Other`]. `schema` is the JSON
-    /// Schema of its arguments.
+    /// Schema of its arguments. It may have the name of a tool of the protocol, except those that
+    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever.
     ///
     /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
     #[must_use]
@@ -72,6 +76,8 @@ impl ToolSet {
         description: impl Into<Cow<'static, str>>,
         schema: impl Into<Cow<'static, str>>,
     ) -> Self {
+        let name = name.into();
+        self.own.push(name.clone());
         self.specs.push(ToolSpec::new(name, description, schema));
         self
     }
@@ -81,9 +87,37 @@ impl ToolSet {
         self.specs.iter().map(|spec| spec.name.as_ref())
     }
 
+    /// In which dialect the editor speaks.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(crate) fn handles(&self, tool: Tool) -> bool {
+        self.handled.contains(&tool)
+    }
+
     fn lists(&self, name: &str) -> bool {
         self.names().any(|listed| listed == name)
     }
+
+    /// What a call of this name is; `None` for nothing that is handled.
+    fn called(&self, name: &str) -> Option<Called> {
+        let is_own = self.own.iter().any(|own| own == name);
+        match Tool::named(name) {
+            Some(tool) if tool.is_built_in() || (is_own && tool == Tool::OpenDiff) => {
+                Some(Called::Known(tool))
+            }
+            _ if is_own => Some(Called::Own),
+            Some(tool) if self.handles(tool) => Some(Called::Known(tool)),
+            Some(_) | None => None,
+        }
+    }
+}
+
+enum Called {
+    Known(Tool),
+    Own,
 }
 
 /// What the sessions of one editor share.
@@ -98,42 +132,33 @@ impl Tools for SharedTools {
     }
 
     fn check(&self, name: &str) -> Result<(), ErrorObject> {
-        if self.0.lists(name) || name == CloseTab::NAME || name == CLOSE_ALL_DIFF_TABS {
+        if self.0.called(name).is_some() {
             return Ok(());
         }
         // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
-        let code = if name == OpenDiff::NAME { code::METHOD_NOT_FOUND } else { code::INVALID_PARAMS };
+        let is_diff = Tool::named(name) == Some(Tool::OpenDiff);
+        let code = if is_diff { code::METHOD_NOT_FOUND } else { self.0.dialect.rules().unknown_tool };
         Err(ErrorObject::new(code, format!("tool {name} not found")))
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ToolRequest, D::Error> {
-        match name {
-            OpenDiff::NAME => OpenDiff::deserialize(arguments).map(ToolRequest::OpenDiff),
-            CloseTab::NAME => CloseTab::deserialize(arguments).map(ToolRequest::CloseTab),
-            CLOSE_ALL_DIFF_TABS => IgnoredAny::deserialize(arguments).map(|_| ToolRequest::CloseAllDiffTabs),
-            GetDiagnostics::NAME if self.0.handled.contains(&Tool::GetDiagnostics) => {
-                GetDiagnostics::deserialize(arguments).map(ToolRequest::GetDiagnostics)
-            }
-            OpenFile::NAME if self.0.handled.contains(&Tool::OpenFile) => {
-                OpenFile::deserialize(arguments).map(ToolRequest::OpenFile)
-            }
-            name => {
-                let arguments = Box::<RawValue>::deserialize(arguments)?;
-                Ok(ToolRequest::Other(OtherTool::new(name, arguments)))
-            }
+        if let Some(Called::Known(tool)) = self.0.called(name) {
+            return ToolRequest::read(tool, arguments);
         }
+        let arguments = Box::<RawValue>::deserialize(arguments)?;
+        Ok(ToolRequest::Other(OtherTool::new(name, arguments)))
     }
 
     fn patience(&self, call: &ToolRequest) -> Patience {
-        match call {
-            ToolRequest::OpenDiff(_) => Patience::Unlimited,
-            ToolRequest::GetDiagnostics(_) => {
-                Patience::After { span: DIAGNOSTICS, result: Some(NO_DIAGNOSTICS) }
+        match call.tool() {
+            // What waits for a person.
+            Some(Tool::OpenDiff | Tool::ExecuteCode) => Patience::Unlimited,
+            Some(Tool::GetDiagnostics) => {
+                let flat = self.0.dialect.rules().snake_case;
+                let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
+                Patience::After { span: DIAGNOSTICS, result: Some(none) }
             }
-            ToolRequest::CloseTab(_)
-            | ToolRequest::CloseAllDiffTabs
-            | ToolRequest::OpenFile(_)
-            | ToolRequest::Other(_) => Patience::Default,
+            Some(_) | None => Patience::Default,
         }
     }
 }
@@ -141,80 +166,51 @@ impl Tools for SharedTools {
 /// The client waits 500 ms for the problems of a file before it edits it.
 const DIAGNOSTICS: Duration = Duration::from_millis(400);
 const NO_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
-
-/// A tool as the VS Code extension lists it.
-struct Listing {
-    name: &'static str,
-    description: &'static str,
-    schema: &'static str,
-}
-
-impl Listing {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec::new(self.name, self.description, self.schema)
-    }
-}
-
-const OPEN_DIFF: Listing = Listing {
-    name: OpenDiff::NAME,
-    description: "Show a proposed change of a file and wait until it is accepted or rejected",
-    schema: r#"{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}"#,
-};
-
-const CLOSE_TAB: Listing = Listing {
-    name: CloseTab::NAME,
-    description: "",
-    schema: r#"{"type":"object","properties":{"tab_name":{"type":"string"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}"#,
-};
-
-const CLOSE_ALL: Listing = Listing {
-    name: CLOSE_ALL_DIFF_TABS,
-    description: "Close all diffs that this client has opened",
-    schema: r#"{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}"#,
-};
-
-const GET_DIAGNOSTICS: Listing = Listing {
-    name: GetDiagnostics::NAME,
-    description: "Get the problems that the editor knows of",
-    schema: r#"{"type":"object","properties":{"uri":{"type":"string","description":"URI of the file; without it, all files"}},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}"#,
-};
-
-const OPEN_FILE: Listing = Listing {
-    name: OpenFile::NAME,
-    description: "Open a file in the editor, and select a part of it if asked to",
-    schema: r#"{"type":"object","properties":{"filePath":{"type":"string","description":"Path of the file"},"preview":{"type":"boolean","default":false,"description":"Whether the tab may be replaced by the next one"},"startText":{"type":"string","description":"Select from the first occurrence of this text"},"endText":{"type":"string","description":"Select to the end of the next occurrence of this text"},"selectToEndOfLine":{"type":"boolean","default":false,"description":"Extend the selection to the end of its line"},"makeFrontmost":{"type":"boolean","default":true,"description":"Whether to take the focus"}},"required":["filePath"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}"#,
-};
+const NO_FLAT_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     fn shared(tools: ToolSet) -> SharedTools {
         SharedTools(Arc::new(tools))
     }
 
     #[test]
-    fn every_schema_names_the_members_that_are_read() {
-        for listing in [&OPEN_DIFF, &CLOSE_TAB, &CLOSE_ALL, &GET_DIAGNOSTICS, &OPEN_FILE] {
-            let schema: Value = serde_json::from_str(listing.schema).unwrap();
-            let properties = schema["properties"].as_object().unwrap();
-            // One value of the right type for each property makes a call that keeps all of them.
-            let arguments: serde_json::Map<_, _> = properties
-                .iter()
-                .map(|(name, property)| {
-                    let value = if property["type"] == "boolean" { Value::Bool(true) } else { "x".into() };
-                    (name.clone(), value)
-                })
-                .collect();
-            let tools = shared(ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenFile));
-            let call = tools.decode(listing.name, Value::Object(arguments.clone())).unwrap();
-            let written = serde_json::to_value(&call).unwrap();
-            assert_eq!(written, Value::Object(arguments), "{}", listing.name);
-            for required in schema["required"].as_array().into_iter().flatten() {
-                assert!(properties.contains_key(required.as_str().unwrap()), "{}", listing.name);
-            }
+    fn a_deadline_answers_what_no_diagnostics_would() {
+        use crate::ide::{Answer, Diagnostics, GetDiagnostics};
+        for dialect in Dialect::ALL {
+            let call = ToolRequest::GetDiagnostics(GetDiagnostics::new(None));
+            let patience = shared(ToolSet::speaking(dialect)).patience(&call);
+            let Patience::After { result: Some(result), .. } = patience else { panic!("{patience:?}") };
+            assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
         }
+    }
+
+    #[test]
+    fn tools_are_called_by_the_names_of_every_dialect() {
+        for dialect in Dialect::ALL {
+            let tools = shared(
+                ToolSet::speaking(dialect).handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors),
+            );
+            assert_eq!(tools.0.names().collect::<Vec<_>>(), [Tool::OpenFile.name(dialect)]);
+            for name in ["openFile", "open_file"] {
+                let arguments: &RawValue = serde_json::from_str(r#"{"file_path":"/a"}"#).unwrap();
+                assert!(tools.check(name).is_ok(), "{name}");
+                let call = tools.decode(name, arguments).unwrap();
+                assert!(matches!(call, ToolRequest::OpenFile(file) if file.file_path == "/a"), "{name}");
+            }
+            assert!(tools.check("getOpenEditors").is_ok());
+            let unknown = tools.check("getDiagnostics").unwrap_err().code;
+            assert_eq!(unknown, dialect.rules().unknown_tool, "{dialect:?}");
+            assert_eq!(tools.check("openDiff").unwrap_err().code, -32601, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_listed_twice() {
+        let tools = ToolSet::new().handle(Tool::CloseTab).handle(Tool::OpenDiff).handle(Tool::OpenDiff);
+        assert!(tools.names().eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
     }
 
     #[test]
@@ -226,6 +222,7 @@ mod tests {
         assert_eq!(codes(&none, "executeCode"), Err(-32602));
         assert_eq!(codes(&none, "close_tab"), Ok(()));
         assert_eq!(codes(&none, "closeAllDiffTabs"), Ok(()));
+        assert_eq!(codes(&none, "set_permission_mode"), Ok(()));
         let some = shared(ToolSet::new().handle(Tool::OpenDiff).own("mine", "", "{}"));
         assert_eq!(codes(&some, "openDiff"), Ok(()));
         assert_eq!(codes(&some, "mine"), Ok(()));

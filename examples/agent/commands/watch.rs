@@ -10,6 +10,11 @@ pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
         let is_heard = match session.next()? {
             ClientEvent::SelectionChanged(selection) => heard("selection_changed", &selection)?,
             ClientEvent::AtMentioned(mention) => heard("at_mentioned", &mention)?,
+            ClientEvent::DiagnosticsChanged(changed) => heard("diagnostics_changed", &changed)?,
+            ClientEvent::ActiveEditorChanged(selection) => {
+                heard("workspace/didChangeActiveEditor", &selection)?
+            }
+            ClientEvent::ToolsChanged => heard("notifications/tools/list_changed", &None::<()>)?,
             ClientEvent::Notification { method, params } => heard(&method, &params)?,
             _ => true,
         };

@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 pub struct ServerConfig {
     /// Who may attach.
     pub policy: Policy,
-    /// The tools that are offered.
+    /// The tools that are offered, and the dialect that is spoken.
     pub tools: Arc<ToolSet>,
     /// Who the editor is, how long calls may wait, and the limits of a session.
     pub session: mcp::ServerConfig,
@@ -20,14 +20,12 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// The editor `info`, with these tools, for whom the policy lets in.
+    /// The editor `info`, with these tools, for whom the policy lets in. In the dialects that ping over JSON-RPC the
+    /// session does.
     #[must_use]
     pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
-        Self {
-            policy,
-            tools: Arc::new(tools),
-            session: mcp::ServerConfig::new(info),
-            limits: ws::Limits::default(),
-        }
+        let mut session = mcp::ServerConfig::new(info);
+        session.keepalive = tools.dialect().rules().pings.then(mcp::Keepalive::default);
+        Self { policy, tools: Arc::new(tools), session, limits: ws::Limits::default() }
     }
 }

@@ -3,12 +3,12 @@
 
 use super::{Server, ServerEvent};
 use crate::ide::diffs::DiffEnd;
-use crate::ide::{DiffOutcome, ToolRequest};
-use crate::mcp::{self, CallEnd, ToolResult};
+use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
+use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
 use crate::ws::{self, Violation};
 use alloc::boxed::Box;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 impl Server {
@@ -55,9 +55,7 @@ impl Server {
                 Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
                 None => ServerEvent::CallEnded { call, how },
             },
-            mcp::ServerEvent::Request { call, method, params } => {
-                ServerEvent::Request { call, method, params }
-            }
+            mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
             mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
             mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
             mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
@@ -74,13 +72,19 @@ impl Server {
         })
     }
 
+    #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
     fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
         match request {
             ToolRequest::CloseTab(close) => {
+                let mut found = false;
                 while let Some(diff) = self.diffs.with_tab(&close.tab_name) {
                     self.end_diff(diff, DiffEnd::TabClosed);
+                    found = true;
                 }
-                self.answer(call, &ToolResult::tab_closed());
+                if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
+                    return Some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
+                }
+                self.say(call, &TabClosed::new(found));
                 None
             }
             ToolRequest::CloseAllDiffTabs => {
@@ -89,46 +93,100 @@ impl Server {
                     self.end_diff(diff, DiffEnd::AllClosed);
                     count = count.saturating_add(1);
                 }
-                self.answer(call, &ToolResult::closed_diff_tabs(count));
+                self.say(call, &ClosedDiffTabs::new(count));
                 None
+            }
+            ToolRequest::SetPermissionMode(asked) => {
+                self.say(call, &Done);
+                Some(ServerEvent::PermissionMode { mode: asked.mode })
             }
             ToolRequest::OpenDiff(diff) => {
                 self.diffs.open(call, diff.tab_name.clone());
                 Some(ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) })
             }
-            request @ (ToolRequest::GetDiagnostics(_) | ToolRequest::OpenFile(_) | ToolRequest::Other(_)) => {
-                Some(ServerEvent::Call { call, request })
+            request => Some(ServerEvent::Call { call, request }),
+        }
+    }
+
+    /// A request that is no tool: of the dialect, a notification that came as a request, or the application's.
+    fn asked(
+        &mut self,
+        call: CallId,
+        method: Box<str>,
+        params: Option<Box<RawValue>>,
+    ) -> Option<ServerEvent> {
+        if is_ide_connected(&method) {
+            let answered = self.mcp.respond(call, &Nothing {}, &mut self.ws.sender());
+            debug_assert_eq!(answered, Ok(()));
+            return Some(self.notified(method, params));
+        }
+        let direct = match self.dialect().rules().direct {
+            true => DirectRequest::read(&method, params.as_deref()),
+            false => None,
+        };
+        match direct {
+            Some(Ok(request)) => Some(ServerEvent::Direct { call, request }),
+            Some(Err(error)) => {
+                let failed = self.mcp.fail(call, error.code, &error.message, &mut self.ws.sender());
+                debug_assert_eq!(failed, Ok(()));
+                None
             }
+            None => Some(ServerEvent::Request { call, method, params }),
         }
     }
 
     fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
-        #[derive(Deserialize)]
-        struct Connected {
-            pid: Option<u32>,
-        }
-        if !matches!(&*method, "ide_connected" | "notifications/ide_connected") {
+        if !is_ide_connected(&method) {
             return ServerEvent::Notification { method, params };
         }
         self.slot.ide_connected();
         self.push_selection();
-        let said = params.and_then(|params| serde_json::from_str::<Connected>(params.get()).ok());
-        ServerEvent::IdeConnected { pid: said.and_then(|said| said.pid) }
+        let said = params
+            .and_then(|params| serde_json::from_str::<Connected<'_>>(params.get()).ok().map(Connected::read));
+        let (pid, is_version_unsupported) = said.unwrap_or_default();
+        ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
     /// Answers an open diff as rejected, which is harmless where it was decided elsewhere, and says that it ended.
     pub(super) fn end_diff(&mut self, call: CallId, why: DiffEnd) {
         let Some(tab_name) = self.diffs.remove(call) else { return };
-        self.answer(call, &ToolResult::diff(&DiffOutcome::Rejected { tab_name: tab_name.clone() }));
+        self.say(call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
         self.events.push_back(ServerEvent::DiffClosed { call, tab_name, why });
     }
 
     /// Answers a call that is known to be open.
-    fn answer(&mut self, call: CallId, result: &ToolResult<'_>) {
-        let answered = self.mcp.respond(call, result, &mut self.ws.sender());
+    fn say(&mut self, call: CallId, answer: &impl Answer) {
+        let result = answer.result(self.dialect());
+        let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         debug_assert_eq!(answered, Ok(()));
     }
 }
+
+/// The methods that the layer itself serves as requests, beside those of the dialect: some clients give it an id.
+pub(super) const IDE_CONNECTED: [&str; 2] = ["ide_connected", "notifications/ide_connected"];
+
+fn is_ide_connected(method: &str) -> bool {
+    IDE_CONNECTED.contains(&method)
+}
+
+/// What comes with `ide_connected`. Each member is read for itself.
+#[derive(Deserialize)]
+struct Connected<'a> {
+    #[serde(borrow)]
+    pid: Option<&'a RawValue>,
+    #[serde(borrow, rename = "isPluginVersionUnsupported")]
+    is_version_unsupported: Option<&'a RawValue>,
+}
+
+impl Connected<'_> {
+    fn read(self) -> (Option<u32>, bool) {
+        let pid = self.pid.and_then(|pid| serde_json::from_str(pid.get()).ok());
+        (pid, self.is_version_unsupported.is_some_and(|flag| flag.get() == "true"))
+    }
+}
+
+#[derive(Serialize)]
+struct Nothing {}
 
 fn diff_end(how: &CallEnd) -> DiffEnd {
     match how {

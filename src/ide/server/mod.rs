@@ -5,16 +5,20 @@ mod inbound;
 
 pub use config::ServerConfig;
 
+use super::context::InDialect;
 use super::diffs::{DiffEnd, Diffs};
 use super::slot::Slot;
 use super::toolset::SharedTools;
-use super::{DiffOutcome, Mention, Selection, ServerEvent, ToolSet};
-use crate::mcp::{self, Implementation, Progress, Timeout, ToolResult};
+use super::{
+    Answer, DiagnosticsChanged, Dialect, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ServerEvent,
+    ToolSet, direct,
+};
+use crate::mcp::{self, Forward, Implementation, Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, CloseCode, Closed};
 use crate::{Machine, Time, Wire};
-use alloc::{collections::VecDeque, sync::Arc};
+use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -60,9 +64,11 @@ impl Server {
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
+        let mut own = config.session.clone();
+        own.forward = forwarded(own.forward, config.tools.dialect());
         Self {
             ws: ws::Server::new(config.limits.clone(), now),
-            mcp: mcp::Server::new(config.session.clone(), SharedTools(config.tools.clone()), session),
+            mcp: mcp::Server::new(own, SharedTools(config.tools.clone()), session),
             config,
             diffs: Diffs::default(),
             slot: Slot::new(),
@@ -99,6 +105,25 @@ impl Server {
         Ok(())
     }
 
+    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
+        let result = answer.result(self.dialect());
+        self.respond(call, &result)
+    }
+
+    /// Answers a [`Direct`](ServerEvent::Direct) request.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
+        self.respond_raw(call, &answer.to_raw())
+    }
+
     /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
     /// and is.
     ///
@@ -117,7 +142,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), Gone> {
-        self.respond(call, &ToolResult::diff(outcome))
+        self.answer(call, outcome)
     }
 
     /// Answers a call with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
@@ -151,7 +176,29 @@ impl Server {
         if !self.is_hearing() {
             return Err(SendError::NotReady);
         }
-        self.mcp.notify("at_mentioned", Some(mention), &mut self.ws.sender())
+        self.say_unasked(Notice::AtMentioned, mention)
+    }
+
+    /// Tells the client that the problems of files are others than before.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<(), SendError> {
+        self.may_send()?;
+        self.say_unasked(Notice::DiagnosticsChanged, changed)
+    }
+
+    /// Tells the client that the person looks at another file. The real client has no use for it; its text is cut at
+    /// 256 KiB, between two characters.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<(), SendError> {
+        self.may_send()?;
+        selection.cut(crate::ide::MAX_SELECTION);
+        self.say_unasked(Notice::ActiveEditorChanged, &selection)
     }
 
     /// Sends a notification.
@@ -292,16 +339,44 @@ impl Server {
         if self.tools_untold { Ok(()) } else { told.map(drop) }
     }
 
+    /// In which dialect the client is spoken to.
+    fn dialect(&self) -> Dialect {
+        self.mcp.tools().0.dialect()
+    }
+
+    fn say_unasked<T>(&mut self, notice: Notice, said: &T) -> Result<(), SendError>
+    where
+        for<'a> InDialect<'a, T>: Serialize,
+    {
+        let dialect = self.dialect();
+        let params = InDialect(said, dialect);
+        self.mcp.notify(dialect.notification(notice), Some(&params), &mut self.ws.sender())
+    }
+
     fn push_selection(&mut self) {
         if self.ws.outgoing().len() > SELECTION_ROOM {
             return;
         }
         if let Some(selection) = self.slot.due() {
-            if self.mcp.notify("selection_changed", Some(&*selection), &mut self.ws.sender()).is_ok() {
+            if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
                 self.slot.sent();
             }
         }
     }
+}
+
+/// What the application wants to be forwarded, and what this layer needs.
+fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
+    let mut methods = match forward {
+        Forward::Nothing => Vec::new(),
+        Forward::Methods(methods) => methods,
+        Forward::Everything => return Forward::Everything,
+    };
+    methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+    if dialect.rules().direct {
+        methods.extend(direct::METHODS.map(Cow::Borrowed));
+    }
+    Forward::Methods(methods)
 }
 
 impl Wire for Server {

@@ -6,7 +6,7 @@
 //! | `server/discover` | -32601 | -32601 | -32601 | -32601 |
 //! | `initialize` | answered | -32600 | -32600 | -32600 |
 //! | other requests | -32600 | served or forwarded | served or forwarded | -32600 |
-//! | `notifications/initialized` | dropped, reported | makes ready | ignored | ignored |
+//! | `notifications/initialized`, `initialized` | dropped, reported | makes ready | ignored | ignored |
 //! | `notifications/cancelled` | ignored | ends the call | ends the call | ends the call |
 //! | `notifications/progress` | ignored | of a request | of a request | of a request |
 //! | other notifications | dropped, reported | handed on | handed on | dropped |
@@ -32,6 +32,11 @@ use crate::{
     },
     rpc::{Id, RequestId, Violation, code, single_pass},
 };
+
+const INITIALIZED: &str = "notifications/initialized";
+
+/// What some clients of editors say instead, after the manner of LSP.
+const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
     pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
@@ -119,11 +124,11 @@ impl<T: Tools> Role for Server<T> {
 
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
         match (self.session.state, method) {
-            (State::Opening, "notifications/initialized") => {
+            (State::Opening, INITIALIZED | BARE_INITIALIZED) => {
                 self.session.open();
                 self.session.push(ServerEvent::Ready);
             }
-            (State::Ready | State::Draining, "notifications/initialized") => {}
+            (State::Ready | State::Draining, INITIALIZED | BARE_INITIALIZED) => {}
             (State::Awaiting, _) => self.session.report(Violation::Premature),
             (State::Opening | State::Ready, _) => self.session.hand_on(method, params),
             (State::Idle | State::Draining | State::Failed | State::Closed, _) => {}

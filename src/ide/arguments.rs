@@ -1,0 +1,300 @@
+//! Arguments as clients spell them: several names for one, nothing said as null or as an empty text, and more said than
+//! is known.
+//!
+//! Two spellings of one argument in one call are fine where they agree; a file may be a path in one and a `file:` URI
+//! in the other. Where they do not, nobody knows which file is meant, and the call is refused with -32602.
+
+use crate::ide::Range;
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use serde::{Deserialize, Serialize, de, ser::SerializeMap};
+
+/// A struct of arguments that is read tolerantly and written in the first of its spellings.
+///
+/// Each field says what it is by the name of a function of [`kind`], and how it is spelled.
+macro_rules! arguments {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[$doc:meta])*
+                $field_vis:vis $field:ident: $type:ty
+                    = $kind:ident $(($default:expr))? [$first:literal $(, $more:literal)*]
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($(#[$doc])* $field_vis $field: $type,)*
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+                impl<'de> serde::de::Visitor<'de> for Members {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        mut members: A,
+                    ) -> Result<$name, A::Error> {
+                        use $crate::ide::arguments::{Spelling, kind, merge};
+                        $(let mut $field = None;)*
+                        while let Some(member) = members.next_key::<Spelling<'de>>()? {
+                            let spelled = &*member.0;
+                            match spelled {
+                                $($first $(| $more)* => {
+                                    let said = members.next_value()?;
+                                    merge(&mut $field, said, spelled, $first)?;
+                                })*
+                                _ => {
+                                    members.next_value::<serde::de::IgnoredAny>()?;
+                                }
+                            }
+                        }
+                        Ok($name { $($field: kind::$kind($field, $first $(, $default)?)?,)* })
+                    }
+                }
+                deserializer.deserialize_map(Members)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut members = serializer.serialize_map(None)?;
+                $($crate::ide::arguments::write(&mut members, $first, &self.$field)?;)*
+                serde::ser::SerializeMap::end(members)
+            }
+        }
+    };
+}
+
+pub(crate) use arguments;
+
+/// The name of a member, borrowed where no escape has to be undone.
+#[derive(Deserialize)]
+pub(crate) struct Spelling<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// Takes what was said under one spelling into account. What was said under the `first` one stands.
+pub(crate) fn merge<T: Said, E: de::Error>(
+    slot: &mut Option<T>,
+    said: Option<T>,
+    spelled: &str,
+    first: &str,
+) -> Result<(), E> {
+    let Some(said) = said else { return Ok(()) };
+    match slot {
+        Some(before) if before.is_something() => {
+            if !said.is_something() {
+                return Ok(());
+            }
+            if !before.agrees(&said) {
+                return Err(E::custom(format!("{spelled} contradicts what was said before of {first}")));
+            }
+            if spelled == first {
+                *slot = Some(said);
+            }
+        }
+        Some(_) | None => *slot = Some(said),
+    }
+    Ok(())
+}
+
+/// What can be said as an argument.
+pub(crate) trait Said: PartialEq {
+    /// Whether it says anything. The real client sends `""` where it has nothing to say.
+    fn is_something(&self) -> bool {
+        true
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+impl Said for String {
+    fn is_something(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        self == other || path_of(self).eq(path_of(other))
+    }
+}
+
+impl Said for bool {}
+impl Said for u32 {}
+impl Said for Vec<String> {}
+impl Said for Range {}
+
+/// The text of a file, which may be empty.
+#[derive(Deserialize, PartialEq)]
+#[serde(transparent)]
+pub(crate) struct Contents(String);
+
+impl Said for Contents {}
+
+/// The bytes of a path, be it written as a `file:` URI or not. Only to compare: which file it is has yet to be found out.
+fn path_of(file: &str) -> impl Iterator<Item = u8> {
+    let path = file.strip_prefix("file://");
+    let is_uri = path.is_some();
+    let mut rest = path.unwrap_or(file).as_bytes();
+    core::iter::from_fn(move || {
+        let (first, tail) = rest.split_first()?;
+        let escaped = tail.get(..2).filter(|_| is_uri && *first == b'%').and_then(|digits| {
+            // A sign would be read as part of the number.
+            let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
+            u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()
+        });
+        rest = match escaped {
+            Some(_) => tail.get(2..).unwrap_or_default(),
+            None => tail,
+        };
+        Some(escaped.unwrap_or(*first))
+    })
+}
+
+/// What becomes of an argument, said or not.
+pub(crate) mod kind {
+    use super::{Contents, Said};
+    use crate::ide::Range;
+    use alloc::{format, string::String, vec::Vec};
+    use serde::de::Error;
+
+    /// A text that has to be there and says nothing if it is empty.
+    pub(crate) fn needed<E: Error>(said: Option<String>, name: &str) -> Result<String, E> {
+        there(said.filter(Said::is_something), name)
+    }
+
+    /// A text that has to be there and may be empty.
+    pub(crate) fn contents<E: Error>(said: Option<Contents>, name: &str) -> Result<String, E> {
+        there(said, name).map(|contents| contents.0)
+    }
+
+    /// A text that need not be there.
+    pub(crate) fn optional<E: Error>(said: Option<String>, _: &str) -> Result<Option<String>, E> {
+        Ok(said.filter(Said::is_something))
+    }
+
+    /// Yes or no.
+    pub(crate) fn flag<E: Error>(said: Option<bool>, _: &str, default: bool) -> Result<bool, E> {
+        Ok(said.unwrap_or(default))
+    }
+
+    /// A line or a column.
+    pub(crate) fn count<E: Error>(said: Option<u32>, name: &str) -> Result<u32, E> {
+        there(said, name)
+    }
+
+    /// What need not be there.
+    pub(crate) fn maybe<T, E: Error>(said: Option<T>, _: &str) -> Result<Option<T>, E> {
+        Ok(said)
+    }
+
+    /// Texts, at least as an empty list.
+    pub(crate) fn texts<E: Error>(said: Option<Vec<String>>, name: &str) -> Result<Vec<String>, E> {
+        there(said, name)
+    }
+
+    /// Two places.
+    pub(crate) fn range<E: Error>(said: Option<Range>, name: &str) -> Result<Range, E> {
+        there(said, name)
+    }
+
+    fn there<T, E: Error>(said: Option<T>, name: &str) -> Result<T, E> {
+        said.ok_or_else(|| E::custom(format!("the argument {name} is missing")))
+    }
+}
+
+/// What is left out where it says nothing.
+pub(crate) trait Member: Serialize {
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl Member for String {}
+impl Member for bool {}
+impl Member for u32 {}
+impl Member for Vec<String> {}
+impl Member for Range {}
+
+impl<T: Serialize> Member for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+pub(crate) fn write<M: SerializeMap, T: Member>(
+    members: &mut M,
+    name: &str,
+    value: &T,
+) -> Result<(), M::Error> {
+    if value.is_absent() { Ok(()) } else { members.serialize_entry(name, value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    arguments! {
+        #[derive(Debug, PartialEq)]
+        struct Sample {
+            file: Option<String> = optional["file", "path", "uri"],
+            text: String = contents["text", "contents"],
+            front: bool = flag(true)["front"],
+        }
+    }
+
+    #[test]
+    fn spellings_agree_or_are_refused() {
+        let cases: &[(&str, &str, Result<Option<&str>, &str>)] = &[
+            ("one", r#"{"path":"/a","text":""}"#, Ok(Some("/a"))),
+            ("an escape in the name", r#"{"p\u0061th":"/a","text":""}"#, Ok(Some("/a"))),
+            ("two that agree", r#"{"path":"/a","file":"/a","text":""}"#, Ok(Some("/a"))),
+            ("the first spelling stands", r#"{"uri":"file:///a","file":"/a","text":""}"#, Ok(Some("/a"))),
+            ("in either order", r#"{"file":"/a","uri":"file:///a","text":""}"#, Ok(Some("/a"))),
+            ("else what came first", r#"{"uri":"file:///a","path":"/a","text":""}"#, Ok(Some("file:///a"))),
+            (
+                "an encoded URI",
+                r#"{"uri":"file:///%C3%A9%20x","path":"/é x","text":""}"#,
+                Ok(Some("file:///%C3%A9%20x")),
+            ),
+            (
+                "a path is not decoded",
+                r#"{"file":"/a%20b","path":"/a b","text":""}"#,
+                Err("path contradicts"),
+            ),
+            ("nothing under one", r#"{"file":"","path":"/a","uri":null,"text":""}"#, Ok(Some("/a"))),
+            ("nothing under the later", r#"{"path":"/a","file":"","text":""}"#, Ok(Some("/a"))),
+            ("two that differ", r#"{"path":"/a","uri":"file:///b","text":""}"#, Err("uri contradicts")),
+            ("the same name twice, alike", r#"{"path":"/a","path":"/a","text":""}"#, Ok(Some("/a"))),
+            (
+                "the same name twice, not alike",
+                r#"{"path":"/a","path":"/b","text":""}"#,
+                Err("path contradicts"),
+            ),
+            ("empty contents are something", r#"{"text":"","contents":"x"}"#, Err("contents contradicts")),
+            ("needed and not there", r#"{"path":"/a"}"#, Err("text is missing")),
+            ("needed and null", r#"{"text":null}"#, Err("text is missing")),
+            ("nothing else", r#"{"text":"","uri":"","other":[{}]}"#, Ok(None)),
+            ("of another type", r#"{"text":1}"#, Err("invalid type")),
+            (
+                "broken escapes",
+                r#"{"uri":"file:///%+1%","path":"/%+1%","text":""}"#,
+                Ok(Some("file:///%+1%")),
+            ),
+        ];
+        for (name, text, expected) in cases {
+            match (serde_json::from_str::<Sample>(text), expected) {
+                (Ok(read), Ok(file)) => assert_eq!(read.file.as_deref(), *file, "{name}"),
+                (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{name}: {error}"),
+                (other, _) => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The dialects, as data: what the known editors say differently.
+
+use crate::rpc::code;
+
+/// How an editor speaks: the names of its tools, and the shapes of what it says.
+///
+/// The real client was written for the first one; use another only for a client that needs it. What is *received* is
+/// understood in all of them at once: `open_file` is `openFile`, and `notifications/ide_connected` is `ide_connected`.
+///
+/// | | [`VsCode`](Self::VsCode) (default) | [`JetBrains`](Self::JetBrains) | [`SnakeCase`](Self::SnakeCase) | [`Obsidian`](Self::Obsidian) |
+/// | --- | --- | --- | --- | --- |
+/// | names of tools | `openFile` | `openFile` | `open_file`; `openDiff` stays | `openFile` |
+/// | names of arguments | `filePath` | `filePath` | `file_path` | `filePath` |
+/// | rejected diff | `DIFF_REJECTED`, tab | `DIFF_REJECTED` | `DIFF_REJECTED` | `DIFF_REJECTED`, tab |
+/// | `close_tab` | `TAB_CLOSED` always | `OK`, `Tab not found` | `OK`, `Tab not found` | `TAB_CLOSED` always |
+/// | opened file | `Opened file: …`, or JSON | `OK` | `OK` | `Opened file: …`, or JSON |
+/// | file not found | `isError` | a text | a text | `isError` |
+/// | severities | `Error` `Warning` `Information` `Hint` | `ERROR` `WARNING` `INFO` `WEAK_WARNING` | as JetBrains | as VS Code |
+/// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
+/// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
+/// | selection | all members | `selection`, `text`, `filePath` | `file_path`, `range`, `text` | all members |
+/// | no selection | empty texts, `selection: null` | nulls | nulls | empty texts, `selection: null` |
+/// | unknown tool | -32602 | -32601 | -32601 | -32602 |
+/// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
+/// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |
+///
+/// `VsCode` is what was measured and recorded (docs/evidence.md). `JetBrains` is a description of the plugin,
+/// `SnakeCase` what was read from a decompiled one: the real client ignores its prefixed notifications (measured).
+/// `Obsidian` is described for one plugin; nothing is known to send its methods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// As the VS Code extension.
+    #[default]
+    VsCode,
+    /// As the JetBrains plugin is described.
+    JetBrains,
+    /// As a decompiled JetBrains plugin: snake case, and notifications below `notifications/`.
+    SnakeCase,
+    /// As VS Code, with six methods that are requests of their own.
+    Obsidian,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::VsCode, Self::JetBrains, Self::SnakeCase, Self::Obsidian];
+
+    pub(crate) const fn rules(self) -> &'static Rules {
+        match self {
+            Self::VsCode => &VS_CODE,
+            Self::JetBrains => &JETBRAINS,
+            Self::SnakeCase => &SNAKE_CASE,
+            Self::Obsidian => &OBSIDIAN,
+        }
+    }
+
+    /// The name of a notification of the editor, such as `selection_changed`, in this dialect.
+    #[must_use]
+    pub const fn notification(self, notice: Notice) -> &'static str {
+        let (bare, prefixed) = match notice {
+            Notice::SelectionChanged => ("selection_changed", "notifications/selection_changed"),
+            Notice::AtMentioned => ("at_mentioned", "notifications/at_mentioned"),
+            Notice::DiagnosticsChanged => ("diagnostics_changed", "notifications/diagnostics_changed"),
+            // Has a prefix of its own.
+            Notice::ActiveEditorChanged => {
+                ("workspace/didChangeActiveEditor", "workspace/didChangeActiveEditor")
+            }
+        };
+        if self.rules().prefixes { prefixed } else { bare }
+    }
+}
+
+/// What an editor says unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Notice {
+    /// The person selected something, or moved the cursor.
+    SelectionChanged,
+    /// The person mentioned a file.
+    AtMentioned,
+    /// The problems of files are others than before.
+    DiagnosticsChanged,
+    /// The person looks at another file. The real client has no use for it.
+    ActiveEditorChanged,
+}
+
+impl Notice {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::SelectionChanged, Self::AtMentioned, Self::DiagnosticsChanged, Self::ActiveEditorChanged];
+
+    /// Which one a method is, in any dialect.
+    #[must_use]
+    pub fn named(method: &str) -> Option<Self> {
+        let is_named =
+            |notice: &Self| Dialect::ALL.iter().any(|dialect| dialect.notification(*notice) == method);
+        Self::ALL.into_iter().find(is_named)
+    }
+}
+
+/// One dialect.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// Tools, and members of what is sent, are spelled `open_file` and not `openFile`.
+    pub(crate) snake_case: bool,
+    /// Names of notifications begin with `notifications/`.
+    pub(crate) prefixes: bool,
+    /// `DIFF_REJECTED` is followed by the tab.
+    pub(crate) names_rejected_tab: bool,
+    /// What was done is answered `OK`, what was not found by a text that says so.
+    pub(crate) says_ok: bool,
+    /// `ERROR` and not `Error`.
+    pub(crate) shouts: bool,
+    /// What the members of a selection are.
+    pub(crate) selection: SelectionForm,
+    /// The error for a tool that nobody handles.
+    pub(crate) unknown_tool: i64,
+    /// The client is pinged over JSON-RPC.
+    pub(crate) pings: bool,
+    /// `readFile` and its like are served.
+    pub(crate) direct: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SelectionForm {
+    /// `text`, `filePath`, `fileUrl`, `selection` with `isEmpty`.
+    Full,
+    /// `selection`, `text`, `filePath`, each of which may be null.
+    Nullable,
+    /// `file_path`, `range`, `text`, each of which may be null.
+    Ranged,
+}
+
+const VS_CODE: Rules = Rules {
+    snake_case: false,
+    prefixes: false,
+    names_rejected_tab: true,
+    says_ok: false,
+    shouts: false,
+    selection: SelectionForm::Full,
+    unknown_tool: code::INVALID_PARAMS,
+    pings: false,
+    direct: false,
+};
+
+const JETBRAINS: Rules = Rules {
+    names_rejected_tab: false,
+    says_ok: true,
+    shouts: true,
+    selection: SelectionForm::Nullable,
+    unknown_tool: code::METHOD_NOT_FOUND,
+    pings: true,
+    ..VS_CODE
+};
+
+const SNAKE_CASE: Rules =
+    Rules { snake_case: true, prefixes: true, selection: SelectionForm::Ranged, ..JETBRAINS };
+
+const OBSIDIAN: Rules = Rules { direct: true, ..VS_CODE };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_are_known_in_every_dialect() {
+        for dialect in Dialect::ALL {
+            for notice in Notice::ALL {
+                assert_eq!(Notice::named(dialect.notification(notice)), Some(notice), "{dialect:?}");
+            }
+        }
+        assert_eq!(Dialect::SnakeCase.notification(Notice::AtMentioned), "notifications/at_mentioned");
+        assert_eq!(Notice::named("notifications/tools/list_changed"), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! The methods of the Obsidian dialect: requests of their own instead of tools, on files of one folder.
+//!
+//! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
+//! component by whole component: `..` and a leading `~` are refused with -32603, `a..b` and `foo~` are good names, and
+//! nothing is expanded. **Links are not seen here**: whoever reads or writes resolves what the path leads to, or its
+//! deepest existing folder, and looks again whether that lies in the workspace.
+
+use super::arguments::arguments;
+use crate::rpc::{ErrorObject, code};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A request of the Obsidian dialect. Comes only where the [`ToolSet`](super::ToolSet) speaks
+/// [`Dialect::Obsidian`](super::Dialect::Obsidian); then all of them do, and what is not served is to be refused with
+/// `fail(call, -32601, …)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DirectRequest {
+    /// `readFile`. Answer: [`DirectAnswer::Contents`].
+    ReadFile(ReadFile),
+    /// `writeFile`. Answer: [`DirectAnswer::Written`].
+    WriteFile(WriteFile),
+    /// `listFiles`. Answer: [`DirectAnswer::Files`].
+    ListFiles(ListFiles),
+    /// `getWorkspaceInfo`. Answer: [`DirectAnswer::Workspace`].
+    GetWorkspaceInfo,
+    /// `getOpenFiles`. Answer: [`DirectAnswer::Files`].
+    GetOpenFiles,
+    /// `getCurrentFile`. Answer: [`DirectAnswer::CurrentFile`].
+    GetCurrentFile,
+}
+
+/// The methods, as they are called.
+pub(crate) const METHODS: [&str; 6] =
+    ["readFile", "writeFile", "listFiles", "getWorkspaceInfo", "getOpenFiles", "getCurrentFile"];
+
+arguments! {
+    /// The parameters of `readFile`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ReadFile {
+        /// The path within the workspace, without a leading slash.
+        pub path: String = needed["path", "filePath", "file_path"],
+    }
+}
+
+arguments! {
+    /// The parameters of `writeFile`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct WriteFile {
+        /// The path within the workspace, without a leading slash.
+        pub path: String = needed["path", "filePath", "file_path"],
+        /// The whole text.
+        pub content: String = contents["content", "contents"],
+    }
+}
+
+arguments! {
+    /// The parameters of `listFiles`.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ListFiles {
+        /// Which files, such as `*.js`, as the editor understands patterns; `None`: all.
+        pub pattern: Option<String> = optional["pattern"],
+    }
+}
+
+impl ReadFile {
+    /// Reads the file with this path.
+    #[must_use]
+    pub fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into() }
+    }
+}
+
+impl WriteFile {
+    /// Writes the file with this path.
+    #[must_use]
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { path: path.into(), content: content.into() }
+    }
+}
+
+impl ListFiles {
+    /// Lists the files that match.
+    #[must_use]
+    pub const fn new(pattern: Option<String>) -> Self {
+        Self { pattern }
+    }
+}
+
+impl DirectRequest {
+    /// The name of the method.
+    #[must_use]
+    pub const fn method(&self) -> &'static str {
+        match self {
+            Self::ReadFile(_) => "readFile",
+            Self::WriteFile(_) => "writeFile",
+            Self::ListFiles(_) => "listFiles",
+            Self::GetWorkspaceInfo => "getWorkspaceInfo",
+            Self::GetOpenFiles => "getOpenFiles",
+            Self::GetCurrentFile => "getCurrentFile",
+        }
+    }
+
+    /// Reads one; `None` for another method.
+    pub(crate) fn read(method: &str, params: Option<&RawValue>) -> Option<Result<Self, ErrorObject>> {
+        Some(match method {
+            "readFile" => read(params).and_then(|mut asked: ReadFile| {
+                asked.path = within(&asked.path)?.into();
+                Ok(Self::ReadFile(asked))
+            }),
+            "writeFile" => read(params).and_then(|mut asked: WriteFile| {
+                asked.path = within(&asked.path)?.into();
+                Ok(Self::WriteFile(asked))
+            }),
+            "listFiles" => read(params).and_then(|mut asked: ListFiles| {
+                asked.pattern = asked.pattern.as_deref().map(within).transpose()?.map(Into::into);
+                Ok(Self::ListFiles(asked))
+            }),
+            "getWorkspaceInfo" => Ok(Self::GetWorkspaceInfo),
+            "getOpenFiles" => Ok(Self::GetOpenFiles),
+            "getCurrentFile" => Ok(Self::GetCurrentFile),
+            _ => return None,
+        })
+    }
+}
+
+impl Serialize for DirectRequest {
+    /// The parameters.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::ReadFile(params) => params.serialize(serializer),
+            Self::WriteFile(params) => params.serialize(serializer),
+            Self::ListFiles(params) => params.serialize(serializer),
+            Self::GetWorkspaceInfo | Self::GetOpenFiles | Self::GetCurrentFile => {
+                ListFiles::default().serialize(serializer)
+            }
+        }
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, ErrorObject> {
+    serde_json::from_str(params.map_or("{}", RawValue::get))
+        .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}")))
+}
+
+/// The path without its leading slashes, if it stays within the folder that it is relative to.
+fn within(path: &str) -> Result<&str, ErrorObject> {
+    let relative = path.trim_start_matches('/');
+    let mut components = relative.split(['/', '\\']);
+    let bytes = relative.as_bytes();
+    // A drive, or a share of another machine, is not relative on Windows.
+    let is_absolute = relative.starts_with('\\')
+        || (bytes.get(1) == Some(&b':') && relative.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let fault = if relative.is_empty() {
+        "it names nothing"
+    } else if relative.contains('\0') {
+        "it has a NUL in it"
+    } else if relative.starts_with('~') {
+        "a leading ~ is not expanded"
+    } else if is_absolute {
+        "it is not relative to the workspace"
+    } else if components.any(|component| component.trim_end() == "..") {
+        "it leaves the workspace with .."
+    } else {
+        return Ok(relative);
+    };
+    Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the path {path:?} is refused: {fault}")))
+}
+
+/// The answer to a [`DirectRequest`]. One that failed is answered with `fail(call, -32603, "failed to read file: …")`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum DirectAnswer {
+    /// The text of a file: a JSON string.
+    Contents(String),
+    /// It is written: `{"success":true}`.
+    #[serde(serialize_with = "success")]
+    Written,
+    /// Paths within the workspace: a JSON array.
+    Files(Vec<String>),
+    /// What the workspace is.
+    Workspace(WorkspaceInfo),
+    /// The path of the file that has the focus within the workspace, or null.
+    CurrentFile(Option<String>),
+}
+
+impl DirectAnswer {
+    /// As JSON, for [`Host::respond_raw`](super::Host::respond_raw).
+    #[must_use]
+    pub fn to_raw(&self) -> Box<RawValue> {
+        serde_json::value::to_raw_value(self).unwrap_or_default()
+    }
+}
+
+fn success<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([("success", true)])
+}
+
+/// What a workspace is: the answer to `getWorkspaceInfo`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WorkspaceInfo {
+    /// What it is called.
+    pub name: String,
+    /// Its absolute path.
+    pub path: String,
+    /// How many files are in it.
+    pub file_count: usize,
+    /// Of what kind it is: `obsidian-vault`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl WorkspaceInfo {
+    /// A workspace of this kind.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        path: impl Into<String>,
+        file_count: usize,
+        kind: impl Into<String>,
+    ) -> Self {
+        Self { name: name.into(), path: path.into(), file_count, kind: kind.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p1_p4_paths_are_judged_by_whole_components() {
+        let cases = [
+            ("relative", "notes/a.md", Ok("notes/a.md")),
+            ("a leading slash", "/notes/a.md", Ok("notes/a.md")),
+            ("P4: dots within a name", "a..b/..c/d..", Ok("a..b/..c/d..")),
+            ("P4: a tilde within a name", "foo~", Ok("foo~")),
+            ("P4: nothing is expanded", "$HOME/%TEMP%/*", Ok("$HOME/%TEMP%/*")),
+            ("an escape is no escape here", "%2e%2e/q", Ok("%2e%2e/q")),
+            ("a dot", "./a", Ok("./a")),
+            ("P1: up", "../q", Err("..")),
+            ("P1: up within", "a/../../q", Err("..")),
+            ("P1: up at the end", "a/..", Err("..")),
+            ("P1: up, back again", "a/../b", Err("..")),
+            ("up, Windows", r"a\..\..\q", Err("..")),
+            ("up, as Windows reads it", ".. /q", Err("..")),
+            ("home", "~/q", Err("~")),
+            ("home of another", "~root", Err("~")),
+            ("home behind a slash", "/~/q", Err("~")),
+            ("a drive", r"C:\q", Err("not relative")),
+            ("a drive behind a slash", "/C:/q", Err("not relative")),
+            ("a share", r"\\host\share", Err("not relative")),
+            ("NUL", "a\0b", Err("NUL")),
+            ("nothing", "/", Err("names nothing")),
+        ];
+        for (name, path, expected) in cases {
+            match (within(path), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
+                (Err(error), Err(reason)) => {
+                    assert_eq!(error.code, -32603, "{name}");
+                    assert!(error.message.contains(reason), "{name}: {}", error.message);
+                }
+                (other, _) => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn requests_are_written_and_read_again() {
+        let requests = [
+            DirectRequest::ReadFile(ReadFile::new("a")),
+            DirectRequest::WriteFile(WriteFile::new("a", "")),
+            DirectRequest::ListFiles(ListFiles::new(Some("*.js".into()))),
+            DirectRequest::ListFiles(ListFiles::default()),
+            DirectRequest::GetWorkspaceInfo,
+            DirectRequest::GetOpenFiles,
+            DirectRequest::GetCurrentFile,
+        ];
+        for request in requests {
+            assert!(METHODS.contains(&request.method()));
+            let params = serde_json::value::to_raw_value(&request).unwrap();
+            let read = DirectRequest::read(request.method(), Some(&params));
+            assert_eq!(read.unwrap().unwrap(), request);
+        }
+        assert!(DirectRequest::read("readfile", None).is_none());
+        assert_eq!(DirectRequest::read("readFile", None).unwrap().unwrap_err().code, -32602);
+    }
+
+    #[test]
+    fn answers_are_bare_values() {
+        let cases = [
+            (DirectAnswer::Contents("x".into()), r#""x""#),
+            (DirectAnswer::Written, r#"{"success":true}"#),
+            (DirectAnswer::Files(Vec::from(["a".into()])), r#"["a"]"#),
+            (DirectAnswer::CurrentFile(None), "null"),
+            (
+                DirectAnswer::Workspace(WorkspaceInfo::new("workspace-name", "/w", 150, "obsidian-vault")),
+                r#"{"name":"workspace-name","path":"/w","fileCount":150,"type":"obsidian-vault"}"#,
+            ),
+        ];
+        for (answer, expected) in cases {
+            assert_eq!(answer.to_raw().get(), expected);
+        }
+    }
+}

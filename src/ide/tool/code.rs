@@ -1,0 +1,122 @@
+//! Running code in a notebook, and the mode of the client.
+
+use super::{Answer, owned};
+use crate::ide::Dialect;
+use crate::ide::arguments::arguments;
+use crate::mcp::{Content, ToolResult};
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use serde::{Deserialize, Serialize};
+
+arguments! {
+    /// The arguments of `executeCode`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ExecuteCode {
+        /// The code.
+        pub code: String = contents["code"],
+    }
+}
+
+arguments! {
+    /// The arguments of `set_permission_mode`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetPermissionMode {
+        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, and what else may come.
+        pub mode: String = needed["mode"],
+    }
+}
+
+impl ExecuteCode {
+    /// Runs this code.
+    #[must_use]
+    pub fn new(code: impl Into<String>) -> Self {
+        Self { code: code.into() }
+    }
+}
+
+impl SetPermissionMode {
+    /// This is the mode from now on.
+    #[must_use]
+    pub fn new(mode: impl Into<String>) -> Self {
+        Self { mode: mode.into() }
+    }
+}
+
+/// The answer of `executeCode`: what the code printed and drew, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodeOutput {
+    /// The blocks.
+    pub blocks: Vec<OutputBlock>,
+}
+
+/// A part of the output of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputBlock {
+    /// A text.
+    Text(String),
+    /// An image.
+    Image {
+        /// Its bytes in base64.
+        data: String,
+        /// What it is, such as `image/png`.
+        mime_type: String,
+    },
+}
+
+impl CodeOutput {
+    /// This is what came out.
+    #[must_use]
+    pub const fn new(blocks: Vec<OutputBlock>) -> Self {
+        Self { blocks }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Image<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+    #[serde(borrow)]
+    mime_type: Cow<'a, str>,
+}
+
+impl OutputBlock {
+    fn content(&self) -> Content<'_> {
+        match self {
+            Self::Text(text) => Content::text(text.as_str()),
+            Self::Image { data, mime_type } => {
+                let image = Image { kind: "image".into(), data: data.into(), mime_type: mime_type.into() };
+                // It is an object of texts, which cannot fail to be JSON.
+                let raw = serde_json::value::to_raw_value(&image).unwrap_or_default();
+                Content::Raw(Cow::Owned(raw))
+            }
+        }
+    }
+}
+
+impl Answer for CodeOutput {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::new(self.blocks.iter().map(OutputBlock::content).collect())
+    }
+
+    /// Blocks of another kind are left out.
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let block = |block: &Content<'_>| match block {
+            Content::Text(text) => Some(OutputBlock::Text(owned(text))),
+            Content::Raw(raw) => {
+                let image: Image<'_> =
+                    serde_json::from_str(raw.get()).ok().filter(|image: &Image<'_>| image.kind == "image")?;
+                Some(OutputBlock::Image {
+                    data: image.data.into_owned(),
+                    mime_type: image.mime_type.into_owned(),
+                })
+            }
+        };
+        (!result.is_error).then(|| Self { blocks: result.content.iter().filter_map(block).collect() })
+    }
+}

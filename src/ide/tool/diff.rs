@@ -1,0 +1,248 @@
+//! `openDiff` and what closes it.
+
+use super::{Answer, first_text, owned};
+use crate::ide::Dialect;
+use crate::ide::arguments::arguments;
+use crate::mcp::{Content, ToolResult};
+use alloc::{format, string::String, vec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The arguments of `openDiff`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "OpenDiffIn")]
+#[non_exhaustive]
+pub struct OpenDiff {
+    /// The absolute path of the file as it is. For a new file it is that of the new one and nothing is there.
+    pub old_file_path: String,
+    /// The absolute path of the file as it shall be.
+    pub new_file_path: String,
+    /// The whole proposed text.
+    pub new_file_contents: String,
+    /// What the client calls the tab, in bytes that are compared as they are: `✻ [Claude Code] new.txt (c5bbaf) ⧉`.
+    pub tab_name: String,
+}
+
+impl OpenDiff {
+    /// Proposes this text for this file, in a tab of this name.
+    #[must_use]
+    pub fn new(path: impl Into<String>, contents: impl Into<String>, tab_name: impl Into<String>) -> Self {
+        let path = path.into();
+        Self {
+            old_file_path: path.clone(),
+            new_file_path: path,
+            new_file_contents: contents.into(),
+            tab_name: tab_name.into(),
+        }
+    }
+}
+
+arguments! {
+    struct OpenDiffIn {
+        old_file_path: Option<String> = optional["old_file_path", "oldFilePath", "file_path", "filePath"],
+        new_file_path: Option<String> = optional["new_file_path", "newFilePath"],
+        new_file_contents: String = contents["new_file_contents", "newFileContents"],
+        tab_name: Option<String> = optional["tab_name", "tabName"],
+    }
+}
+
+impl TryFrom<OpenDiffIn> for OpenDiff {
+    type Error = &'static str;
+
+    /// Clients differ in which of the names they leave out; one path is enough, and a tab without a name is that of
+    /// its file.
+    fn try_from(arguments: OpenDiffIn) -> Result<Self, Self::Error> {
+        let new = arguments.new_file_path.or_else(|| arguments.old_file_path.clone());
+        let new_file_path = new.ok_or("one of old_file_path and new_file_path is needed")?;
+        Ok(Self {
+            old_file_path: arguments.old_file_path.unwrap_or_else(|| new_file_path.clone()),
+            tab_name: arguments.tab_name.unwrap_or_else(|| new_file_path.clone()),
+            new_file_contents: arguments.new_file_contents,
+            new_file_path,
+        })
+    }
+}
+
+/// The verdict of a person about a proposed change: the answer of `openDiff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffOutcome {
+    /// Accepted. **The client writes the file**, with this text, which need not be what was proposed; whoever writes
+    /// it as well makes the client's next edit fail.
+    Saved {
+        /// The whole text as it shall be.
+        contents: String,
+    },
+    /// Rejected; closing the view means the same.
+    Rejected {
+        /// The tab of the call. Empty where it was read from an answer that does not say it.
+        tab_name: String,
+    },
+}
+
+impl Answer for DiffOutcome {
+    /// Two blocks; where a dialect has but one for a rejection, one.
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        match self {
+            Self::Saved { contents } => {
+                ToolResult::new(vec![Content::text("FILE_SAVED"), Content::text(contents.as_str())])
+            }
+            Self::Rejected { tab_name } if dialect.rules().names_rejected_tab => {
+                ToolResult::new(vec![Content::text("DIFF_REJECTED"), Content::text(tab_name.as_str())])
+            }
+            Self::Rejected { .. } => ToolResult::text("DIFF_REJECTED"),
+        }
+    }
+
+    /// `FILE_SAVED` without a text is no verdict: the real client does not understand it either (measured).
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let mut texts = result.texts();
+        match (first_text(result)?, texts.nth(1)) {
+            ("FILE_SAVED", Some(contents)) => Some(Self::Saved { contents: owned(contents) }),
+            ("DIFF_REJECTED", tab) => Some(Self::Rejected { tab_name: tab.map(owned).unwrap_or_default() }),
+            _ => None,
+        }
+    }
+}
+
+arguments! {
+    /// The arguments of `close_tab`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct CloseTab {
+        /// The name of the tab, as `openDiff` gave it, or a path.
+        pub tab_name: String = needed["tab_name", "tabName", "path"],
+    }
+}
+
+impl CloseTab {
+    /// Closes the tab of this name.
+    #[must_use]
+    pub fn new(tab_name: impl Into<String>) -> Self {
+        Self { tab_name: tab_name.into() }
+    }
+}
+
+/// The answer of `close_tab`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TabClosed {
+    /// Whether there was such a tab. In most dialects the answer is the same if not: the client closes a tab twice.
+    pub found: bool,
+}
+
+impl TabClosed {
+    /// It is closed now; `found` is whether it was open.
+    #[must_use]
+    pub const fn new(found: bool) -> Self {
+        Self { found }
+    }
+}
+
+impl Answer for TabClosed {
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        ToolResult::text(match (dialect.rules().says_ok, self.found) {
+            (false, _) => "TAB_CLOSED",
+            (true, true) => "OK",
+            (true, false) => "Tab not found",
+        })
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        first_text(result).map(|text| Self { found: text != "Tab not found" })
+    }
+}
+
+/// The answer of `closeAllDiffTabs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClosedDiffTabs {
+    /// How many diffs were open.
+    pub count: usize,
+}
+
+impl ClosedDiffTabs {
+    /// So many were open.
+    #[must_use]
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+impl Answer for ClosedDiffTabs {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
+    }
+
+    /// Also a bare number, and `{"closed":1}`, which other editors answer.
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let text = first_text(result)?;
+        let count = text.strip_prefix("CLOSED_").and_then(|text| text.strip_suffix("_DIFF_TABS"));
+        let count = count.unwrap_or(text).parse().ok().or_else(|| {
+            let value: Value = serde_json::from_str(text).ok()?;
+            usize::try_from(value.get("closed")?.as_u64()?).ok()
+        })?;
+        Some(Self { count })
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    /// The verdict of `openDiff` in the dialect of VS Code.
+    #[must_use]
+    pub fn diff(outcome: &'a DiffOutcome) -> Self {
+        outcome.result(Dialect::VsCode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_diff_needs_a_path_and_a_text() {
+        let read = |text| serde_json::from_str::<OpenDiff>(text).ok();
+        let full = OpenDiff::new("/a", "x", "t");
+        let of_file = OpenDiff::new("/a", "x", "/a");
+        let cases = [
+            (
+                "the real client's",
+                r#"{"old_file_path":"/a","new_file_path":"/a","new_file_contents":"x","tab_name":"t"}"#,
+                Some(&full),
+            ),
+            (
+                "camel case and something unknown",
+                r#"{"oldFilePath":"/a","newFileContents":"x","tabName":"t","y":[]}"#,
+                Some(&full),
+            ),
+            ("only the new path", r#"{"new_file_path":"/a","new_file_contents":"x"}"#, Some(&of_file)),
+            (
+                "empty ones",
+                r#"{"old_file_path":"/a","new_file_path":"","new_file_contents":"x","tab_name":""}"#,
+                Some(&of_file),
+            ),
+            ("no path", r#"{"new_file_contents":"x","tab_name":"t"}"#, None),
+            ("no text", r#"{"old_file_path":"/a"}"#, None),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(read(text).as_ref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn verdicts_and_closings_are_read() {
+        let texts =
+            |texts: &[&str]| ToolResult::new(texts.iter().map(|text| Content::text(owned(text))).collect());
+        let verdict = |said: &[&str]| DiffOutcome::read(&texts(said));
+        assert_eq!(verdict(&["FILE_SAVED", ""]), Some(DiffOutcome::Saved { contents: "".into() }));
+        assert_eq!(verdict(&["FILE_SAVED"]), None);
+        assert_eq!(verdict(&["DIFF_REJECTED"]), Some(DiffOutcome::Rejected { tab_name: "".into() }));
+        assert_eq!(verdict(&["DIFF_ACCEPTED"]), None);
+        assert_eq!(verdict(&[]), None);
+        assert_eq!(DiffOutcome::read(&ToolResult::error("FILE_SAVED")), None);
+        for (text, count) in
+            [("CLOSED_12_DIFF_TABS", Some(12)), ("0", Some(0)), (r#"{"closed":3}"#, Some(3)), ("OK", None)]
+        {
+            assert_eq!(ClosedDiffTabs::read(&texts(&[text])).map(|closed| closed.count), count, "{text}");
+        }
+    }
+}

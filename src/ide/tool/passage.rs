@@ -1,0 +1,145 @@
+//! The passage of a file that `openFile` asks to be selected, by the texts or lines with which it begins and ends.
+
+use super::OpenFile;
+use crate::ide::{Position, Range};
+
+/// A range, and which of the texts is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passage {
+    /// What to select; empty at the beginning if nothing.
+    pub range: Range,
+    /// What was asked for and is not in the file.
+    pub missing: Option<MissingText>,
+}
+
+/// What is not in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MissingText {
+    /// `startText`.
+    Start,
+    /// `endText`, behind `startText`.
+    End,
+}
+
+impl MissingText {
+    /// The name of the argument.
+    #[must_use]
+    pub const fn argument(self) -> &'static str {
+        match self {
+            Self::Start => "startText",
+            Self::End => "endText",
+        }
+    }
+}
+
+impl OpenFile {
+    /// What is to be selected in the text of the file.
+    ///
+    /// From the first occurrence of `startText` (without one, from the beginning) to the end of the next occurrence of
+    /// `endText` (without one, to the end of `startText`). What is not there counts as not asked for, so that a file
+    /// without either is opened at its beginning. Lines are used where no text is named.
+    ///
+    /// ```
+    /// use ide_mcp::ide::{OpenFile, Position, Range};
+    /// let mut asked = OpenFile::new("/a.rs");
+    /// (asked.start_text, asked.end_text) = (Some("fn b".into()), Some("}".into()));
+    /// let passage = asked.passage("fn a() {}\nfn b() {}\n");
+    /// assert_eq!(passage.range, Range::new(Position::new(1, 0), Position::new(1, 9)));
+    /// ```
+    #[must_use]
+    pub fn passage(&self, text: &str) -> Passage {
+        let mut missing = None;
+        let (mut start, mut end) = (0, 0);
+        if let Some(wanted) = &self.start_text {
+            match text.find(wanted.as_str()) {
+                Some(at) => (start, end) = (at, at.saturating_add(wanted.len())),
+                None => missing = Some(MissingText::Start),
+            }
+        }
+        if let Some(wanted) = self.end_text.as_ref().filter(|_| missing.is_none()) {
+            match text.get(end..).and_then(|rest| rest.find(wanted.as_str())) {
+                Some(at) => end = end.saturating_add(at).saturating_add(wanted.len()),
+                None => missing = Some(MissingText::End),
+            }
+        }
+        if self.start_text.is_none() && self.end_text.is_none() {
+            (start, end) = self.lines(text);
+        }
+        if self.select_to_end_of_line && end > 0 {
+            let rest = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            end = end.saturating_add(rest.len());
+        }
+        Passage { range: Range::new(Position::of_byte(text, start), Position::of_byte(text, end)), missing }
+    }
+
+    /// Where the lines that are asked for begin and end: at the end of the text where it has no such lines, and with a
+    /// cursor where no last line is named.
+    fn lines(&self, text: &str) -> (usize, usize) {
+        let begin = |line: u32| Position::new(line.saturating_sub(1), 0).byte_in(text).unwrap_or(text.len());
+        let start = self.start_line.map_or(0, begin);
+        let end = self.end_line.map_or(start, |line| {
+            Position::new(line.saturating_sub(1), u32::MAX).byte_in(text).unwrap_or(text.len())
+        });
+        (start, end.max(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "fn a() {\n  1\n}\r\nfn ü() {\n  2 // one\n}\n";
+
+    #[test]
+    fn texts_say_what_is_selected() {
+        use MissingText::{End, Start};
+        let cases = [
+            ("nothing", None, None, false, Some(""), None),
+            ("only a start", Some("fn ü"), None, false, Some("fn ü"), None),
+            ("both", Some("fn ü"), Some("}"), false, Some("fn ü() {\n  2 // one\n}"), None),
+            ("the next end, not the first", Some("2"), Some("}"), false, Some("2 // one\n}"), None),
+            ("an end that overlaps", Some("() {"), Some("{"), false, Some("() {\n  1\n}\r\nfn ü() {"), None),
+            ("only an end", None, Some("a()"), false, Some("fn a()"), None),
+            ("to the end of the line", Some("2"), None, true, Some("2 // one"), None),
+            (
+                "to the end of a line with a carriage return",
+                Some("  1"),
+                Some("}"),
+                true,
+                Some("  1\n}"),
+                None,
+            ),
+            ("where a line ends", Some("{\n"), None, true, Some("{\n  1"), None),
+            ("no such start", Some("fn b"), Some("}"), true, Some(""), Some(Start)),
+            ("no such end", Some("fn ü"), Some("fn b"), false, Some("fn ü"), Some(End)),
+        ];
+        for (name, start, end, to_end, selected, missing) in cases {
+            let mut asked = OpenFile::new("/a");
+            asked.start_text = start.map(Into::into);
+            asked.end_text = end.map(Into::into);
+            asked.select_to_end_of_line = to_end;
+            let passage = asked.passage(TEXT);
+            assert_eq!((passage.range.of(TEXT), passage.missing), (selected, missing), "{name}");
+        }
+    }
+
+    #[test]
+    fn lines_say_it_where_no_text_does() {
+        let cases = [
+            ("one", Some(2), Some(2), Some("  1")),
+            ("two, the carriage return left out", Some(2), Some(3), Some("  1\n}")),
+            ("only the first", Some(2), None, Some("")),
+            ("only the last", None, Some(1), Some("fn a() {")),
+            ("the last before the first", Some(3), Some(1), Some("")),
+            ("zero is the first", Some(0), Some(0), Some("fn a() {")),
+            ("no such line", Some(99), Some(u32::MAX), Some("")),
+        ];
+        for (name, start, end, selected) in cases {
+            let mut asked = OpenFile::new("/a");
+            (asked.start_line, asked.end_line) = (start, end);
+            assert_eq!(asked.passage(TEXT).range.of(TEXT), selected, "{name}");
+        }
+    }
+}

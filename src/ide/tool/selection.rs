@@ -1,0 +1,178 @@
+//! The selection and the cursor, asked for instead of told.
+
+use super::{Answer, read_json};
+use crate::ide::arguments::arguments;
+use crate::ide::{Dialect, Position, Range, Selection};
+use crate::mcp::ToolResult;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// The answer of `getCurrentSelection`: what is selected, or the cursor; `None` if no editor has the focus.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
+pub struct CurrentSelection(pub Option<Selection>);
+
+/// The answer of `getLatestSelection`: what was selected last; `None` if nothing was yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
+pub struct LatestSelection(pub Option<Selection>);
+
+impl Answer for CurrentSelection {
+    /// The text is cut at 256 KiB, between two characters.
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        written(self.0.as_ref(), "No active editor found", dialect)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read(result).map(Self)
+    }
+}
+
+impl Answer for LatestSelection {
+    /// The text is cut at 256 KiB, between two characters.
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        written(self.0.as_ref(), "No selection available", dialect)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read(result).map(Self)
+    }
+}
+
+fn written(selection: Option<&Selection>, none: &str, dialect: Dialect) -> ToolResult<'static> {
+    #[derive(Serialize)]
+    struct Without<'a> {
+        success: bool,
+        message: &'a str,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct With<'a> {
+        success: bool,
+        text: &'a str,
+        file_path: &'a str,
+        selection: crate::ide::context::RangeOut,
+    }
+    #[derive(Serialize)]
+    struct Ranged<'a> {
+        file_path: &'a str,
+        text: &'a str,
+        range: Range,
+    }
+    let Some(Selection { text, file_path, range, .. }) = selection else {
+        return ToolResult::json(&Without { success: false, message: none });
+    };
+    let text = crate::text::truncate(text, crate::ide::MAX_SELECTION);
+    if dialect.rules().snake_case {
+        return ToolResult::json(&Ranged { file_path, text, range: *range });
+    }
+    ToolResult::json(&With { success: true, text, file_path, selection: (*range).into() })
+}
+
+fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
+    #[derive(Deserialize)]
+    struct Said {
+        success: Option<bool>,
+    }
+    let said: Said = read_json(result)?;
+    if said.success == Some(false) { Some(None) } else { read_json(result).map(Some) }
+}
+
+/// The answer of `get_cursor_position`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CursorPosition {
+    /// The path of the file that has the focus.
+    #[serde(alias = "filePath")]
+    pub file_path: String,
+    /// The line, from 0.
+    pub line: u32,
+    /// The column, from 0, in UTF-16 code units.
+    #[serde(alias = "character")]
+    pub column: u32,
+}
+
+impl CursorPosition {
+    /// The cursor is there.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>, position: Position) -> Self {
+        Self { file_path: file_path.into(), line: position.line, column: position.character }
+    }
+}
+
+impl Answer for CursorPosition {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::json(self)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read_json(result)
+    }
+}
+
+arguments! {
+    /// The arguments of `set_cursor_position`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetCursorPosition {
+        /// The path of the file; `None`: the one that has the focus.
+        pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"],
+        /// The line, from 0.
+        pub line: u32 = count["line"],
+        /// The column, from 0, in UTF-16 code units.
+        pub column: u32 = count["column", "character"],
+    }
+}
+
+impl SetCursorPosition {
+    /// Moves the cursor there, in the file that has the focus.
+    #[must_use]
+    pub const fn new(position: Position) -> Self {
+        Self { file_path: None, line: position.line, column: position.character }
+    }
+
+    /// Where to.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        Position::new(self.line, self.column)
+    }
+}
+
+arguments! {
+    /// The arguments of `set_selection`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetSelection {
+        /// The path of the file; `None`: the one that has the focus.
+        pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"],
+        /// What to select.
+        pub range: Range = range["range", "selection"],
+    }
+}
+
+impl SetSelection {
+    /// Selects this, in the file that has the focus.
+    #[must_use]
+    pub const fn new(range: Range) -> Self {
+        Self { file_path: None, range }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_selections_are_cut_between_characters() {
+        let max = crate::ide::MAX_SELECTION;
+        for (name, text, len) in [
+            ("at the limit", "x".repeat(max), max),
+            ("above", "x".repeat(max + 1), max),
+            ("é", "é".repeat(max), max),
+        ] {
+            let selection = CurrentSelection(Some(Selection::new("/a", Range::default(), text)));
+            let read = CurrentSelection::read(&selection.result(Dialect::VsCode)).unwrap().0.unwrap();
+            assert_eq!(read.text.len(), len, "{name}");
+        }
+    }
+}
