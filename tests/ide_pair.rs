@@ -426,6 +426,38 @@ fn an_editor_that_answers_nonsense_is_left() {
     }
 }
 
+/// Measured of the real client: all of this is understood or passed over.
+#[test]
+fn an_editor_may_send_binary_messages_batches_and_nonsense() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), at(0));
+    server.feed(at(0), &written(&mut client));
+    drain(&mut server);
+    server.accept(Some("mcp")).unwrap();
+    let oldest = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
+    server.sender().binary(oldest.as_bytes()).unwrap();
+    let said = [
+        r#"{"jsonrpc":"2.0","method":"selection_changed","params":{}}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
+        "nonsense",
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/a"}}"#,
+    ];
+    for text in said {
+        server.sender().binary(text.as_bytes()).unwrap();
+    }
+    client.feed(at(0), &written(&mut server));
+    let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
+    let expected = ["Ready(", "SelectionChanged(", "Violation(", "Violation(", "Violation(", "AtMentioned("];
+    assert_eq!(heard.len(), expected.len(), "{heard:?}");
+    assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
+    assert!(client.is_ready());
+    server.feed(at(0), &written(&mut client));
+    let answers = drain(&mut server).into_iter().filter(|event| format!("{event:?}").contains("result"));
+    assert_eq!(answers.count(), 0, "a batch is not answered");
+}
+
 #[test]
 fn an_editor_that_says_nothing_is_left_after_30_s() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));

@@ -215,6 +215,16 @@ pub enum DiagnosticsChanged {
     Now(FileDiagnostics),
 }
 
+impl DiagnosticsChanged {
+    /// Whether there are more problems than are sent.
+    pub(crate) fn is_cut(&self) -> bool {
+        match self {
+            Self::Stale { .. } => false,
+            Self::Now(file) => file.diagnostics.len() > MAX_DIAGNOSTICS,
+        }
+    }
+}
+
 impl Serialize for DiagnosticsChanged {
     /// As VS Code has it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -330,6 +340,17 @@ mod tests {
             }
         }
         assert!(serde_json::to_string(&InDialect(&now, Dialect::JetBrains)).unwrap().contains(r#""ERROR""#));
+    }
+
+    #[test]
+    fn a_thousand_changed_diagnostics_are_sent() {
+        use crate::ide::{Diagnostic, Severity};
+        for (count, sent, is_cut) in [(1000, 1000, false), (1001, 1000, true)] {
+            let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
+            let changed = DiagnosticsChanged::Now(FileDiagnostics::new("u", alloc::vec![problem; count]));
+            assert_eq!(serde_json::to_string(&changed).unwrap().matches("Hint").count(), sent);
+            assert_eq!(changed.is_cut(), is_cut, "{count}");
+        }
     }
 
     #[test]

@@ -13,6 +13,24 @@
 //! - [`LockFile`], [`locate`], [`matching`] and [`launch_env`] are discovery as pure values. No file, variable or
 //!   clock is read here; `ide-mcp-lockfile` does that.
 //!
+//! # From lock file to closed socket
+//!
+//! 1. The editor publishes its [`LockFile`]; the agent finds it, asks for a WebSocket with the token in a header, and is
+//!    let in or refused ([`Policy`]).
+//! 2. `initialize`, `notifications/initialized`, `ide_connected {pid}`: [`ServerEvent::Ready`], then
+//!    [`ServerEvent::IdeConnected`]. What is pushed before is lost on the real client (measured), so it waits here.
+//! 3. `tools/list` is answered with what the [`ToolSet`] lists. The model sees only `getDiagnostics` and `executeCode`; the
+//!    client calls `closeAllDiffTabs`, `close_tab` and `set_permission_mode` even where nothing is listed (measured).
+//! 4. The editor says what is selected ([`Server::select`]) and mentioned ([`Server::mention`]); the client lists the tools
+//!    again after each change of them, forgets the selection (measured), and is told it again.
+//! 5. A prompt begins with `closeAllDiffTabs`. An edit comes as [`ToolRequest::OpenDiff`] and waits for a person: the answer
+//!    is a [`DiffOutcome`], and the client writes the file. If the person decides in the terminal, `close_tab` is the only
+//!    sign of it (measured): the machine answers the diff and says [`ServerEvent::DiffClosed`].
+//! 6. After an edit the client asks for the problems ([`ToolRequest::GetDiagnostics`]), which have 400 ms.
+//! 7. The client closes with 1000, or is just gone: every open diff ends, then [`ServerEvent::Closed`].
+//!
+//! What goes over the wire in each case stands in docs/conformance.md in the repository, written by the tests.
+//!
 //! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there. What the real
 //! client does was measured (docs/evidence.md in the repository); where this module does something odd, that is why.
 

@@ -179,26 +179,29 @@ impl Server {
         self.say_unasked(Notice::AtMentioned, mention)
     }
 
-    /// Tells the client that the problems of files are others than before.
+    /// Tells the client that the problems of files are others than before. True if they were more than 1,000 and the
+    /// rest was left out.
     ///
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
-    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<(), SendError> {
+    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, SendError> {
         self.may_send()?;
-        self.say_unasked(Notice::DiagnosticsChanged, changed)
+        self.say_unasked(Notice::DiagnosticsChanged, changed)?;
+        Ok(changed.is_cut())
     }
 
-    /// Tells the client that the person looks at another file. The real client has no use for it; its text is cut at
-    /// 256 KiB, between two characters.
+    /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
+    /// above 256 KiB and was cut.
     ///
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
-    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<(), SendError> {
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, SendError> {
         self.may_send()?;
-        selection.cut(crate::ide::MAX_SELECTION);
-        self.say_unasked(Notice::ActiveEditorChanged, &selection)
+        let cut = selection.cut(crate::ide::MAX_SELECTION);
+        self.say_unasked(Notice::ActiveEditorChanged, &selection)?;
+        Ok(cut)
     }
 
     /// Sends a notification.

@@ -3,8 +3,8 @@
 use super::{Answer, read_json};
 use crate::ide::arguments::arguments;
 use crate::ide::{Dialect, Position, Range, Selection};
-use crate::mcp::ToolResult;
-use alloc::string::String;
+use crate::mcp::{Content, ToolResult};
+use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
 /// The answer of `getCurrentSelection`: what is selected, or the cursor; `None` if no editor has the focus.
@@ -18,7 +18,7 @@ pub struct CurrentSelection(pub Option<Selection>);
 pub struct LatestSelection(pub Option<Selection>);
 
 impl Answer for CurrentSelection {
-    /// The text is cut at 256 KiB, between two characters.
+    /// The text is cut at 256 KiB, between two characters; a second block says how much is missing.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         written(self.0.as_ref(), "No active editor found", dialect)
     }
@@ -29,7 +29,7 @@ impl Answer for CurrentSelection {
 }
 
 impl Answer for LatestSelection {
-    /// The text is cut at 256 KiB, between two characters.
+    /// The text is cut at 256 KiB, between two characters; a second block says how much is missing.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         written(self.0.as_ref(), "No selection available", dialect)
     }
@@ -62,11 +62,18 @@ fn written(selection: Option<&Selection>, none: &str, dialect: Dialect) -> ToolR
     let Some(Selection { text, file_path, range, .. }) = selection else {
         return ToolResult::json(&Without { success: false, message: none });
     };
-    let text = crate::text::truncate(text, crate::ide::MAX_SELECTION);
-    if dialect.rules().snake_case {
-        return ToolResult::json(&Ranged { file_path, text, range: *range });
+    let shown = crate::text::truncate(text, crate::ide::MAX_SELECTION);
+    let missing = text.len().saturating_sub(shown.len());
+    let text = shown;
+    let mut result = if dialect.rules().snake_case {
+        ToolResult::json(&Ranged { file_path, text, range: *range })
+    } else {
+        ToolResult::json(&With { success: true, text, file_path, selection: (*range).into() })
+    };
+    if missing > 0 {
+        result.content.push(Content::text(format!("{missing} more bytes are not shown")));
     }
-    ToolResult::json(&With { success: true, text, file_path, selection: (*range).into() })
+    result
 }
 
 fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
@@ -165,14 +172,20 @@ mod tests {
     #[test]
     fn long_selections_are_cut_between_characters() {
         let max = crate::ide::MAX_SELECTION;
-        for (name, text, len) in [
-            ("at the limit", "x".repeat(max), max),
-            ("above", "x".repeat(max + 1), max),
-            ("é", "é".repeat(max), max),
-        ] {
+        let cases = [
+            ("at the limit", "x".repeat(max), max, None),
+            ("above", "x".repeat(max + 1), max, Some("1 more bytes are not shown")),
+            ("within a character", "é".repeat(max / 2) + "é", max, Some("2 more bytes are not shown")),
+            ("before the limit", "x".repeat(max - 1) + "é", max - 1, Some("2 more bytes are not shown")),
+        ];
+        for (name, text, len, note) in cases {
             let selection = CurrentSelection(Some(Selection::new("/a", Range::default(), text)));
-            let read = CurrentSelection::read(&selection.result(Dialect::VsCode)).unwrap().0.unwrap();
-            assert_eq!(read.text.len(), len, "{name}");
+            for dialect in Dialect::ALL {
+                let result = selection.result(dialect);
+                assert_eq!(result.texts().nth(1), note, "{name} {dialect:?}");
+                let read = CurrentSelection::read(&result).unwrap().0.unwrap();
+                assert_eq!(read.text.len(), len, "{name} {dialect:?}");
+            }
         }
     }
 }

@@ -1,0 +1,412 @@
+//! What other editors say differently: protocol.md 4.4 and 4.5, and the direct methods.
+
+use super::row::{
+    Offers::{All, Nothing, These},
+    Proof::{Editor, Reads},
+    Row,
+    Step::*,
+    read, row,
+};
+use super::tools::selected;
+use ide_mcp::ide::{
+    CurrentSelection, Diagnostic, Diagnostics,
+    Dialect::{JetBrains, Obsidian, SnakeCase, VsCode},
+    DiffOutcome, DirectAnswer, FileDiagnostics, FilePaths, OpenEditors, OpenedFile, Position, Range,
+    Severity, TabClosed, Tool, WorkspaceFolders, WorkspaceInfo,
+};
+
+fn problems() -> Diagnostics {
+    let range = Range::new(Position::new(10, 5), Position::new(10, 8));
+    Diagnostics::new(vec![FileDiagnostics::new(
+        "file:///w/a",
+        vec![Diagnostic::new(Severity::Hint, range, "m")],
+    )])
+}
+
+pub const ROWS: &[Row] = &[
+    row(
+        "JetBrains, rejected",
+        "one block",
+        Editor(
+            JetBrains,
+            All,
+            &[
+                Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+                ),
+                Answers(|server, call| {
+                    server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+                }),
+                Result(&["DIFF_REJECTED"]),
+            ],
+        ),
+    ),
+    row(
+        "JetBrains, accepted",
+        "two blocks",
+        Editor(
+            JetBrains,
+            All,
+            &[
+                Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+                ),
+                Answers(|server, call| {
+                    server.decide(call, &DiffOutcome::Saved { contents: "x".into() }).unwrap()
+                }),
+                Result(&["FILE_SAVED", "x"]),
+            ],
+        ),
+    ),
+    row(
+        "JetBrains, close_tab",
+        "says whether there was one",
+        Editor(
+            JetBrains,
+            These(&[Tool::OpenDiff]),
+            &[
+                Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+                ),
+                Calls("close_tab", r#"{"tab_name":"t"}"#),
+                Hears("diff t TabClosed"),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"DIFF_REJECTED"}]}}"#,
+                ),
+                Result(&["OK"]),
+                Calls("close_tab", r#"{"tab_name":"t"}"#),
+                Result(&["Tab not found"]),
+            ],
+        ),
+    ),
+    row(
+        "JetBrains, openFile",
+        "OK, or what it says where there is none",
+        Editor(
+            JetBrains,
+            All,
+            &[
+                Calls("openFile", r#"{"filePath":"/w/a","makeFrontmost":true}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+                ),
+                Answers(|server, call| server.answer(call, &OpenedFile::in_front("/w/a", None)).unwrap()),
+                Result(&["OK"]),
+                Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/b", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+                ),
+                Answers(|server, call| {
+                    server.answer(call, &OpenedFile::NotFound { path: "/w/b".into() }).unwrap()
+                }),
+                Result(&["Project is closed or directory not found"]),
+            ],
+        ),
+    ),
+    row(
+        "JetBrains, severities",
+        "in capitals",
+        Editor(
+            JetBrains,
+            All,
+            &[
+                Calls("getDiagnostics", "{}"),
+                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                Answers(|server, call| server.answer(call, &problems()).unwrap()),
+                Result(&[
+                    r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"WEAK_WARNING","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#,
+                ]),
+            ],
+        ),
+    ),
+    row(
+        "JetBrains, unknown tool",
+        "-32601",
+        Editor(JetBrains, Nothing, &[Calls("getOpenEditors", "{}"), Refused(-32601, "getOpenEditors")]),
+    ),
+    row(
+        "JetBrains, ping",
+        "every 5 s of silence, 3 s to answer",
+        Editor(
+            JetBrains,
+            Nothing,
+            &[
+                At(5_000),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
+                Says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            ],
+        ),
+    ),
+    row(
+        "snake case, names",
+        "listed as open_file {file_path}",
+        Editor(
+            SnakeCase,
+            These(&[Tool::CheckDocumentDirty]),
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+                Wrote(
+                    r##"{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"check_document_dirty","description":"Check whether a file has changes that are not saved","inputSchema":{"type":"object","properties":{"file_path":{"type":"string","description":"Path of the file"}},"required":["file_path"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "snake case, list_opened_files",
+        "one path a line",
+        Editor(
+            SnakeCase,
+            All,
+            &[
+                Calls("list_opened_files", "{}"),
+                Hears("GetAllOpenedFilePaths"),
+                Answers(|server, call| server.answer(call, &FilePaths::new(vec!["/w/a".into()])).unwrap()),
+                Result(&["/w/a"]),
+            ],
+        ),
+    ),
+    row(
+        "snake case, get_selection",
+        "a range",
+        Editor(
+            SnakeCase,
+            All,
+            &[
+                Calls("get_selection", "{}"),
+                Hears("GetCurrentSelection"),
+                Answers(|server, call| server.answer(call, &CurrentSelection(Some(selected()))).unwrap()),
+                Result(&[
+                    r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
+                ]),
+            ],
+        ),
+    ),
+    row(
+        "snake case, get_diagnostics",
+        "one flat list",
+        Editor(
+            SnakeCase,
+            All,
+            &[
+                Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+                Answers(|server, call| server.answer(call, &problems()).unwrap()),
+                Result(&[
+                    r#"{"diagnostics":[{"file_path":"file:///w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
+                ]),
+            ],
+        ),
+    ),
+    row(
+        "any dialect is understood",
+        "open_file at an editor that says openFile",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("open_file", r#"{"file_path":"/w/a"}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+                ),
+                Calls("get_workspace_folders", "{}"),
+                Hears("GetWorkspaceFolders"),
+            ],
+        ),
+    ),
+    row(
+        "readFile",
+        "the text is the result",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
+                Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
+                Answers(|server, call| {
+                    server.respond_direct(call, &DirectAnswer::Contents("x".into())).unwrap()
+                }),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
+            ],
+        ),
+    ),
+    row(
+        "readFile, out of the workspace",
+        "P1, P4: -32603 with the reason, and nobody is asked",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path \"a/../../q\" is refused: it leaves the workspace with .."}}"#,
+                ),
+                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path \"~/q\" is refused: a leading ~ is not expanded"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "readFile, failed",
+        "-32603 and what went wrong",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+                Hears(r#"ReadFile(ReadFile { path: "a" })"#),
+                Answers(|server, call| {
+                    server.fail(call, -32603, "failed to read file: File not found").unwrap()
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "writeFile",
+        "is told with its text",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
+                Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
+                Answers(|server, call| server.respond_direct(call, &DirectAnswer::Written).unwrap()),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
+                Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"the argument content is missing at line 1 column 12"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "listFiles",
+        "all, or those of a pattern",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
+                Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
+                Answers(|server, call| {
+                    server.respond_direct(call, &DirectAnswer::Files(vec!["a.js".into()])).unwrap()
+                }),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
+            ],
+        ),
+    ),
+    row(
+        "getWorkspaceInfo",
+        "what the workspace is",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
+                Hears("GetWorkspaceInfo"),
+                Answers(|server, call| {
+                    let info = WorkspaceInfo::new(
+                        "workspace-name",
+                        "/absolute/path/to/workspace",
+                        150,
+                        "obsidian-vault",
+                    );
+                    server.respond_direct(call, &DirectAnswer::Workspace(info)).unwrap();
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":4,"result":{"name":"workspace-name","path":"/absolute/path/to/workspace","fileCount":150,"type":"obsidian-vault"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "getOpenFiles",
+        "paths",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
+                Hears("GetOpenFiles"),
+                Answers(|server, call| server.respond_direct(call, &DirectAnswer::Files(vec![])).unwrap()),
+                Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
+            ],
+        ),
+    ),
+    row(
+        "getCurrentFile",
+        "a path, or null",
+        Editor(
+            Obsidian,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
+                Hears("GetCurrentFile"),
+                Answers(|server, call| {
+                    server.respond_direct(call, &DirectAnswer::CurrentFile(None)).unwrap()
+                }),
+                Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
+            ],
+        ),
+    ),
+    row(
+        "direct methods, by default",
+        "-32601: they are off",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: readFile"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "read: flat diagnostics",
+        "by file",
+        Reads(
+            read::<Diagnostics>,
+            &[r#"{"diagnostics":[{"file_path":"a","line":10,"column":5,"severity":"ERROR","message":"m"}]}"#],
+            r#"Some(Diagnostics { files: [FileDiagnostics { uri: "a", lines_in_file: None, diagnostics: [Diagnostic { message: "m", severity: Error, range: Range { start: Position { line: 10, character: 5 }, end: Position { line: 10, character: 5 } }, source: None, code: None }] }] })"#,
+        ),
+    ),
+    row(
+        "read: folders as texts",
+        "with names and URIs",
+        Reads(
+            read::<WorkspaceFolders>,
+            &[r#"{"folders":["/w/p"]}"#],
+            r#"Some(WorkspaceFolders { folders: [WorkspaceFolder { name: "p", uri: "file:///w/p", path: "/w/p" }] })"#,
+        ),
+    ),
+    row(
+        "read: editors instead of tabs",
+        "as tabs",
+        Reads(
+            |result| {
+                format!("{:?}", ide_mcp::ide::Answer::read(result).map(|open: OpenEditors| open.tabs.len()))
+            },
+            &[r#"{"editors":[{"uri":"file:///w/a","name":"a","path":"/w/a"}]}"#],
+            "Some(1)",
+        ),
+    ),
+    row(
+        "read: a verdict in one block",
+        "FILE_SAVED without a text is none",
+        Reads(read::<DiffOutcome>, &["FILE_SAVED"], "None"),
+    ),
+    row(
+        "read: Tab not found",
+        "as such",
+        Reads(read::<TabClosed>, &["Tab not found"], "Some(TabClosed { found: false })"),
+    ),
+];

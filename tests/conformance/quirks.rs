@@ -1,0 +1,308 @@
+//! Q1 to Q42 of protocol.md section 6.
+
+use super::row::{
+    Offers::{All, Nothing, These},
+    Proof::{Editor, Elsewhere, Reads, Test},
+    Row,
+    Step::*,
+    row,
+};
+use ide_mcp::{
+    ide::{Dialect::VsCode, Tool},
+    mcp::ToolResult,
+};
+
+const EDITOR: &str = "tests/ide_server.rs";
+const HOST: &str = "tests/ide_host.rs";
+const REFUSALS: &str = "tests/ide_refusals.rs";
+
+pub const ROWS: &[Row] = &[
+    row(
+        "Q1",
+        "mcp is chosen where it is offered",
+        Test(REFUSALS, "h4_the_sub_protocol_is_chosen_and_never_echoed"),
+    ),
+    row("Q2", "a verdict has two blocks", Test(EDITOR, "a_verdict_is_answered_once_and_ends_the_diff")),
+    row(
+        "Q3",
+        "the editor never writes the file",
+        Elsewhere("`DiffOutcome` has no step that writes, and says why"),
+    ),
+    row(
+        "Q4",
+        "a diff that nobody handles is no verdict",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
+                ),
+                Refused(-32601, "openDiff"),
+            ],
+        ),
+    ),
+    row(
+        "Q5",
+        "the client hides its own diff once an editor is attached",
+        Elsewhere("the client does: handle `Tool::OpenDiff`, or tell the person to set `diffTool: terminal`"),
+    ),
+    row(
+        "Q6",
+        "some clients open no diff at all",
+        Elsewhere("the client does; `Server::open_diffs` shows what is open"),
+    ),
+    row(
+        "Q7",
+        "closeAllDiffTabs ends the diffs of its client and no others",
+        Test(HOST, "i35_a_call_is_answered_where_it_came_from"),
+    ),
+    row(
+        "Q8",
+        "whatever ends a diff is told, once",
+        Test(EDITOR, "j08_every_ending_of_the_connection_ends_everything_once"),
+    ),
+    row(
+        "Q9",
+        "close_tab comes twice, with any name, byte for byte",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[
+                Calls("close_tab", r#"{"tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#),
+                Result(&["TAB_CLOSED"]),
+                Calls("close_tab", r#"{"tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#),
+                Result(&["TAB_CLOSED"]),
+            ],
+        ),
+    ),
+    row(
+        "Q10",
+        "answers come in any order",
+        Test(HOST, "eight_open_diffs_on_both_do_not_hold_up_the_diagnostics"),
+    ),
+    row(
+        "Q11",
+        "stale variables of an outer editor are removed",
+        Test("src/ide/launch_env.rs", "what_an_outer_editor_left_is_replaced_or_removed"),
+    ),
+    row(
+        "Q12",
+        "loopback is merged into no_proxy and NO_PROXY",
+        Test("src/ide/launch_env.rs", "loopback_is_merged_into_what_was_there"),
+    ),
+    row(
+        "Q13",
+        "a linked folder is listed in both forms",
+        Test("adapters/lockfile/tests/folders.rs", "a_folder_behind_a_link_is_listed_in_both_forms"),
+    ),
+    row(
+        "Q14",
+        "drives in either case, runningInWindows is written",
+        Test("src/ide/matching.rs", "containment_goes_by_component"),
+    ),
+    row(
+        "Q15",
+        "WSL: a process that cannot be seen is not dead",
+        Test("adapters/lockfile/tests/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
+    ),
+    row(
+        "Q16",
+        "directories follow variables that are handed in",
+        Test("src/ide/locate.rs", "the_directories_follow_the_variables"),
+    ),
+    row(
+        "Q17",
+        "stale lock files are reported and left to their owner; dead sockets end",
+        Test("adapters/lockfile/tests/scan.rs", "every_lock_file_is_reported_and_none_deleted"),
+    ),
+    row(
+        "Q18",
+        "whoever slept pings again before giving up",
+        Test("src/ws/pulse.rs", "whoever_has_slept_pings_again_first"),
+    ),
+    row("Q19", "pings can be off, and any byte is life", Test("src/ws/pulse.rs", "any_byte_is_life")),
+    row(
+        "Q20",
+        "a lock file that vanished comes back with the same port and token",
+        Test("adapters/lockfile/tests/publish.rs", "a_file_that_vanished_comes_back_the_same"),
+    ),
+    row(
+        "Q21",
+        "several clients; one too many gets 503",
+        Test(HOST, "sixteen_are_let_in_and_the_next_is_told_that_it_is_full"),
+    ),
+    row(
+        "Q22",
+        "selections to all, mentions to one",
+        Test(HOST, "mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order"),
+    ),
+    row(
+        "Q23",
+        "a malformed frame ends the connection with its code",
+        Test("tests/ws_frames.rs", "violations_have_the_close_codes_of_the_rfc"),
+    ),
+    row(
+        "Q24",
+        "fragments, and pings between them",
+        Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
+    ),
+    row("Q25", "64 MiB a message", Test("tests/ws_frames.rs", "a_message_may_be_as_long_as_the_limit")),
+    row(
+        "Q25 diagnostics",
+        "1,000 diagnostics, and a note",
+        Test("src/ide/tool/diagnostics.rs", "a_thousand_diagnostics_are_shown_and_the_rest_counted"),
+    ),
+    row(
+        "Q26",
+        "an editor takes no binary message",
+        Test(EDITOR, "peers_that_break_the_rules_are_told_which"),
+    ),
+    row(
+        "Q27",
+        "lines and columns from 0, columns in UTF-16",
+        Test("src/ide/position.rs", "places_and_bytes_agree"),
+    ),
+    row(
+        "Q28",
+        "lines of a mention from 0, the last one included",
+        Test("src/ide/context.rs", "mentions_have_both_lines_or_none"),
+    ),
+    row(
+        "Q29",
+        "a long selection is cut between characters",
+        Test(EDITOR, "a_selection_is_cut_at_256_kib_between_characters"),
+    ),
+    row(
+        "Q30",
+        "any spelling of a file, which the application echoes",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("getDiagnostics", r#"{"uri":"/w/a b"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a b") })"#),
+                Calls("getDiagnostics", r#"{"uri":"_claude_fs_right:/w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
+            ],
+        ),
+    ),
+    row(
+        "Q31",
+        "getDiagnostics is answered empty after 400 ms",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("getDiagnostics", "{}"),
+                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                At(399),
+                At(400),
+                Result(&["[]"]),
+                Hears("ended Expired"),
+            ],
+        ),
+    ),
+    row(
+        "Q32",
+        "only what is handled is listed",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#),
+            ],
+        ),
+    ),
+    row(
+        "Q33",
+        "tools may be handled and not listed",
+        Test("src/ide/toolset.rs", "tools_are_called_by_the_names_of_every_dialect"),
+    ),
+    row(
+        "Q34",
+        "set_permission_mode is answered; other unknown tools are refused",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls("set_permission_mode", r#"{"mode":"acceptEdits"}"#),
+                Hears(r#"PermissionMode { mode: "acceptEdits" }"#),
+                Result(&["OK"]),
+                Calls("brand_new", "{}"),
+                Refused(-32602, "tool brand_new not found"),
+            ],
+        ),
+    ),
+    row(
+        "Q35",
+        "what must not be seen is not selected",
+        Elsewhere("the application decides what it hands to `select`"),
+    ),
+    row(
+        "Q36",
+        "preview and makeFrontmost come as they are said",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("openFile", r#"{"filePath":"/w/a","preview":true,"makeFrontmost":false}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: true, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
+                ),
+            ],
+        ),
+    ),
+    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n1_web_pages")),
+    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n2_hosts")),
+    row(
+        "Q38",
+        "a client that is gone is an ending like others",
+        Test("tests/turn.rs", "a_reset_ends_the_connection_at_once"),
+    ),
+    row(
+        "Q39",
+        "the system chooses the port",
+        Test("adapters/mio/tests/server.rs", "many_servers_start_at_once_on_ports_of_their_own"),
+    ),
+    row(
+        "Q40",
+        "ids are echoed as they are; null is none",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+                Says(r#"{"jsonrpc":"2.0","id":"\u0041","method":"ping"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":"\u0041","result":{}}"#),
+                Says(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"close_tab"}}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the argument tab_name is missing at line 1 column 2"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "Q40 null",
+        "a request with the id null is reported and not answered",
+        Test("tests/mcp_vectors.rs", "j11_what_has_no_id_has_no_answer"),
+    ),
+    row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
+    row("Q41 more", "and nulls where nothing is", Test("src/mcp/content.rs", "results_are_read_tolerantly")),
+    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n2_hosts")),
+];
+
+/// The same result as a peer writes it that leaves nothing out.
+fn told(result: &ToolResult<'_>) -> String {
+    let text = result.texts().next().unwrap_or_default();
+    let said = format!(
+        r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":false,"structuredContent":null}}"#
+    );
+    let raw: Box<serde_json::value::RawValue> = serde_json::from_str(&said).unwrap();
+    let read = ToolResult::read(&raw).unwrap();
+    assert!(!read.is_error);
+    read.texts().collect()
+}
