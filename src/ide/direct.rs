@@ -1,5 +1,7 @@
 //! The methods of the Obsidian dialect: requests of their own instead of tools, on files of one folder.
 //!
+//! They are served within an MCP session, as everything is: before `initialize` they are refused with -32600.
+//!
 //! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
 //! component by whole component: `..` and a leading `~` are refused with -32603, `a..b` and `foo~` are good names, and
 //! nothing is expanded. **Links are not seen here**: whoever reads or writes resolves what the path leads to, or its

@@ -9,7 +9,7 @@ use super::row::{
 };
 use super::tools::selected;
 use ide_mcp::ide::{
-    CurrentSelection, Diagnostic, Diagnostics,
+    ClosedDiffTabs, CurrentSelection, Diagnostic, Diagnostics,
     Dialect::{JetBrains, Obsidian, SnakeCase, VsCode},
     DiffOutcome, DirectAnswer, FileDiagnostics, FilePaths, OpenEditors, OpenedFile, Position, Range,
     Severity, TabClosed, Tool, WorkspaceFolders, WorkspaceInfo,
@@ -408,5 +408,118 @@ pub const ROWS: &[Row] = &[
         "read: Tab not found",
         "as such",
         Reads(read::<TabClosed>, &["Tab not found"], "Some(TabClosed { found: false })"),
+    ),
+    row(
+        "4.5, startLine and endLine",
+        "lines from 1",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("openFile", r#"{"filePath":"/w/a","startLine":3,"endLine":4}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: Some(3), end_line: Some(4) })"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "4.5, getDiagnostics with filePath",
+        "as uri",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("getDiagnostics", r#"{"filePath":"/w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+            ],
+        ),
+    ),
+    row(
+        "4.5, arguments that nobody knows",
+        "are passed over",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),
+                Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
+            ],
+        ),
+    ),
+    row(
+        "4.5, read: FILE_OPENED",
+        "opened",
+        Reads(read::<OpenedFile>, &["FILE_OPENED"], r#"Some(InFront { path: "", note: None })"#),
+    ),
+    row(
+        "4.5, read: another word for a closed tab",
+        "closed",
+        Reads(read::<TabClosed>, &["Tab closed successfully"], "Some(TabClosed { found: true })"),
+    ),
+    row(
+        "4.5, read: closed as JSON",
+        "with its number",
+        Reads(read::<ClosedDiffTabs>, &[r#"{"closed":3}"#], "Some(ClosedDiffTabs { count: 3 })"),
+    ),
+    row(
+        "4.5, read: a bare number of closed tabs",
+        "as it is",
+        Reads(read::<ClosedDiffTabs>, &["0"], "Some(ClosedDiffTabs { count: 0 })"),
+    ),
+    row(
+        "4.5, read: a selection that is null",
+        "none",
+        Reads(read::<CurrentSelection>, &[r#"{"selection":null}"#], "Some(CurrentSelection(None))"),
+    ),
+    row(
+        "4.5, read: openEditors instead of tabs",
+        "as tabs",
+        Reads(
+            |result| {
+                format!(
+                    "{:?}",
+                    ide_mcp::ide::Answer::read(result).map(|open: OpenEditors| open.tabs[0].uri.clone())
+                )
+            },
+            &[
+                r#"{"openEditors":[{"filePath":"/w/a","fileUrl":"file:///w/a","isActive":true,"isDirty":false}]}"#,
+            ],
+            r#"Some("file:///w/a")"#,
+        ),
+    ),
+    row(
+        "4.5, read: folders as a bare list",
+        "with names and URIs",
+        Reads(
+            read::<WorkspaceFolders>,
+            &[r#"["/w/p"]"#],
+            r#"Some(WorkspaceFolders { folders: [WorkspaceFolder { name: "p", uri: "file:///w/p", path: "/w/p" }] })"#,
+        ),
+    ),
+    row(
+        "4.5, read: a diagnostic in each block",
+        "not understood: its columns begin at 1, which nothing says",
+        Reads(
+            read::<Diagnostics>,
+            &[r#"{"filePath":"/w/a","line":1,"character":1,"severity":1,"message":"m","source":"s"}"#],
+            "None",
+        ),
+    ),
+    row(
+        "4.5, read: DIFF_ACCEPTED, keep",
+        "no verdicts",
+        Reads(read::<DiffOutcome>, &["DIFF_ACCEPTED", "keep"], "None"),
+    ),
+    row(
+        "4.3, read: a rejection in one block",
+        "rejected",
+        Reads(read::<DiffOutcome>, &["DIFF_REJECTED"], r#"Some(Rejected { tab_name: "" })"#),
+    ),
+    row("4.3, read: TAB_CLOSED as a verdict", "none", Reads(read::<DiffOutcome>, &["TAB_CLOSED"], "None")),
+    row(
+        "4.3, read: a text that was edited",
+        "as it was edited, to the byte",
+        Reads(read::<DiffOutcome>, &["FILE_SAVED", "a\r\nb"], r#"Some(Saved { contents: "a\r\nb" })"#),
     ),
 ];

@@ -241,7 +241,7 @@ impl Server {
     }
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them.
+    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it.
     ///
     /// # Errors
     ///

@@ -82,7 +82,12 @@ fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
         success: Option<bool>,
     }
     let said: Said = read_json(result)?;
-    if said.success == Some(false) { Some(None) } else { read_json(result).map(Some) }
+    if said.success == Some(false) {
+        return Some(None);
+    }
+    // A selection is in a file; some say without `success` that there is none.
+    let selection: Selection = read_json(result)?;
+    Some(Some(selection).filter(|selection| !selection.file_path.is_empty()))
 }
 
 /// The answer of `get_cursor_position`.
