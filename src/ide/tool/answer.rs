@@ -45,3 +45,79 @@ impl ToolResult<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{
+        ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome,
+        DocumentSaved, DocumentState, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
+        OpenedFile, OpenedFiles, OutputBlock, Position, Range, Reformatted, Selection, Severity, TabClosed,
+        WorkspaceFolder, WorkspaceFolders,
+    };
+    use alloc::vec;
+    use core::fmt::Debug;
+
+    fn comes_back<A: Answer + PartialEq + Debug>(answer: A, dialects: &[Dialect]) {
+        for dialect in dialects {
+            let result = answer.result(*dialect);
+            assert_eq!(A::read(&result).as_ref(), Some(&answer), "{dialect:?}");
+            assert_eq!(A::read(&ToolResult::error("failed")), None);
+        }
+    }
+
+    #[test]
+    fn answers_are_read_as_they_were_given() {
+        use Dialect::{JetBrains, SnakeCase, VsCode};
+        let all = &Dialect::ALL;
+        let range = Range::new(Position::new(1, 2), Position::new(3, 4));
+        let mut selection = Selection::new("/a", range, "é\n");
+        comes_back(CurrentSelection(Some(selection.clone())), all);
+        comes_back(CurrentSelection(None), all);
+        selection.text.clear();
+        comes_back(LatestSelection(Some(selection)), all);
+        comes_back(LatestSelection(None), all);
+        comes_back(DiffOutcome::Saved { contents: "a\r\n".into() }, all);
+        comes_back(DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, &[VsCode]);
+        comes_back(DiffOutcome::Rejected { tab_name: "".into() }, &[JetBrains, SnakeCase]);
+        comes_back(TabClosed::new(true), all);
+        comes_back(TabClosed::new(false), &[JetBrains, SnakeCase]);
+        comes_back(ClosedDiffTabs::new(3), all);
+        comes_back(OpenedFile::in_front("/a b", None), &[VsCode]);
+        comes_back(OpenedFile::in_background("/a b", "rust", 3), &[VsCode]);
+        comes_back(OpenedFile::NotFound { path: "".into() }, &[JetBrains, SnakeCase]);
+        comes_back(OpenedFiles::new(vec!["/a".into(), "/b".into()]), all);
+        comes_back(FilePaths::new(vec!["/a".into(), "/b".into()]), all);
+        comes_back(FilePaths::default(), all);
+        comes_back(Reformatted::new(true), all);
+        comes_back(Reformatted::new(false), &[JetBrains, SnakeCase]);
+        comes_back(CursorPosition::new("/a", Position::new(1, 2)), all);
+        comes_back(Done, all);
+        let mut tab = EditorTab::new("file:///a", "a", "rust");
+        (tab.is_active, tab.file_name, tab.view_column) = (true, Some("/a".into()), Some(1));
+        comes_back(OpenEditors::new(vec![tab, EditorTab::default()]), all);
+        comes_back(
+            WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p"), WorkspaceFolder::new("/q")]),
+            all,
+        );
+        comes_back(WorkspaceFolders::default(), all);
+        let file_path = || "/a".into();
+        comes_back(DocumentState::Open { file_path: file_path(), is_dirty: true, is_untitled: false }, all);
+        comes_back(DocumentState::NotOpen { file_path: file_path() }, all);
+        comes_back(
+            DocumentSaved::Open { file_path: file_path(), saved: false, message: "read-only".into() },
+            all,
+        );
+        comes_back(DocumentSaved::NotOpen { file_path: file_path() }, all);
+        let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
+        comes_back(CodeOutput::new(vec![OutputBlock::Text("1".into()), image]), all);
+        let mut problem = Diagnostic::new(Severity::Hint, range, "m\"");
+        (problem.source, problem.code) = (Some("s".into()), Some("7".into()));
+        let mut file = FileDiagnostics::new("file:///a", vec![problem]);
+        file.lines_in_file = Some(9);
+        comes_back(Diagnostics::new(vec![file, FileDiagnostics::new("b", vec![])]), &[VsCode, JetBrains]);
+        let place = Range::new(Position::new(1, 2), Position::new(1, 2));
+        let flat = FileDiagnostics::new("/a", vec![Diagnostic::new(Severity::Information, place, "m")]);
+        comes_back(Diagnostics::new(vec![flat]), all);
+    }
+}

@@ -431,6 +431,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_in_any_dialect_is_read_the_same() {
+        arbtest::arbtest(|u| {
+            let (tool, dialect) = (*u.choose(&Tool::ALL)?, *u.choose(&Dialect::ALL)?);
+            let schema: Value = serde_json::from_str(&tool.spec(dialect).input_schema).unwrap();
+            let mut arguments = Map::new();
+            for (name, property) in schema["properties"].as_object().unwrap() {
+                let text: &str = u.arbitrary()?;
+                let value = if property["type"] == "string" { text.into() } else { sample(property) };
+                arguments.insert(name.clone(), value);
+            }
+            // Some of them say nothing, and then too little may be said.
+            if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
+                let written = serde_json::to_value(request.arguments(dialect)).unwrap();
+                let again = ToolRequest::read(tool, written.clone()).unwrap();
+                assert_eq!(serde_json::to_value(again.arguments(dialect)).unwrap(), written);
+                assert_eq!(alloc::format!("{again:?}"), alloc::format!("{request:?}"));
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
     fn every_name_is_that_of_one_tool() {
         let mut names = Vec::new();
         for tool in Tool::ALL {
