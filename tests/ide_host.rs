@@ -18,7 +18,7 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, ServerEvent, Tool,
+        ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, Selected, ServerEvent, Tool,
         ToolRequest, ToolSet,
     },
     mcp::{Outcome, Timeout, ToolResult},
@@ -255,7 +255,7 @@ fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
     let deaf = editors.open();
     for (millis, text) in [(100, "a"), (120, "ab"), (149, "abc")] {
         editors.at(millis);
-        assert!(!editors.host.select(editors.now, selection(text)));
+        assert_eq!(editors.host.select(editors.now, selection(text)), Selected::Whole);
         assert_eq!(editors.poll(), NOTHING);
     }
     assert_eq!(editors.host.deadline(), Some(at(199)), "50 ms after the last");
@@ -313,7 +313,7 @@ fn without_a_debounce_every_selection_goes_at_once() {
         editors.poll();
         assert_eq!(editors.selections(conn), [text]);
     }
-    assert!(editors.host.select(editors.now, selection(&"x".repeat(262_145))), "it was cut");
+    assert_eq!(editors.host.select(editors.now, selection(&"x".repeat(262_145))), Selected::Cut);
 }
 
 #[test]

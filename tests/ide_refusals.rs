@@ -120,7 +120,7 @@ fn every_fault_has_its_answer_and_the_first_of_two_answers() {
 }
 
 #[test]
-fn other_forms_of_a_malformed_head() {
+fn n03_other_forms_of_a_malformed_head() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
         ("N3: absolute form", head(&[("GET /", "GET http://evil/")]), NOT_A_PATH),
         ("N3: authority form", head(&[("GET /", "GET evil:80")]), NOT_A_PATH),
@@ -134,7 +134,7 @@ fn other_forms_of_a_malformed_head() {
 }
 
 #[test]
-fn a_head_that_is_not_complete_in_time() {
+fn h01_a_head_that_is_not_complete_in_time() {
     // Neither faults that are in it already nor bytes that still come prolong the time.
     for change in [("GET", "GET"), FAULTS[1].1, FAULTS[4].1, FAULTS[7].1] {
         let mut head = head(&[change]);
@@ -159,7 +159,7 @@ fn a_head_that_is_not_complete_in_time() {
 }
 
 #[test]
-fn the_limit_of_a_head_is_8_kib() {
+fn h02_the_limit_of_a_head_is_8_kib() {
     let padded = |len: usize| with(&format!("X: {}", "x".repeat(len - HEAD.len() - "X: \r\n".len())));
     assert_eq!(padded(8192).len(), 8192);
     assert_eq!(answer(&padded(8192)), ACCEPTED);
@@ -187,7 +187,7 @@ fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
 }
 
 #[test]
-fn n1_web_pages() {
+fn n01_web_pages() {
     let refused = [
         "Origin: https://evil.example",
         "Origin: null",
@@ -221,7 +221,7 @@ fn n1_web_pages() {
 }
 
 #[test]
-fn n2_hosts() {
+fn n02_hosts() {
     const OURS: &str = "Host: 127.0.0.1:41111\r\n";
     let cases = [
         ("Host: localhost:41111\r\n", ACCEPTED),
@@ -266,7 +266,7 @@ fn n2_hosts() {
 }
 
 #[test]
-fn h4_the_sub_protocol_is_chosen_and_never_echoed() {
+fn h04_the_sub_protocol_is_chosen_and_never_echoed() {
     const LINE: &str = "Sec-WebSocket-Protocol: mcp\r\n";
     let spaces = format!("Sec-WebSocket-Protocol: b{}x\r\n", " ".repeat(6 * 1024));
     let without = ACCEPTED.replace(LINE, "");
@@ -298,7 +298,7 @@ fn h4_the_sub_protocol_is_chosen_and_never_echoed() {
 }
 
 #[test]
-fn h6_what_follows_the_head_counts_only_if_it_is_good() {
+fn h06_what_follows_the_head_counts_only_if_it_is_good() {
     for (name, change, accepted) in [
         ("bad token", FAULTS[7].1, false),
         ("bad host", FAULTS[4].1, false),
@@ -325,7 +325,7 @@ fn h6_what_follows_the_head_counts_only_if_it_is_good() {
 }
 
 #[test]
-fn h8_all_wrong_tokens_are_answered_alike() {
+fn h08_all_wrong_tokens_are_answered_alike() {
     let field = format!("X-Claude-Code-Ide-Authorization: {TOKEN}\r\n");
     let flipped = |at: usize| {
         let mut token = TOKEN.to_owned().into_bytes();
@@ -379,7 +379,7 @@ fn without_authentication_a_token_means_nothing_and_browsers_stay_out() {
 }
 
 #[test]
-fn h9_a_refused_peer_is_not_heard_any_more() {
+fn h09_a_refused_peer_is_not_heard_any_more() {
     let mut editor = Editor::new(config());
     let events = editor.feed(&head(&[FAULTS[7].1]));
     assert_eq!(events.len(), 1);
@@ -394,7 +394,7 @@ fn h9_a_refused_peer_is_not_heard_any_more() {
 }
 
 #[test]
-fn h9_an_answer_that_is_not_read_is_given_up_after_2_s() {
+fn h09_an_answer_that_is_not_read_is_given_up_after_2_s() {
     let mut editor = Editor::new(config());
     editor.feed(&head(&[FAULTS[7].1]));
     editor.at(1_999);

@@ -106,7 +106,7 @@ fn a_head_may_be_as_long_as_the_limit_and_not_one_byte_longer() {
 }
 
 #[test]
-fn a_head_may_have_64_fields_and_not_65() {
+fn h03_a_head_may_have_64_fields_and_not_65() {
     let with = |count: usize| HEAD.replace("Host", &format!("{}Host", "a: b\r\n".repeat(count - 5)));
     assert_eq!(answer(&ws::Limits::default(), with(64).as_bytes(), "64"), 101);
     assert_eq!(answer(&ws::Limits::default(), with(65).as_bytes(), "65"), 431);
@@ -182,7 +182,7 @@ fn what_comes_behind_a_refused_head_is_dropped() {
 }
 
 #[test]
-fn a_second_head_is_no_head() {
+fn h10_a_second_head_is_no_head() {
     // The first answer was not even written when the second request came.
     let (code, events) = server_with(&ws::Limits::default(), [(HEAD.to_owned() + HEAD).as_bytes()]);
     assert_eq!(code, 101);
@@ -244,7 +244,7 @@ fn a_stranger_costs_no_more_than_a_head() {
 }
 
 #[test]
-fn a_head_costs_its_length_even_a_byte_at_a_time() {
+fn h02_a_head_costs_its_length_even_a_byte_at_a_time() {
     let mut limits = ws::Limits::default();
     limits.head = 1 << 20;
     let found = cost::four_times_is_four_times(|times| {

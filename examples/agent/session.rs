@@ -3,12 +3,12 @@
 use crate::find::Editor;
 use getrandom::SysRng;
 use ide_mcp::Time;
+use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolRequest};
 use ide_mcp::mcp::{self, Implementation, Outcome};
 use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::display_safe;
 use serde_json::value::RawValue;
 use std::net::Ipv4Addr;
 use std::process;

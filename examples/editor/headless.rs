@@ -9,8 +9,8 @@ use crate::report::{Event, Report};
 use crate::workspace::Workspace;
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selection, ServerEvent,
-    ToolRequest,
+    Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selected, Selection,
+    ServerEvent, ToolRequest,
 };
 use ide_mcp::mcp::ToolResult;
 
@@ -165,7 +165,7 @@ impl Headless {
     }
 
     fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
-        if host.select(now, selection) {
+        if host.select(now, selection) == Selected::Cut {
             self.report.error("the selected text is longer than 256 KiB and was cut");
         }
     }

@@ -1,6 +1,6 @@
 //! Lines to standard output, and complaints to standard error.
 
-use crate::safe::{display_safe_lines, is_unsafe};
+use ide_mcp::ide::{display_safe_lines, is_display_unsafe as is_unsafe};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;

@@ -2,7 +2,8 @@
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
 use super::{
-    AuthToken, DiagnosticsChanged, Dialect, DirectRequest, Mention, Notice, Selection, Tool, ToolRequest,
+    AuthToken, DiagnosticsChanged, Dialect, DirectRequest, LockFile, Mention, Notice, Selection, Tool,
+    ToolRequest, Transport,
 };
 use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
@@ -48,6 +49,14 @@ impl ClientConfig {
             session: mcp::ClientConfig::new(info),
             limits,
         }
+    }
+
+    /// The client `info`, attaching to the editor that this lock file for `port` is of; `None` if that does not speak
+    /// WebSocket. What [`choose`](super::matching::choose) accepts does.
+    #[must_use]
+    pub fn of_lock_file(info: Implementation, port: u16, file: &LockFile) -> Option<Self> {
+        let speaks = file.transport == Transport::WebSocket;
+        speaks.then(|| Self::new(info, port, file.auth_token.clone()))
     }
 }
 

@@ -82,7 +82,7 @@ mod tests {
     type Inherited = &'static [(&'static str, &'static str)];
 
     #[test]
-    fn loopback_is_merged_into_what_was_there() {
+    fn l12_loopback_is_merged_into_what_was_there() {
         let cases: &[(&str, Inherited, &str)] = &[
             ("nothing", &[], "localhost,127.0.0.1,::1"),
             ("empty", &[("no_proxy", "")], "localhost,127.0.0.1,::1"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_outer_editor_left_is_replaced_or_removed() {
+    fn l12_what_an_outer_editor_left_is_replaced_or_removed() {
         let inherited = [
             ("PATH", "/bin"),
             ("CLAUDE_CODE_SSE_PORT", "1"),

@@ -7,6 +7,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::LockForm;
+use super::paths::{is_absolute, is_windows};
+
 /// The ordered candidate directories. The first is where to publish; a client reads all of them.
 ///
 /// The real client looks into `$CLAUDE_CONFIG_DIR/ide` if that variable is set, else into `~/.claude/ide`, and nowhere
@@ -71,6 +74,17 @@ pub struct Candidate {
     pub source: Source,
 }
 
+impl Candidate {
+    /// The kind of files that are there.
+    #[must_use]
+    pub const fn form(&self) -> LockForm {
+        match self.source {
+            Source::ClaudeCode => LockForm::Project,
+            Source::ConfigDir | Source::Home | Source::Xdg => LockForm::Lock,
+        }
+    }
+}
+
 /// Why a directory is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -123,20 +137,6 @@ impl fmt::Display for LocateError {
 
 impl core::error::Error for LocateError {}
 
-/// Whether a path is absolute, in the form of either family of systems: `/x`, `C:\x`, `C:/x` or `\\server\x`.
-pub(super) fn is_absolute(path: &str) -> bool {
-    path.starts_with('/') || is_windows(path)
-}
-
-/// Whether a path has the form of an absolute one on Windows.
-pub(super) fn is_windows(path: &str) -> bool {
-    match path.as_bytes() {
-        [b'\\', b'\\', ..] => true,
-        [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
-        _ => false,
-    }
-}
-
 fn absolute<'a>(variable: &'static str, value: &'a str) -> Result<&'a str, LocateError> {
     if value.is_empty() {
         return Err(LocateError::Empty { variable });
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_directories_follow_the_variables() {
+    fn l07_the_directories_follow_the_variables() {
         let cases = [
             Case {
                 name: "home",

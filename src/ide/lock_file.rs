@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::locate::is_absolute;
+use super::paths::is_absolute;
 use super::{AuthToken, InvalidToken};
 
 /// What a lock file says.
@@ -72,6 +72,26 @@ impl LockFile {
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
+    /// The legacy form: the folders, one a line. The real client takes it for an editor with the transport
+    /// [`Sse`](Transport::Sse) (measured), so nothing that is published is written so.
+    #[must_use]
+    pub fn to_folder_list(&self) -> String {
+        self.workspace_folders.join("\n")
+    }
+
+    /// The file of [`parse_project`](Self::parse_project), with the first of the folders.
+    ///
+    /// # Errors
+    /// [`LockFileError::Field`] if there is no folder.
+    pub fn to_project_json(&self, port: u16) -> Result<String, LockFileError> {
+        let fields = WrittenProject {
+            port,
+            auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
+            project_path: self.workspace_folders.first().ok_or(NO_PROJECT_PATH)?,
+        };
+        Ok(serde_json::to_string(&fields).unwrap_or_default())
+    }
+
     /// Reads the text of a `<port>.lock`.
     ///
     /// Text that is no JSON but lists absolute folders, one a line, is the legacy form with transport
@@ -106,14 +126,12 @@ impl LockFile {
     pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
         const PORT: LockFileError =
             LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
-        const PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
-
         let fields: ProjectFields<'_> = parse_object(within_limit(text)?)?;
         let port: Option<u16> = field("port", "a whole number, 1 to 65535", fields.port)?;
         let path: Option<String> = field("projectPath", "a text", fields.project_path)?;
         let file = Self {
             pid: None,
-            workspace_folders: Vec::from([path.ok_or(PATH)?]),
+            workspace_folders: Vec::from([path.ok_or(NO_PROJECT_PATH)?]),
             ide_name: String::new(),
             transport: Transport::WebSocket,
             running_in_windows: false,
@@ -274,6 +292,17 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     auth_token: Option<&'a str>,
 }
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenProject<'a> {
+    port: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_token: Option<&'a str>,
+    project_path: &'a str,
+}
+
+const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
 
 /// The members as they stand in the text, so that an error can name the one that is wrong.
 #[derive(Deserialize)]

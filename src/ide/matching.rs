@@ -10,7 +10,7 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
-use super::locate::is_windows;
+use super::paths::contains;
 use super::{LockFile, Transport};
 
 /// Which of `files` a client in `place` may connect to.
@@ -226,62 +226,10 @@ fn by_folder(file: &LockFile, port: u16, place: &Place<'_>) -> Result<Because, R
     }
 }
 
-/// Whether `path` is `folder` or lies below it. Both must be absolute.
-fn contains(folder: &str, path: &str) -> bool {
-    let windows = is_windows(folder) || is_windows(path);
-    match (Parts::of(folder, windows), Parts::of(path, windows)) {
-        (Some(folder), Some(path)) => folder.root == path.root && path.names.starts_with(&folder.names),
-        _ => false,
-    }
-}
-
-/// An absolute path taken apart.
-struct Parts<'a> {
-    root: Root,
-    names: Vec<&'a str>,
-}
-
-#[derive(PartialEq)]
-enum Root {
-    Slash,
-    /// A drive, as a lower-case letter: its case depends on who asked. That of a name is left alone.
-    Drive(u8),
-    Share,
-}
-
-impl<'a> Parts<'a> {
-    /// `.` and `..` are resolved as text. Where `windows` is true, `/c/x`, as one plugin writes it, is `C:\x`.
-    fn of(path: &'a str, windows: bool) -> Option<Self> {
-        let (root, names) = match path.as_bytes() {
-            [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic() => {
-                (Root::Drive(letter.to_ascii_lowercase()), path.get(2..)?)
-            }
-            [b'/', letter, b'/', ..] | [b'/', letter] if windows && letter.is_ascii_alphabetic() => {
-                (Root::Drive(letter.to_ascii_lowercase()), path.get(2..)?)
-            }
-            [b'\\', b'\\', ..] => (Root::Share, path),
-            [b'/', ..] => (Root::Slash, path),
-            _ => return None,
-        };
-        let backslash_separates = root != Root::Slash;
-        let mut resolved = Vec::new();
-        for name in names.split(|c| c == '/' || (c == '\\' && backslash_separates)) {
-            match name {
-                "" | "." => {}
-                ".." => {
-                    resolved.pop();
-                }
-                name => resolved.push(name),
-            }
-        }
-        Some(Self { root, names: resolved })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::locate::is_absolute;
+    use crate::ide::paths::is_absolute;
     use crate::ide::{AuthToken, LockFileError};
     use alloc::format;
 

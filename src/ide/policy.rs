@@ -10,7 +10,7 @@
 //! | `Host` missing, doubled or foreign | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
 //! | a path that is not in the list, if there is one | 404 |
-//! | token missing, doubled or wrong: byte-identical, the same work | 401 |
+//! | token missing, doubled or wrong: byte-identical, the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
 //! | full | 503 |
 
@@ -34,12 +34,25 @@ pub enum Auth {
     Disabled,
 }
 
+/// What a client hears whose token is missing or wrong. The real client takes both for the same (measured).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuthFailure {
+    /// 401 in place of the 101: it never gets as far as frames.
+    #[default]
+    Unauthorized,
+    /// 101 and then a close frame with 1008, as the JetBrains plugin does. Nothing that it says is looked at.
+    CloseAfterUpgrade,
+}
+
 /// Who may attach.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {
     /// The proof that is asked for.
     pub auth: Auth,
+    /// How it is refused who does not have it. Default 401.
+    pub auth_failure: AuthFailure,
     /// The port that is listened on: `Host` has to name it.
     pub port: u16,
     /// Hosts beside 127.0.0.1, localhost and `[::1]`, as a client on another side of a container or of WSL writes them:
@@ -70,6 +83,7 @@ impl Policy {
     const fn with_auth(port: u16, auth: Auth) -> Self {
         Self {
             auth,
+            auth_failure: AuthFailure::Unauthorized,
             port,
             extra_hosts: Vec::new(),
             allowed_origins: Vec::new(),
@@ -78,8 +92,18 @@ impl Policy {
         }
     }
 
-    /// Decides; the sub-protocol to answer with, or the refusal.
-    pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Result<Option<&'static str>, Refusal> {
+    /// Decides about a request to open.
+    pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Verdict {
+        match self.check(request, full) {
+            Ok(()) => Verdict::LetIn { subprotocol: subprotocol(request) },
+            Err(WRONG_TOKEN) if self.auth_failure == AuthFailure::CloseAfterUpgrade => {
+                Verdict::Close { subprotocol: subprotocol(request) }
+            }
+            Err(refusal) => Verdict::Refuse(refusal),
+        }
+    }
+
+    fn check(&self, request: &Request<'_>, full: bool) -> Result<(), Refusal> {
         match request.single("host") {
             Single::Once(host) if self.is_ours(host) => {}
             Single::Once(_) | Single::Missing | Single::Repeated => return Err(FOREIGN_HOST),
@@ -101,14 +125,10 @@ impl Policy {
                 return Err(WRONG_TOKEN);
             }
         }
-        let subprotocol = request.offers(SUBPROTOCOL).then_some(SUBPROTOCOL);
-        if subprotocol.is_none() && self.subprotocol_required {
+        if self.subprotocol_required && subprotocol(request).is_none() {
             return Err(NO_SUBPROTOCOL);
         }
-        if full {
-            return Err(FULL);
-        }
-        Ok(subprotocol)
+        if full { Err(FULL) } else { Ok(()) }
     }
 
     fn is_ours(&self, host: &[u8]) -> bool {
@@ -136,6 +156,23 @@ impl Policy {
     fn allows(&self, origin: &[u8]) -> bool {
         self.allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin)
     }
+}
+
+/// What is to be answered to a request to open.
+pub(crate) enum Verdict {
+    LetIn {
+        subprotocol: Option<&'static str>,
+    },
+    /// Open, and close at once.
+    Close {
+        subprotocol: Option<&'static str>,
+    },
+    Refuse(Refusal),
+}
+
+/// What was offered is never echoed: it is this one or none.
+fn subprotocol(request: &Request<'_>) -> Option<&'static str> {
+    request.offers(SUBPROTOCOL).then_some(SUBPROTOCOL)
 }
 
 const FOREIGN_HOST: Refusal =

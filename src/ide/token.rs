@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_fails_is_an_error() {
+    fn l10_a_source_that_fails_is_an_error() {
         let mut rng = Counting { next: 0, broken: true };
         assert_eq!(AuthToken::generate(&mut rng).err(), Some(Broken));
     }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_offer_costs_the_same_compares() {
+    fn h08_every_offer_costs_the_same_compares() {
         let token = AuthToken::from_text("0123456789abcdef").unwrap();
         let cases: &[(&str, Option<&[u8]>, bool)] = &[
             ("missing", None, false),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_for_people_has_a_byte_of_it() {
+    fn l10_no_text_for_people_has_a_byte_of_it() {
         let token = AuthToken::from_text("QZ").unwrap();
         assert_eq!(format!("{token:?}{token:#?}"), "AuthToken(***)AuthToken(***)");
         let error = AuthToken::from_text("QZ QZ").unwrap_err();

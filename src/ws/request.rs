@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn requests() {
+    fn h05_h07_requests() {
         const GET: &str = "GET / HTTP/1.1";
         let cases: &[(&str, &str, &str, &[&str], u16)] = &[
             ("good", GET, "", &[], 101),

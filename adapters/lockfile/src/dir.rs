@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use getrandom::SysRng;
 use getrandom::rand_core::TryRng;
-use ide_mcp::ide::{LockFile, LockFileError};
+use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::{Error, Published, sys};
 
@@ -56,11 +56,19 @@ impl LockDir {
     /// [`Error::PortZero`], [`Error::Malformed`] if the file has more than [`LockFile::MAX_LEN`] bytes,
     /// [`Error::Entropy`], and [`Error::Io`]; nothing is left behind then.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
+        self.publish_as(LockForm::Lock, port, file)
+    }
+
+    /// The same with a file of this kind.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish); [`Error::Malformed`] also if a project has no folder.
+    pub fn publish_as(&self, form: LockForm, port: u16, file: &LockFile) -> Result<Published, Error> {
         if port == 0 {
             return Err(Error::PortZero);
         }
-        self.write(port, file)?;
-        Ok(Published::new(self.clone(), port, file.clone()))
+        self.write(form, port, file)?;
+        Ok(Published::new(self.clone(), form, port, file.clone()))
     }
 
     pub(crate) fn handle(&self) -> &sys::Dir {
@@ -68,14 +76,12 @@ impl LockDir {
     }
 
     /// Writes beside the name and renames onto it (L3). The temporary name cannot be guessed and does not end in
-    /// `.lock`.
-    pub(crate) fn write(&self, port: u16, file: &LockFile) -> Result<(), Error> {
-        let name = LockFile::file_name(port);
+    /// `.lock` or `.json`.
+    pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
+        let name = form.file_name(port);
         let path = self.path.join(&name);
-        let text = file.to_json();
-        if text.len() > LockFile::MAX_LEN {
-            return Err(Error::Malformed { path, source: LockFileError::TooLong { len: text.len() } });
-        }
+        let malformed = |source| Error::Malformed { path: path.clone(), source };
+        let text = form.write(port, file).map_err(malformed)?;
         let random = SysRng.try_next_u64().map_err(Error::Entropy)?;
         let temporary = format!(".{port}.{random:016x}.tmp");
         let mut handle = self.handle.create_new(&temporary).map_err(Error::io("create", &path))?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ide_mcp::ide::LockFileError;
 use ide_mcp::ide::locate::LocateError;
+use ide_mcp::ide::paths::Suspicion;
 
 /// Why something did not work.
 #[derive(Debug)]
@@ -58,6 +59,18 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         source: LockFileError,
+    },
+    /// A path leads to a symbolic link that leads nowhere: what would be made there lies who knows where (P3).
+    Dangling {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A path that symbolic links lead to is none that may be opened (P6, P7).
+    Suspicious {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: Suspicion,
     },
     /// A path is not Unicode, and JSON cannot say it.
     NotUnicode {
@@ -118,6 +131,13 @@ impl fmt::Display for Error {
             Self::Malformed { path, source } => {
                 write!(f, "{path:?}: {source}; restart the editor that wrote it, or remove it")
             }
+            Self::Dangling { path } => {
+                write!(
+                    f,
+                    "{path:?} is a symbolic link that leads nowhere: remove it, or make what it leads to"
+                )
+            }
+            Self::Suspicious { path, why } => write!(f, "{path:?} is not opened: {why}"),
             Self::NotUnicode { path } => {
                 write!(f, "{path:?} is not Unicode: open the folder under another name")
             }
@@ -139,11 +159,13 @@ impl core::error::Error for Error {
             Self::Io { source, .. } => Some(source),
             Self::Malformed { source, .. } => Some(source),
             Self::Locate(source) => Some(source),
+            Self::Suspicious { why, .. } => Some(why),
             Self::NotOurs { .. }
             | Self::TooOpen { .. }
             | Self::Symlink { .. }
             | Self::NotRegular { .. }
             | Self::NotAPort { .. }
+            | Self::Dangling { .. }
             | Self::NotUnicode { .. }
             | Self::VariableNotUnicode { .. }
             | Self::PortZero

@@ -53,7 +53,7 @@ fn plain(text: &str) -> String {
 
 /// Without the `\\?\` that resolving brings, and with the upper-case drive letter that the real client expects.
 #[cfg(windows)]
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = match text.strip_prefix(r"\\?\UNC\") {
         Some(share) => format!(r"\\{share}"),
         None => text.strip_prefix(r"\\?\").unwrap_or(text).to_owned(),

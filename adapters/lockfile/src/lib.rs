@@ -2,7 +2,10 @@
 //!
 //! The rules: a lock file is created with mode 0600 in a directory of mode 0700
 //! that is ours, appears whole by renaming, is removed by the guard that published it and by nobody else, and comes
-//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, and deletes nothing.
+//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, and deletes nothing; what our own editor left
+//! behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
+//!
+//! [`classify`] says whether a path of a peer lies in the open folders once symbolic links are resolved.
 //!
 //! What the files say and which of them a client may use is decided without a disk in [`ide_mcp::ide`]. Elsewhere than
 //! on Unix there are no modes and no owners here: the profile directory of Windows is its user's own by default.
@@ -28,9 +31,11 @@ mod dir;
 mod environment;
 mod error;
 mod folders;
+mod leftovers;
 mod process;
 mod published;
 mod read;
+mod resolve;
 mod scan;
 #[cfg_attr(unix, path = "sys/unix.rs")]
 #[cfg_attr(not(unix), path = "sys/other.rs")]
@@ -40,6 +45,8 @@ pub use dir::LockDir;
 pub use environment::{from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
+pub use leftovers::Leftover;
 pub use process::pid_alive;
 pub use published::{Published, Watch};
-pub use scan::{Found, scan};
+pub use resolve::{classify, resolve};
+pub use scan::{Found, scan, scan_for};

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::read;
 use crate::{Error, LockDir};
@@ -15,6 +15,7 @@ use crate::{Error, LockDir};
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
     dir: LockDir,
+    form: LockForm,
     port: u16,
     file: LockFile,
     path: PathBuf,
@@ -35,9 +36,9 @@ pub enum Watch {
 }
 
 impl Published {
-    pub(crate) fn new(dir: LockDir, port: u16, file: LockFile) -> Self {
-        let path = dir.path().join(LockFile::file_name(port));
-        Self { dir, port, file, path, settled: false }
+    pub(crate) fn new(dir: LockDir, form: LockForm, port: u16, file: LockFile) -> Self {
+        let path = dir.path().join(form.file_name(port));
+        Self { dir, form, port, file, path, settled: false }
     }
 
     /// Where the file is.
@@ -58,7 +59,7 @@ impl Published {
     /// # Errors
     /// As [`LockDir::publish`]; the old file is then still published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
-        self.dir.write(self.port, file)?;
+        self.dir.write(self.form, self.port, file)?;
         self.file = file.clone();
         Ok(())
     }
@@ -75,7 +76,7 @@ impl Published {
             Seen::Ours => Ok(Watch::InPlace),
             Seen::Theirs => Ok(Watch::Taken),
             Seen::Nothing => {
-                self.dir.write(self.port, &self.file)?;
+                self.dir.write(self.form, self.port, &self.file)?;
                 Ok(Watch::Republished)
             }
         }
@@ -93,7 +94,7 @@ impl Published {
     fn take_away(&self) -> Result<bool, Error> {
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
-            Seen::Ours => match self.dir.handle().remove(&LockFile::file_name(self.port)) {
+            Seen::Ours => match self.dir.handle().remove(&self.form.file_name(self.port)) {
                 Ok(()) => Ok(true),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
                 Err(error) => Err(Error::io("remove", &self.path)(error)),
@@ -103,12 +104,16 @@ impl Published {
 
     /// What has our name. It is ours if it has our token, or, where we have none, if it says just what we wrote.
     fn look(&self) -> Result<Seen, Error> {
-        let name = LockFile::file_name(self.port);
-        match read(self.dir.handle(), OsStr::new(&name), &self.path).file {
+        let name = self.form.file_name(self.port);
+        match read(self.dir.handle(), OsStr::new(&name), self.form, self.port, &self.path).file {
             Ok(file) if file.auth_token.is_some() && file.auth_token == self.file.auth_token => {
                 Ok(Seen::Ours)
             }
-            Ok(file) if file == self.file => Ok(Seen::Ours),
+            Ok(file)
+                if self.form.write(self.port, &file).ok() == self.form.write(self.port, &self.file).ok() =>
+            {
+                Ok(Seen::Ours)
+            }
             Ok(_) => Ok(Seen::Theirs),
             Err(error) if error.is_not_found() => Ok(Seen::Nothing),
             Err(error @ (Error::Io { .. } | Error::Entropy(_))) => Err(error),

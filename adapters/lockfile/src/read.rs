@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::io::Read;
 use std::path::Path;
 
-use ide_mcp::ide::{LockFile, LockFileError};
+use ide_mcp::ide::{LockFile, LockFileError, LockForm};
 
 use crate::{Error, sys};
 
@@ -16,15 +16,16 @@ pub(crate) struct Contents {
     pub(crate) file: Result<LockFile, Error>,
 }
 
-/// Reads `name` in `dir`; `path` is for messages.
-pub(crate) fn read(dir: &sys::Dir, name: &OsStr, path: &Path) -> Contents {
+/// Reads `name` in `dir`, which is to be a file of this kind for this port; `path` is for messages.
+pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, port: u16, path: &Path) -> Contents {
     let opened = dir
         .open_file(name, path)
         .and_then(|file| Ok((file.metadata().map_err(Error::io("look at", path))?, file)));
     match opened {
         Ok((metadata, file)) => {
             let file = text(&metadata, file, path).and_then(|text| {
-                LockFile::parse(&text).map_err(|source| Error::Malformed { path: path.to_path_buf(), source })
+                form.parse(port, &text)
+                    .map_err(|source| Error::Malformed { path: path.to_path_buf(), source })
             });
             Contents { metadata: Some(metadata), file }
         }

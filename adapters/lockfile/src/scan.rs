@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ide_mcp::ide::LockFile;
 use ide_mcp::ide::matching::Listed;
+use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::{Contents, read};
 use crate::{Error, pid_alive, sys};
@@ -18,6 +18,14 @@ use crate::{Error, pid_alive, sys};
 /// # Errors
 /// [`Error::Io`] if the directory itself cannot be read.
 pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
+    scan_for(LockForm::Lock, dir)
+}
+
+/// The same for files of this kind. A `*.json` whose name is no port is something else's and is not reported.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     let dir = dir.as_ref();
     let handle = match sys::Dir::open(dir) {
         Ok(handle) => handle,
@@ -27,19 +35,20 @@ pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io("list", dir))? {
         let name = entry.map_err(Error::io("list", dir))?.file_name();
-        if !name.as_encoded_bytes().ends_with(b".lock") {
+        if !name.as_encoded_bytes().ends_with(form.suffix().as_bytes()) {
             continue;
         }
         let path = dir.join(&name);
-        match name.to_str().and_then(LockFile::port_of) {
+        match name.to_str().and_then(|name| form.port_of(name)) {
             Some(port) => {
-                let contents = read(&handle, &name, &path);
+                let contents = read(&handle, &name, form, port, &path);
                 // Removed since it was listed: as if it had never been there.
                 if !contents.file.as_ref().is_err_and(Error::is_not_found) {
                     found.push(Found::new(path, port, contents));
                 }
             }
-            None => found.push(Found::misnamed(path)),
+            None if form == LockForm::Lock => found.push(Found::misnamed(path)),
+            None => {}
         }
     }
     found.sort_by(|a, b| (Reverse(a.modified), &a.path).cmp(&(Reverse(b.modified), &b.path)));

@@ -44,7 +44,7 @@ fn the_variables_of_the_process_decide() {
 }
 
 #[test]
-fn two_tokens_differ() {
+fn l10_two_tokens_differ() {
     let (one, other) = (new_token().unwrap(), new_token().unwrap());
     assert_eq!(one.as_str().len(), 64);
     assert_ne!(one, other);

@@ -38,7 +38,7 @@ mod unix {
     }
 
     #[test]
-    fn a_folder_behind_a_link_is_listed_in_both_forms() {
+    fn l08_a_folder_behind_a_link_is_listed_in_both_forms() {
         let temp = TempDir::new();
         fs::create_dir_all(temp.join("real/sub")).unwrap();
         symlink(temp.join("real"), temp.join("link")).unwrap();

@@ -6,8 +6,8 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use ide_mcp::ide::{LockFile, LockFileError};
-use ide_mcp_lockfile::{Error, LockDir, Watch};
+use ide_mcp::ide::{LockFile, LockFileError, LockForm};
+use ide_mcp_lockfile::{Error, LockDir, Watch, scan, scan_for};
 use support::{TempDir, lock_file, names};
 
 #[test]
@@ -33,6 +33,29 @@ fn two_ports_do_not_touch_each_other() {
     let _two = dir.publish(2, &lock_file("two")).unwrap();
     drop(one);
     assert_eq!(names(dir.path()), ["2.lock"]);
+}
+
+/// The other kind of file goes the same way.
+#[test]
+fn a_project_file_is_published_found_and_removed() {
+    let temp = TempDir::new();
+    let dir = LockDir::create(temp.join(".claude-code")).unwrap();
+    fs::write(temp.join(".claude-code/settings.json"), "{}").unwrap();
+    let mut published = dir.publish_as(LockForm::Project, 7, &lock_file("token")).unwrap();
+    assert!(published.path().ends_with("7.json"));
+    let found = scan_for(LockForm::Project, dir.path()).unwrap();
+    assert_eq!((found.len(), found[0].port), (1, Some(7)), "{found:?}");
+    let read = found[0].file.as_ref().unwrap();
+    assert_eq!(read.auth_token, lock_file("token").auth_token);
+    assert_eq!(read.workspace_folders, lock_file("token").workspace_folders[..1]);
+    assert!(scan(dir.path()).unwrap().is_empty());
+    fs::remove_file(published.path()).unwrap();
+    assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished);
+    let mut nowhere = lock_file("token");
+    nowhere.workspace_folders.clear();
+    assert!(matches!(published.update(&nowhere), Err(Error::Malformed { .. })));
+    assert!(published.remove().unwrap());
+    assert_eq!(names(dir.path()), ["settings.json"]);
 }
 
 #[test]
@@ -94,7 +117,7 @@ fn removing_what_has_vanished_is_no_error() {
 }
 
 #[test]
-fn a_file_that_vanished_comes_back_the_same() {
+fn l06_a_file_that_vanished_comes_back_the_same() {
     let temp = TempDir::new();
     let path = temp.join("above/ide");
     let mut published = LockDir::create(&path).unwrap().publish(1, &lock_file("one")).unwrap();
@@ -142,7 +165,7 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
 
 /// L2 and L3: whoever reads while it is written over finds a whole file that nobody else can read.
 #[test]
-fn no_reader_sees_half_a_file() {
+fn l02_l03_no_reader_sees_half_a_file_or_an_open_one() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let mut published = dir.publish(1, &lock_file("token")).unwrap();
@@ -170,8 +193,8 @@ fn no_reader_sees_half_a_file() {
             looks
         });
         let mut file = lock_file("token");
-        for round in 0..300 {
-            file.workspace_folders = vec![format!("/{}", "x".repeat(round * 10)); 3];
+        for round in 0..1000_usize {
+            file.workspace_folders = vec![format!("/{}", "x".repeat(round % 300 * 10)); 3];
             published.update(&file).unwrap();
         }
         done.store(true, Ordering::Release);
@@ -219,7 +242,7 @@ fn a_directory_that_is_none_is_an_error() {
 }
 
 #[test]
-fn nothing_printed_has_the_token() {
+fn e07_nothing_printed_has_the_token() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let published = dir.publish(1, &lock_file("QZQZ")).unwrap();
@@ -249,7 +272,7 @@ mod unix {
     }
 
     #[test]
-    fn the_directory_of_another_user_is_refused_untouched() {
+    fn l01_the_directory_of_another_user_is_refused_untouched() {
         let temp = TempDir::new();
         let ours = rustix::process::geteuid().is_root();
         // Only root can give a directory away; anybody else finds one that is root's.
@@ -272,7 +295,7 @@ mod unix {
     }
 
     #[test]
-    fn what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
+    fn l04_what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
         let temp = TempDir::new();
         let victim = temp.join("victim");
         fs::write(&victim, "untouched").unwrap();

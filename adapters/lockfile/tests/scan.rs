@@ -43,7 +43,7 @@ fn what_was_published_is_found() {
 }
 
 #[test]
-fn every_lock_file_is_reported_and_none_deleted() {
+fn l06_every_lock_file_is_reported_and_none_deleted() {
     let temp = TempDir::new();
     let long = format!("{{}}{}", " ".repeat(LockFile::MAX_LEN - 2));
     let longer = format!("{long} ");
@@ -167,7 +167,7 @@ mod unix {
 
     /// L4. A scan that waits for the pipe would never answer; the timeout is there to fail and not to hang.
     #[test]
-    fn links_pipes_and_sockets_are_reported_without_waiting() {
+    fn l04_links_pipes_and_sockets_are_reported_without_waiting() {
         let temp = TempDir::new();
         fs::write(temp.join("victim"), lock_file("one").to_json()).unwrap();
         symlink(temp.join("victim"), temp.join("1.lock")).unwrap();

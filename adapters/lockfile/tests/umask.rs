@@ -9,7 +9,7 @@ use rustix::fs::Mode;
 use support::{TempDir, lock_file, mode};
 
 #[test]
-fn modes_do_not_depend_on_the_umask() {
+fn l01_modes_do_not_depend_on_the_umask() {
     rustix::process::umask(Mode::empty());
     let temp = TempDir::new();
     let dir = LockDir::create(temp.join("config/ide")).unwrap();

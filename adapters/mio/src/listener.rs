@@ -20,6 +20,12 @@ pub enum Bind {
     Port(u16),
     /// 127.0.0.1, on the first port of these that is free.
     Ports(RangeInclusive<u16>),
+    /// 127.0.0.1, on the port of the last run; where another program has that by now, on one that the system chooses.
+    ///
+    /// An agent that was attached looks for the editor on the same port, with the same token, and finds it again within
+    /// about 12 s (measured). So the application has to keep both, where nobody else can read them, and give the token to
+    /// the policy. The price is a token that lives longer than a run.
+    Resume(u16),
     /// Any address. **Other machines may reach it.** For a client in a container or in WSL, and only with a token.
     ExposedToOtherMachines(SocketAddr),
 }
@@ -47,6 +53,10 @@ impl Listener {
         let mut socket = match bind {
             Bind::AnyPort => on(0)?,
             Bind::Port(port) => on(port)?,
+            Bind::Resume(port) => match on(port) {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => on(0)?,
+                bound => bound?,
+            },
             Bind::Ports(mut ports) => ports.find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?,
             Bind::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };

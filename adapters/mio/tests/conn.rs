@@ -145,7 +145,7 @@ fn sixty_four_messages_come_back_to_each_of_eight() {
 }
 
 #[test]
-fn much_goes_through_and_then_nothing_spins() {
+fn e03_much_goes_through_and_then_nothing_spins() {
     const MESSAGE: usize = 1 << 20;
     let mut world = World::new();
     world.connect(world.addr());
@@ -178,7 +178,7 @@ fn much_goes_through_and_then_nothing_spins() {
 }
 
 #[test]
-fn a_noisy_connection_does_not_starve_a_quiet_one() {
+fn e03_a_noisy_connection_does_not_starve_a_quiet_one() {
     let mut world = World::new();
     let addr = world.addr();
     world.connect(addr);
@@ -294,7 +294,7 @@ fn dropping_a_connection_frees_its_token() {
 }
 
 #[test]
-fn a_hundred_thousand_wakes_lose_nothing() {
+fn e04_a_hundred_thousand_wakes_lose_nothing() {
     const WAKER: Token = Token(9);
     let mut poll = Poll::new().unwrap();
     let waker = Waker::new(poll.registry(), WAKER).unwrap();

@@ -14,14 +14,13 @@ use ide_mcp_blocking::Conn;
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Events, Poll, Token};
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -210,7 +209,7 @@ fn shutting_down_removes_the_lock_file_and_says_goodbye() {
 }
 
 #[test]
-fn a_lock_file_never_names_a_port_where_nobody_listens() {
+fn l05_a_lock_file_never_names_a_port_where_nobody_listens() {
     for round in 0..50 {
         let (dir, mut editor) = (TempDir::new(), Editor::new());
         let addr = editor.server.local_addr();
@@ -235,7 +234,7 @@ fn a_lock_file_never_names_a_port_where_nobody_listens() {
 }
 
 #[test]
-fn a_lock_file_that_vanishes_comes_back() {
+fn l06_a_lock_file_that_vanishes_comes_back() {
     let (dir, mut editor) = (TempDir::new(), Editor::new());
     dir.publish(&mut editor).unwrap();
     let path = editor.server.published().unwrap().path().to_owned();
@@ -263,7 +262,7 @@ fn a_lock_file_that_vanishes_comes_back() {
 }
 
 #[test]
-fn a_crowd_of_strangers_keeps_nobody_out() {
+fn n05_a_crowd_of_strangers_keeps_nobody_out() {
     let mut editor = Editor::new();
     let addr = editor.server.local_addr();
     let (mut crowd, mut most) = (Vec::new(), 0);
@@ -300,7 +299,7 @@ fn a_crowd_of_strangers_keeps_nobody_out() {
 }
 
 #[test]
-fn where_it_listens() {
+fn n04_where_it_listens() {
     let poll = Poll::new().unwrap();
     let bind = |bind, config| Server::bind(bind, config, poll.registry(), BASE);
     let token = || Policy::new(0, new_token().unwrap());
@@ -313,6 +312,10 @@ fn where_it_listens() {
         assert!(ranged.port() > port && ranged.port() <= next);
         assert!(ranged.local_addr().ip().is_loopback());
     }
+    // An agent that was attached looks for the port of before; where somebody else has it, any will do.
+    assert_ne!(bind(Bind::Resume(port), config(token())).unwrap().port(), port);
+    drop(first);
+    assert_eq!(bind(Bind::Resume(port), config(token())).unwrap().port(), port);
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
     let open = config(Policy::without_authentication(0));
     assert_eq!(bind(exposed.clone(), open.clone()).unwrap_err().kind(), ErrorKind::InvalidInput);
@@ -330,11 +333,29 @@ fn it_owns_its_tokens_and_no_others() {
     assert!(!editor.server.owns(Token(0)) && !editor.server.owns(Token(usize::MAX)));
 }
 
+/// Two at a time, a thousand times; each has its port and its lock file.
 #[test]
-fn many_servers_start_at_once_on_ports_of_their_own() {
-    let threads: Vec<_> =
-        (0..4).map(|_| thread::spawn(|| (0..50).map(|_| Editor::new()).collect::<Vec<_>>())).collect();
-    let editors: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
-    let ports: BTreeSet<_> = editors.iter().map(|editor| editor.server.port()).collect();
-    assert_eq!(ports.len(), 200);
+fn n06_two_servers_that_start_at_once_never_collide() {
+    let dir = TempDir::new();
+    let both = Barrier::new(2);
+    let start = || {
+        let (mut ports, lock_dir) = (Vec::new(), LockDir::create(&dir.0).unwrap());
+        for _ in 0..1000 {
+            both.wait();
+            let mut editor = Editor::new();
+            let file = LockFile::new(1, vec!["/w".into()], "editor", editor.token.clone());
+            editor.server.publish(&lock_dir, &file).unwrap();
+            both.wait();
+            let path = editor.server.published().unwrap().path();
+            assert_eq!(LockFile::parse(&fs::read_to_string(path).unwrap()).unwrap(), file);
+            ports.push(editor.server.port());
+        }
+        ports
+    };
+    let (one, other) = thread::scope(|scope| {
+        let (one, other) = (scope.spawn(start), scope.spawn(start));
+        (one.join().unwrap(), other.join().unwrap())
+    });
+    assert!(one.iter().zip(&other).all(|(one, other)| one != other));
+    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0, "each removed its own");
 }

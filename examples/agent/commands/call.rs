@@ -3,8 +3,8 @@
 use super::{Verdict, print};
 use crate::session::{Failure, Session};
 use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::display_safe_lines;
 use ide_mcp::mcp::ToolResult;
-use ide_mcp_examples::display_safe_lines;
 use std::io::{self, IsTerminal as _};
 
 pub(crate) fn call(session: &mut Session, request: &ToolRequest) -> Result<Verdict, Failure> {

@@ -2,9 +2,9 @@
 
 use super::{Verdict, print};
 use crate::session::{Failure, Session};
+use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
 use ide_mcp::mcp::{Outcome, ToolResult};
-use ide_mcp_examples::display_safe;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use super::{Verdict, print};
 use crate::session::{Failure, Session};
-use ide_mcp_examples::display_safe;
+use ide_mcp::ide::display_safe;
 use serde::Deserialize;
 
 pub(crate) fn tools(session: &mut Session) -> Result<Verdict, Failure> {

@@ -1,6 +1,6 @@
 //! The settings of a host, and what it reports.
 
-use super::ConnId;
+use super::{ConnId, Filter};
 use crate::ide::{Mention, ServerConfig, ServerEvent};
 use core::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct HostConfig {
     pub debounce_at_most: Duration,
     /// How long a mention waits for a client that hears it. Default 5 s.
     pub mention_patience: Duration,
+    /// What may leave the editor unasked. Default everything.
+    pub filter: Filter,
 }
 
 impl HostConfig {
@@ -34,6 +36,7 @@ impl HostConfig {
             debounce: Duration::from_millis(50),
             debounce_at_most: Duration::from_millis(200),
             mention_patience: Duration::from_secs(5),
+            filter: Filter::new(),
         }
     }
 }

@@ -72,6 +72,8 @@ pub enum MentionError {
     NoSuchConnection,
     /// 256 mentions wait for a client already.
     TooMany,
+    /// The filter hides the file.
+    Hidden,
 }
 
 impl fmt::Display for MentionError {
@@ -79,6 +81,7 @@ impl fmt::Display for MentionError {
         f.write_str(match self {
             Self::NoSuchConnection => "there is no such connection",
             Self::TooMany => "too many mentions wait for a client",
+            Self::Hidden => "the file may not leave the editor",
         })
     }
 }

@@ -4,11 +4,13 @@ mod config;
 mod conn_id;
 mod connections;
 mod debounce;
+mod filter;
 mod mentions;
 mod wire;
 
 pub use config::{HostConfig, HostEvent};
 pub use conn_id::ConnId;
+pub use filter::{Filter, Selected};
 pub use mentions::MentionError;
 pub use wire::HostWire;
 
@@ -149,12 +151,12 @@ impl Host {
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
-    /// the person pauses, those that come later too. True if the text was above 256 KiB and was cut.
-    pub fn select(&mut self, now: Time, mut selection: Selection) -> bool {
+    /// the person pauses, those that come later too. The [`Filter`] decides what of it.
+    pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.sees(now);
-        let cut = selection.cut(super::MAX_SELECTION);
+        let selected = self.config.filter.selection(&mut selection);
         self.debounce.hold(self.connections.now(), selection);
-        cut
+        selected
     }
 
     /// The person mentions a file: to this client, or to the one that became ready last. It waits up to 5 s for a
@@ -162,9 +164,12 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`MentionError`] if there is no such connection, or too many mentions wait.
+    /// [`MentionError`] if there is no such connection, too many mentions wait, or the [`Filter`] hides the file.
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<ConnId>) -> Result<(), MentionError> {
         self.connections.sees(now);
+        if self.config.filter.hides_mention(&mention) {
+            return Err(MentionError::Hidden);
+        }
         if to.is_some_and(|conn| !self.connections.is_there(conn)) {
             return Err(MentionError::NoSuchConnection);
         }
@@ -185,6 +190,13 @@ impl Host {
         params: Option<&P>,
     ) -> Result<(), SendError> {
         self.of_conn(conn, |server| server.notify(method, params))
+    }
+
+    /// Sends a notification to every client that is ready, and says which of these it did not reach: those that have no
+    /// room, and read too slowly.
+    pub fn notify_all<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Vec<ConnId> {
+        let ready = self.ready.clone();
+        ready.into_iter().filter(|conn| self.notify(*conn, method, params) == Err(SendError::Full)).collect()
     }
 
     /// Asks one client something. One [`Outcome`](ServerEvent::Outcome) follows.

@@ -3,10 +3,11 @@
 
 use super::{Server, ServerEvent};
 use crate::ide::diffs::DiffEnd;
+use crate::ide::policy::Verdict;
 use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
-use crate::ws::{self, Violation};
+use crate::ws::{self, CloseCode, Violation};
 use alloc::boxed::Box;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -19,10 +20,18 @@ impl Server {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
                 // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
-                self.let_in = verdict.is_ok();
                 let decided = match verdict {
-                    Ok(subprotocol) => self.ws.accept(subprotocol),
-                    Err(refusal) => self.ws.reject(refusal),
+                    Verdict::LetIn { subprotocol } => {
+                        self.let_in = true;
+                        self.ws.accept(subprotocol)
+                    }
+                    Verdict::Close { subprotocol } => {
+                        let accepted = self.ws.accept(subprotocol);
+                        // From our close frame on, nothing that comes is handed over.
+                        let _ = self.ws.sender().close(CloseCode::POLICY, "unauthorized");
+                        accepted
+                    }
+                    Verdict::Refuse(refusal) => self.ws.reject(refusal),
                 };
                 debug_assert_eq!(decided, Ok(()));
             }

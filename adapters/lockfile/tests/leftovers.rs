@@ -1,0 +1,50 @@
+//! What an editor that was killed leaves behind, and what else lies beside it (L6).
+
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use ide_mcp::ide::{Kept, LockFile};
+use ide_mcp_lockfile::{LockDir, new_token};
+use support::{TempDir, names};
+
+#[test]
+fn l06_only_our_own_dead_files_are_removed() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let (dead, alive) = (child.id(), std::process::id());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().port();
+    // Ports that nobody has: bound once, and below those that the system gives out.
+    let cases: &[(u16, u32, &str, bool, Result<(), Kept>)] = &[
+        (1, dead, "me", false, Ok(())),
+        (2, alive, "me", false, Err(Kept::Alive)),
+        (3, dead, "other", false, Err(Kept::OfAnother)),
+        (4, dead, "me", true, Err(Kept::PerhapsAlive)),
+        (taken, dead, "me", false, Err(Kept::Listening)),
+    ];
+    for (port, pid, name, windows, _) in cases {
+        let mut file = LockFile::new(*pid, vec!["/w".into()], *name, new_token().unwrap());
+        file.running_in_windows = *windows;
+        fs::write(temp.join(&format!("{port}.lock")), file.to_json()).unwrap();
+    }
+    for (name, text) in [("5.lock", "{\"pid\":"), ("6.lock", "/w\n"), ("x.lock", "{}"), ("7.json", "{}")] {
+        fs::write(temp.join(name), text).unwrap();
+    }
+    let before = names(temp.path());
+    let found = dir.remove_leftovers("me").unwrap();
+    for (port, .., expected) in cases {
+        let of = found.iter().find(|leftover| leftover.found.port == Some(*port)).unwrap();
+        assert_eq!(of.removed, *expected, "{port}");
+    }
+    let kept: Vec<String> = before.into_iter().filter(|name| name != "1.lock").collect();
+    assert_eq!(names(temp.path()), kept, "one has gone");
+    assert!(dir.remove_leftovers("").unwrap().iter().all(|leftover| leftover.removed.is_err()));
+    assert_eq!(names(temp.path()), kept);
+}

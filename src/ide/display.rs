@@ -1,0 +1,63 @@
+//! Texts of a peer on a terminal or in a title, which obey some characters instead of showing them (reliability P8): tab
+//! names, names of clients and editors, folders, messages.
+
+use alloc::borrow::Cow;
+
+/// A text of a peer without the characters that would let it write over the screen or turn it around, each replaced by
+/// U+FFFD: control characters, separators of lines, and what sets the direction of writing.
+///
+/// ```
+/// assert_eq!(ide_mcp::ide::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
+/// ```
+#[must_use]
+pub fn display_safe(text: &str) -> Cow<'_, str> {
+    replace(text, is_display_unsafe)
+}
+
+/// The same for a text that may have several lines, and tabs in them.
+#[must_use]
+pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
+    replace(text, |character| is_display_unsafe(character) && !matches!(character, '\n' | '\t'))
+}
+
+/// Whether [`display_safe`] replaces this character.
+#[must_use]
+pub fn is_display_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{061c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+fn replace(text: &str, is_bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.contains(&is_bad) {
+        Cow::Owned(text.chars().map(|c| if is_bad(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p08_names_cannot_write_over_the_screen() {
+        let bad = "a\u{1b}]0;pwn\u{7}\u{202e}b\n\u{9b}2J\u{2028}\u{2066}\0\u{7f}";
+        let good = "a\u{fffd}]0;pwn\u{fffd}\u{fffd}b\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}";
+        assert_eq!(display_safe(bad), good);
+        for shown in ["", "✻ [Claude Code] naïve.txt (c5bbaf) ⧉", "👩\u{200d}💻 שלום"] {
+            assert!(matches!(display_safe(shown), Cow::Borrowed(same) if same == shown), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_lines_keeps_them() {
+        assert_eq!(display_safe_lines("a\n\tb\r\u{9b}2J"), "a\n\tb\u{fffd}\u{fffd}2J");
+    }
+}

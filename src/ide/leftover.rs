@@ -1,0 +1,98 @@
+//! Lock files that an editor left behind when it was killed, and who may remove them (reliability L6).
+//!
+//! A process that we cannot see may live all the same: that of Windows seen from WSL, that of another container. So a
+//! file is only taken for left over where everything says so, and never one of another editor or one that is not
+//! understood.
+
+use super::matching::Listed;
+use core::fmt;
+
+/// Whether this is a file that our own editor left behind and that may be removed.
+///
+/// `ide_name` is ours, byte for byte; `listening` is whether somebody accepts connections on its port, `None` where that
+/// is not known.
+///
+/// # Errors
+/// Why it has to stay.
+pub fn is_left_over<E>(listed: &Listed<E>, ide_name: &str, listening: Option<bool>) -> Result<(), Kept> {
+    let Ok(file) = &listed.file else { return Err(Kept::NotUnderstood) };
+    if ide_name.is_empty() || file.ide_name != ide_name {
+        return Err(Kept::OfAnother);
+    }
+    match listed.pid_alive {
+        Some(true) => return Err(Kept::Alive),
+        None => return Err(Kept::PerhapsAlive),
+        Some(false) => {}
+    }
+    match listening {
+        Some(false) => Ok(()),
+        Some(true) => Err(Kept::Listening),
+        None => Err(Kept::PerhapsListening),
+    }
+}
+
+/// Why a lock file has to stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kept {
+    /// It could not be read, so nobody knows whose it is.
+    NotUnderstood,
+    /// It has another name of an editor.
+    OfAnother,
+    /// Its process lives.
+    Alive,
+    /// Its process cannot be seen from here.
+    PerhapsAlive,
+    /// Its port accepts connections.
+    Listening,
+    /// It is not known whether its port does.
+    PerhapsListening,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotUnderstood => "it could not be read, so nobody knows whose it is",
+            Self::OfAnother => "it belongs to another editor",
+            Self::Alive => "its process lives",
+            Self::PerhapsAlive => "its process cannot be seen from here and may live",
+            Self::Listening => "somebody listens on its port",
+            Self::PerhapsListening => "somebody may listen on its port",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{AuthToken, LockFile, LockFileError};
+
+    #[test]
+    fn l06_only_what_is_surely_ours_and_dead_is_left_over() {
+        let listed = |name: &str, pid_alive| Listed::<LockFileError> {
+            port: 1,
+            file: Ok(LockFile::new(2, [].into(), name, AuthToken::from_text("t").unwrap())),
+            pid_alive,
+            modified: None,
+        };
+        let unreadable = Listed { file: Err(LockFileError::Empty), ..listed("", Some(false)) };
+        let cases = [
+            ("dead and closed", listed("me", Some(false)), Some(false), Ok(())),
+            ("unreadable", unreadable, Some(false), Err(Kept::NotUnderstood)),
+            ("another editor", listed("Me", Some(false)), Some(false), Err(Kept::OfAnother)),
+            ("no name", listed("", Some(false)), Some(false), Err(Kept::OfAnother)),
+            ("alive", listed("me", Some(true)), Some(false), Err(Kept::Alive)),
+            ("of another world", listed("me", None), Some(false), Err(Kept::PerhapsAlive)),
+            ("its port is taken", listed("me", Some(false)), Some(true), Err(Kept::Listening)),
+            ("its port is unknown", listed("me", Some(false)), None, Err(Kept::PerhapsListening)),
+        ];
+        for (name, listed, listening, expected) in cases {
+            assert_eq!(is_left_over(&listed, "me", listening), expected, "{name}");
+        }
+        assert_eq!(
+            is_left_over(&listed("", Some(false)), "", Some(false)),
+            Err(Kept::OfAnother),
+            "we have no name"
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! The rows P1 and P4 to P7 of the threats; those that need a disk are with the adapter.
+
+use super::Platform::{Posix, Windows};
+use super::*;
+use Suspicion::*;
+use alloc::string::ToString;
+
+/// What a given path should be.
+enum Is {
+    Inside(&'static str),
+    Outside(&'static str),
+    Suspicious(Suspicion),
+}
+use Is::{Inside, Outside, Suspicious};
+
+fn assert_classes(folders: &[&str], platform: Platform, cases: &[(&str, Is)]) {
+    let folders: Vec<_> = folders.iter().map(|folder| LocalPath::parse(folder, platform).unwrap()).collect();
+    for (given, expected) in cases {
+        let path = |text: &str| LocalPath { bytes: text.into(), windows: platform == Windows };
+        let expected = match expected {
+            Inside(text) => PathClass::Inside(path(text)),
+            Outside(text) => PathClass::Outside(path(text)),
+            Suspicious(why) => PathClass::Suspicious(*why),
+        };
+        assert_eq!(classify(given, &folders, platform), expected, "{given:?}");
+    }
+}
+
+#[test]
+fn p01_containment_goes_name_by_name() {
+    assert_classes(
+        &["/w/p", "/other/"],
+        Posix,
+        &[
+            ("/w/p", Inside("/w/p")),
+            ("/w/p/", Inside("/w/p")),
+            ("/w//p/a", Inside("/w/p/a")),
+            ("/w/./p/./a/..", Inside("/w/p")),
+            ("/w/q/../p/a", Inside("/w/p/a")),
+            ("/other/x", Inside("/other/x")),
+            ("/../../w/p", Inside("/w/p")),
+            ("/w/p_evil/x", Outside("/w/p_evil/x")),
+            ("/w/p/../q", Outside("/w/q")),
+            ("/w/p/./../q/", Outside("/w/q")),
+            ("/w/p/../../../../etc/passwd", Outside("/etc/passwd")),
+            ("/w/P", Outside("/w/P")),
+            ("/w", Outside("/w")),
+            ("/", Outside("/")),
+            ("//", Outside("/")),
+            ("w/p", Suspicious(NotAbsolute)),
+            ("./w", Suspicious(NotAbsolute)),
+            ("..", Suspicious(NotAbsolute)),
+            ("", Suspicious(Empty)),
+        ],
+    );
+    assert_classes(&["/"], Posix, &[("/", Inside("/")), ("/x", Inside("/x"))]);
+    assert_classes(&[], Posix, &[("/x", Outside("/x"))]);
+}
+
+#[test]
+fn p04_nothing_is_expanded() {
+    assert_classes(
+        &["/w/p"],
+        Posix,
+        &[
+            ("/w/p/a..b", Inside("/w/p/a..b")),
+            ("/w/p/...", Inside("/w/p/...")),
+            ("/w/p/foo~", Inside("/w/p/foo~")),
+            ("/w/p/~", Inside("/w/p/~")),
+            ("/w/p/$HOME/x", Inside("/w/p/$HOME/x")),
+            ("/w/p/%TEMP%/%2e%2e/x", Inside("/w/p/%TEMP%/%2e%2e/x")),
+            ("/w/p/*.rs", Inside("/w/p/*.rs")),
+            ("/w/p/a\\..\\b", Inside("/w/p/a\\..\\b")),
+            ("~/x", Suspicious(NotAbsolute)),
+            ("$HOME/x", Suspicious(NotAbsolute)),
+        ],
+    );
+}
+
+#[test]
+fn p05_uris_are_decoded_once() {
+    assert_classes(
+        &["/w/p"],
+        Posix,
+        &[
+            ("file:///w/p/a", Inside("/w/p/a")),
+            ("FILE:///w/p/a", Inside("/w/p/a")),
+            ("file://localhost/w/p/a", Inside("/w/p/a")),
+            ("file://LOCALHOST/w/p/a", Inside("/w/p/a")),
+            ("file:/w/p/a", Inside("/w/p/a")),
+            ("file:////w/p/a", Inside("/w/p/a")),
+            ("file:///w/p/%C3%A9%20x", Inside("/w/p/é x")),
+            ("file:///w/p/%c3%a9 x", Inside("/w/p/é x")),
+            ("file:///w/p/é x", Inside("/w/p/é x")),
+            ("file:///w/p/%252e", Inside("/w/p/%2e")),
+            ("file:///w/p/%3F%23", Inside("/w/p/?#")),
+            ("file:///w/p/%2e%2e/q", Outside("/w/q")),
+            ("file:///w/p%2f..%2fq", Outside("/w/q")),
+            ("file:///w/p%5c..%5cq", Outside("/w/p\\..\\q")),
+            ("file:///c%3A/w", Outside("/c:/w")),
+            ("file://evil/share", Suspicious(Authority)),
+            ("file://user@localhost/x", Suspicious(Authority)),
+            ("file://localhost:80/x", Suspicious(Authority)),
+            ("file://127.0.0.1/x", Suspicious(Authority)),
+            ("file://%6cocalhost/x", Suspicious(Authority)),
+            ("file:///a%", Suspicious(BadEscape)),
+            ("file:///a%2", Suspicious(BadEscape)),
+            ("file:///a%2g", Suspicious(BadEscape)),
+            ("file:///a%+1", Suspicious(BadEscape)),
+            ("file:///a%00b", Suspicious(ControlCharacter)),
+            ("file:///a?b", Suspicious(QueryOrFragment)),
+            ("file:///a#b", Suspicious(QueryOrFragment)),
+            ("file:", Suspicious(Empty)),
+            ("file://", Suspicious(Empty)),
+            ("file://localhost", Suspicious(Empty)),
+            ("file:w/p", Suspicious(NotAbsolute)),
+            ("http://localhost/w/p", Suspicious(OtherScheme)),
+            ("untitled:Untitled-1", Suspicious(OtherScheme)),
+            ("vscode-remote://ssh/w/p", Suspicious(OtherScheme)),
+        ],
+    );
+    // What is no Unicode comes through as the bytes it is.
+    let raw = LocalPath::parse("file:///w/p/%ff", Posix).unwrap();
+    assert_eq!((raw.as_bytes(), raw.to_str()), (&b"/w/p/\xff"[..], None));
+    assert_eq!(raw.to_uri(), "file:///w/p/%FF");
+}
+
+#[test]
+fn p06_forms_of_windows_are_told_apart_anywhere() {
+    assert_classes(
+        &["C:\\w\\p", "\\\\Server\\share\\p"],
+        Windows,
+        &[
+            ("C:\\w\\p", Inside("C:\\w\\p")),
+            ("c:\\w\\p\\a", Inside("C:\\w\\p\\a")),
+            ("C:/w/p/a", Inside("C:\\w\\p\\a")),
+            ("c:/w\\p//a\\", Inside("C:\\w\\p\\a")),
+            ("/c/w/p/a", Inside("C:\\w\\p\\a")),
+            ("/C/w/p", Inside("C:\\w\\p")),
+            ("C:\\w\\x\\..\\p", Inside("C:\\w\\p")),
+            ("C:\\..\\w\\p", Inside("C:\\w\\p")),
+            ("file:///C:/w/p/a", Inside("C:\\w\\p\\a")),
+            ("file:///c%3A/w/p", Inside("C:\\w\\p")),
+            ("file:///c:/w/p/%C3%A9", Inside("C:\\w\\p\\é")),
+            ("file:///c/w/p", Inside("C:\\w\\p")),
+            ("file:c:/w/p", Inside("C:\\w\\p")),
+            ("\\\\server\\share\\p\\a", Inside("\\\\server\\share\\p\\a")),
+            ("//SERVER/share/p", Inside("\\\\server\\share\\p")),
+            ("file:////server/share/p", Inside("\\\\server\\share\\p")),
+            ("C:\\w\\p\\a..b", Inside("C:\\w\\p\\a..b")),
+            ("C:\\w\\p\\.git", Inside("C:\\w\\p\\.git")),
+            ("C:\\w\\p\\NULL", Inside("C:\\w\\p\\NULL")),
+            ("C:\\w\\p\\COM10", Inside("C:\\w\\p\\COM10")),
+            ("C:\\w\\p\\console.txt", Inside("C:\\w\\p\\console.txt")),
+            ("C:\\w\\p\\$x %y% ~", Inside("C:\\w\\p\\$x %y% ~")),
+            ("C:\\w\\p_evil", Outside("C:\\w\\p_evil")),
+            ("C:\\w\\p\\..\\q", Outside("C:\\w\\q")),
+            ("C:\\W\\p", Outside("C:\\W\\p")),
+            ("D:\\w\\p", Outside("D:\\w\\p")),
+            ("C:\\", Outside("C:\\")),
+            ("C:/", Outside("C:\\")),
+            ("/d", Outside("D:\\")),
+            ("\\\\server\\shared\\p", Outside("\\\\server\\shared\\p")),
+            ("\\\\server\\share\\..\\x", Outside("\\\\server\\share\\x")),
+            ("\\\\c\\w\\p", Outside("\\\\c\\w\\p")),
+            ("C:", Suspicious(NotAbsolute)),
+            ("C:rel", Suspicious(NotAbsolute)),
+            ("file:///C:rel", Suspicious(NotAbsolute)),
+            ("\\w\\p", Suspicious(NotAbsolute)),
+            ("/work/p", Suspicious(NotAbsolute)),
+            ("/", Suspicious(NotAbsolute)),
+            ("w\\p", Suspicious(NotAbsolute)),
+            ("é:\\w", Suspicious(Stream)),
+            ("\\\\?\\C:\\w\\p", Suspicious(DevicePath)),
+            ("\\\\?\\UNC\\server\\share", Suspicious(DevicePath)),
+            ("\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
+            ("//?/C:/w", Suspicious(DevicePath)),
+            ("\\??\\C:\\w", Suspicious(IllegalCharacter)),
+            ("file:////%3F/C:/w", Suspicious(DevicePath)),
+            ("\\\\", Suspicious(IncompleteShare)),
+            ("\\\\server", Suspicious(IncompleteShare)),
+            ("\\\\server\\", Suspicious(IncompleteShare)),
+            ("\\\\server\\..\\x", Suspicious(IncompleteShare)),
+            ("\\\\\\x\\y", Suspicious(IncompleteShare)),
+            ("C:\\NUL", Suspicious(DeviceName)),
+            ("C:\\w\\con.txt", Suspicious(DeviceName)),
+            ("C:\\w\\Aux .x.y", Suspicious(DeviceName)),
+            ("C:\\com1\\x", Suspicious(DeviceName)),
+            ("C:\\LPT².txt", Suspicious(DeviceName)),
+            ("C:\\CONIN$", Suspicious(DeviceName)),
+            ("C:\\w\\NUL\\..\\x", Suspicious(DeviceName)),
+            ("/c/prn", Suspicious(DeviceName)),
+            ("C:\\a.txt:stream", Suspicious(Stream)),
+            ("C:\\a::$DATA", Suspicious(Stream)),
+            ("C:\\w.\\x", Suspicious(TrailingDotOrSpace)),
+            ("C:\\w \\x", Suspicious(TrailingDotOrSpace)),
+            ("C:\\w\\...", Suspicious(TrailingDotOrSpace)),
+            ("C:\\w\\a|b", Suspicious(IllegalCharacter)),
+            ("C:\\w\\*.rs", Suspicious(IllegalCharacter)),
+            ("file:///c:/%ff", Suspicious(NotUnicode)),
+            ("file://server/share/p", Suspicious(Authority)),
+        ],
+    );
+    assert_classes(
+        &["/w"],
+        Posix,
+        &[
+            ("C:\\w", Suspicious(NotAbsolute)),
+            ("\\\\server\\share", Suspicious(NotAbsolute)),
+            ("/c/w", Outside("/c/w")),
+            ("/w/NUL", Inside("/w/NUL")),
+            ("/w/a.", Inside("/w/a.")),
+        ],
+    );
+    let forms = [
+        ("C:\\Users\\u", "/c/Users/u", "file:///C:/Users/u"),
+        ("d:\\", "/d", "file:///D:/"),
+        ("\\\\s\\x\\y", "//s/x/y", "file:////s/x/y"),
+        ("C:\\a b\\é", "/c/a b/é", "file:///C:/a%20b/%C3%A9"),
+    ];
+    for (given, posix, uri) in forms {
+        let path = LocalPath::parse(given, Windows).unwrap();
+        assert_eq!((path.to_posix_form().unwrap().as_str(), path.to_uri().as_str()), (posix, uri), "{given}");
+        for form in [posix, uri] {
+            assert_eq!(LocalPath::parse(form, Windows), Ok(path.clone()), "{form}");
+        }
+    }
+}
+
+#[test]
+fn p07_what_is_too_long_or_cannot_be_seen_is_suspicious() {
+    let of_len = |len: usize| alloc::format!("/{}", "x".repeat(len - 1));
+    assert_eq!(LocalPath::parse(&of_len(4096), Posix).unwrap().as_bytes().len(), 4096);
+    assert_eq!(LocalPath::parse(&of_len(4097), Posix), Err(TooLong { len: 4097 }));
+    // The limit is about the path and not about its URI, and about the form that is opened.
+    let escaped = alloc::format!("file:///{}", "%78".repeat(4095));
+    assert_eq!(LocalPath::parse(&escaped, Posix).unwrap().as_bytes(), of_len(4096).as_bytes());
+    let short = alloc::format!("/c/{}", "x".repeat(4093));
+    assert_eq!(LocalPath::parse(&short, Windows).unwrap().as_bytes().len(), 4096);
+    assert_eq!(LocalPath::parse("/c", Windows).unwrap().as_bytes(), b"C:\\");
+    for given in ["/a\0b", "/a\nb", "/\u{1b}[2J", "/a\u{7f}", "/a\u{9b}b", "file:///a%0Ab", "file:///%c2%9b"]
+    {
+        for platform in [Posix, Windows] {
+            assert_eq!(LocalPath::parse(given, platform), Err(ControlCharacter), "{given:?}");
+        }
+    }
+    assert!(!TooLong { len: 5000 }.to_string().is_empty());
+}
+
+#[test]
+fn every_path_survives_its_uri_and_its_own_form() {
+    arbtest::arbtest(|u| {
+        for platform in [Posix, Windows] {
+            let prefix = *u.choose(&["/", "C:\\", "/c/", "\\\\s\\t\\", "file:///", ""])?;
+            let given = alloc::format!("{prefix}{}", u.arbitrary::<&str>()?);
+            let Ok(path) = LocalPath::parse(&given, platform) else { continue };
+            assert_eq!(LocalPath::parse(&path.to_uri(), platform).as_ref(), Ok(&path), "{given:?}");
+            assert_eq!(LocalPath::from_bytes(path.as_bytes(), platform).as_ref(), Ok(&path), "{given:?}");
+            assert!(path.is_within(&path), "{given:?}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_path_of_another_family_is_within_nothing() {
+    let posix = LocalPath::parse("/c/w", Posix).unwrap();
+    let windows = LocalPath::parse("/c/w", Windows).unwrap();
+    assert!(!posix.is_within(&windows) && !windows.is_within(&posix));
+    assert_eq!(Platform::native() == Windows, cfg!(windows));
+}

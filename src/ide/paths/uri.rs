@@ -1,0 +1,86 @@
+//! `file:` URIs (RFC 8089, RFC 3986).
+//!
+//! ```text
+//! file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute )
+//! ```
+//!
+//! Characters that should be percent-encoded and are not are taken as they are: editors write them so.
+
+use super::Suspicion;
+use super::lexical::is_separator;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The path of a `file:` URI, decoded once; `None` where the text is no URI but a path.
+pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
+    let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+        return Ok(None);
+    };
+    if !scheme.eq_ignore_ascii_case("file") {
+        return Err(Suspicion::OtherScheme);
+    }
+    if rest.contains(['?', '#']) {
+        return Err(Suspicion::QueryOrFragment);
+    }
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            if !authority.is_empty() && !authority.eq_ignore_ascii_case("localhost") {
+                return Err(Suspicion::Authority);
+            }
+            path
+        }
+        None => rest,
+    };
+    decode(path).map(Some)
+}
+
+/// RFC 3986 section 3.1. One letter is a drive.
+fn is_scheme(text: &str) -> bool {
+    text.len() > 1
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+}
+
+fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut bytes = path.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => {
+                let high = digit(bytes.next())?;
+                high << 4 | digit(bytes.next())?
+            }
+            byte => byte,
+        });
+    }
+    Ok(decoded)
+}
+
+fn digit(byte: Option<u8>) -> Result<u8, Suspicion> {
+    match byte {
+        Some(digit @ b'0'..=b'9') => Ok(digit & 0x0f),
+        Some(letter @ (b'a'..=b'f' | b'A'..=b'F')) => Ok((letter & 0x0f).saturating_add(9)),
+        _ => Err(Suspicion::BadEscape),
+    }
+}
+
+/// The URI of a normal path.
+pub(super) fn of(path: &[u8], windows: bool) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
+    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or_default();
+    let has_drive = windows && path.get(1) == Some(&b':');
+    let mut uri = String::from(if has_drive { "file:///" } else { "file://" });
+    for (at, byte) in path.iter().enumerate() {
+        match byte {
+            separator if is_separator(*separator, windows) => uri.push('/'),
+            b':' if has_drive && at == 1 => uri.push(':'),
+            plain if plain.is_ascii_alphanumeric() || matches!(plain, b'-' | b'.' | b'_' | b'~') => {
+                uri.push(char::from(*plain));
+            }
+            other => uri.extend(['%', digit(other >> 4), digit(other & 0x0f)]),
+        }
+    }
+    uri
+}

@@ -1,0 +1,149 @@
+//! What a host says to whom: broadcasts, what the filter keeps back, pings of either kind, and sleep.
+#![cfg(feature = "ide")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
+
+#[path = "support/ide.rs"]
+mod support;
+
+use std::time::Duration;
+
+use ide_mcp::ide::{
+    ConnId, Filter, Host, HostConfig, HostEvent, Mention, MentionError, Range, Selected, Selection,
+};
+use ide_mcp::mcp::Keepalive;
+use ide_mcp::{Machine, Time, Wire};
+use support::{
+    CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text, texts, written,
+};
+
+fn open(host: &mut Host, said: &[&str]) -> ConnId {
+    let conn = host.connect(Time::ZERO);
+    host.wire(conn).unwrap().feed(Time::ZERO, HEAD.as_bytes());
+    for said in said {
+        host.wire(conn).unwrap().feed(Time::ZERO, &text(said));
+    }
+    drain(host);
+    written(&mut host.wire(conn).unwrap());
+    conn
+}
+
+fn attach(host: &mut Host) -> ConnId {
+    open(host, &[INITIALIZE, INITIALIZED, CONNECTED])
+}
+
+fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
+    texts(&written(&mut host.wire(conn).unwrap()))
+}
+
+#[test]
+fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
+    let mut config = HostConfig::new(config());
+    config.server.limits.outgoing = 1_000;
+    let mut host = Host::new(config);
+    let (one, full) = (attach(&mut host), attach(&mut host));
+    let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
+    host.remove(Time::ZERO, gone);
+    drain(&mut host);
+    while host.notify(full, "diagnostics_other_", None::<&()>).is_ok() {}
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), [full]);
+    let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
+    assert_eq!(said(&mut host, one), [changed]);
+    assert!(said(&mut host, full).iter().all(|text| text != changed));
+    assert_eq!(said(&mut host, deaf), [""; 0]);
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), []);
+    assert_eq!((said(&mut host, one), said(&mut host, full)), (vec![changed.into()], vec![changed.into()]));
+}
+
+#[test]
+fn what_the_filter_hides_does_not_leave_the_editor() {
+    let mut config = HostConfig::new(config());
+    config.debounce = Duration::ZERO;
+    config.filter = Filter::new().hide(|path| path.ends_with(".env")).max_text(8);
+    assert_eq!(format!("{:?}", config.filter), r#"Filter { hides: "some", most: 8 }"#);
+    let mut host = Host::new(config);
+    let conn = attach(&mut host);
+    let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
+    let mut tell = |selection| {
+        let selected = host.select(Time::ZERO, selection);
+        drain(&mut host);
+        (selected, texts(&written(&mut host.wire(conn).unwrap())))
+    };
+    let (selected, heard) = tell(of("/w/a", "12345678"));
+    assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
+    let (selected, heard) = tell(of("/w/a", "1234567é"));
+    assert!(selected == Selected::Cut && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
+    // The client forgets what it showed, and hears nothing of the file.
+    let (selected, heard) = tell(of("/w/.env", "secret"));
+    assert_eq!((selected, heard.len()), (Selected::Hidden, 1));
+    assert!(heard[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{heard:?}");
+    let (selected, heard) = tell(of("/w/.env", "secret too"));
+    assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "nothing that is new");
+    let mention = |path: &str| Mention::new(path, None);
+    assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
+    assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
+    assert_eq!(said(&mut host, conn).len(), 1);
+}
+
+#[test]
+fn the_filter_lets_no_more_through_than_256_kib() {
+    let mut host = Host::new(HostConfig::new(config()));
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
+    let mut wide = HostConfig::new(config());
+    wide.filter = Filter::default().max_text(usize::MAX);
+    let mut host = Host::new(wide);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Cut);
+}
+
+/// Which pings a client hears that says nothing, and when it is given up.
+fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
+    let mut host = Host::new(config);
+    let conn = attach(&mut host);
+    let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
+    loop {
+        host.tick(at(now));
+        let ended = drain(&mut host).into_iter().any(|event| {
+            matches!(event, HostEvent::Connection { event: ide_mcp::ide::ServerEvent::Closed(_), .. })
+        });
+        if ended {
+            return (pinged, now);
+        }
+        let bytes = written(&mut host.wire(conn).unwrap());
+        let names_ping = |payload: &[u8]| payload.windows(6).any(|text| text == b"\"ping\"");
+        if read(&bytes).iter().any(|frame| frame.first == PING || names_ping(&frame.payload)) {
+            pinged.push(now);
+        }
+        while host.poll_transmit().is_some() {}
+        let due = host.deadline().unwrap().since(Time::ZERO).as_millis().try_into().unwrap();
+        assert!(due > now, "law 4 at {now} ms");
+        now = due;
+    }
+}
+
+#[test]
+fn i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep() {
+    let websocket = HostConfig::new(config());
+    assert_eq!(pings(websocket.clone(), 0), (vec![30_000], 60_000));
+    // The editor has slept for eight hours: the client has not been silent, it was not heard.
+    let hours = 8 * 3600 * 1000;
+    assert_eq!(pings(websocket, hours), (vec![hours, hours + 30_000], hours + 60_000));
+
+    let mut json = HostConfig::new(config());
+    json.server.limits.keepalive = None;
+    json.server.session.keepalive = Some(Keepalive::default());
+    // Every 5 s, 3 s for the answer, and 2 s for the farewell.
+    assert_eq!(pings(json.clone(), 0), (vec![5_000], 10_000));
+    assert_eq!(pings(json, hours), (vec![hours], hours + 5_000));
+
+    let mut off = HostConfig::new(config());
+    off.server.limits.keepalive = None;
+    let mut host = Host::new(off);
+    attach(&mut host);
+    while host.poll_transmit().is_some() {}
+    assert_eq!(host.deadline(), None, "both can be off");
+}
