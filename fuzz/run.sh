@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
 shift
 all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite
-    rpc_text mcp_server_script mcp_client_script pair)
+    rpc_text mcp_server_script mcp_client_script pair lockfile paths)
 targets=("${@:-${all[@]}}")
 
 tools=$PWD/target/tools
@@ -24,6 +24,7 @@ for target in "${targets[@]}"; do
     case $target in
         handshake_*) dictionary=$target ;;
         rpc_text | mcp_* | pair) dictionary=messages ;;
+        lockfile | paths) dictionary=$target ;;
         *) dictionary=frames ;;
     esac
     dictionary=fuzz/dictionaries/$dictionary.dict

@@ -55,4 +55,6 @@ corpora!(
     mcp_server_script,
     mcp_client_script,
     pair,
+    lockfile,
+    paths,
 );

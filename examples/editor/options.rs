@@ -1,19 +1,21 @@
 //! The command line.
 
-use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::{AuthToken, LockFile};
 use ide_mcp_examples::parse_port;
 use lexopt::prelude::*;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
-usage: editor [--headless] [--port N] [--token T | --no-token] [--name NAME] [--on-diff ask|accept|reject|hold] [DIR…]
+usage: editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--on-diff HOW] [DIR…]
 
   --headless      without a screen: events as lines of JSON on standard output, commands as lines of JSON on standard
                   input (the only way so far, so it may be left out)
   --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
-  --token T       let in who knows this token, for tests (default: a new secret one)
+  --token-of FILE let in who knows the token of this lock file (default: a new one); as an argument others
+                  would see it
   --no-token      let in whoever reaches the port, for clients that cannot send a token
   --name NAME     what agents call the editor (default: ide-mcp editor)
   --on-diff HOW   what happens to a proposed change: ask whoever sends the commands (default), accept or reject it at
@@ -73,10 +75,7 @@ impl Options {
                 Short('h') | Long("help") => return Ok(None),
                 Long("headless") => {}
                 Long("port") => options.port = parse_port(&parser.value()?, 0)?,
-                Long("token") => {
-                    let token = AuthToken::from_text(parser.value()?.string()?);
-                    options.token = Some(token.map_err(|error| format!("--token: {error}"))?);
-                }
+                Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
                 Long("no-token") => options.asks_for_token = false,
                 Long("name") => options.name = parser.value()?.string()?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
@@ -88,13 +87,19 @@ impl Options {
             return Err("--name takes a name that agents can show, not an empty one".into());
         }
         if options.token.is_some() && !options.asks_for_token {
-            return Err("--token and --no-token exclude each other".into());
+            return Err("--token-of and --no-token exclude each other".into());
         }
         if options.folders.is_empty() {
             options.folders.push(".".into());
         }
         Ok(Some(options))
     }
+}
+
+fn token_of(path: &Path) -> Result<AuthToken, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("--token-of {path:?}: {error}"))?;
+    let file = LockFile::parse(&text).map_err(|error| format!("--token-of {path:?}: {error}"))?;
+    file.auth_token.ok_or_else(|| format!("--token-of {path:?}: the lock file has no token"))
 }
 
 impl OnDiff {

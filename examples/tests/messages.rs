@@ -45,6 +45,8 @@ fn free_port() -> u16 {
 fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
     let place = Place::new("usage");
     place.write("file", "");
+    place.write("lock", "{}");
+    place.write("token", r#"{"authToken":"t"}"#);
     let see = |program| format!("; see `{program} --help`\n");
     let cases: &[(&str, &[&str], &str)] = &[
         ("editor", &["--prot", "1"], "--prot"),
@@ -52,7 +54,10 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
         ("editor", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
         ("editor", &["--name", ""], "--name takes a name"),
         ("editor", &["--on-diff", "maybe"], "--on-diff takes ask, accept, reject or hold"),
-        ("editor", &["--token", ""], "--token"),
+        ("editor", &["--token", "x"], "--token"),
+        ("editor", &["--token-of", "missing"], "--token-of \"missing\": "),
+        ("editor", &["--token-of", "file"], "--token-of \"file\": the lock file is empty"),
+        ("editor", &["--token-of", "lock"], "--token-of \"lock\": the lock file has no token"),
         ("agent", &[], "a command is missing"),
         ("agent", &["dance"], "no command: \"dance\""),
         ("agent", &["tools", "x"], "\"x\" is a word too many for tools"),
@@ -61,7 +66,7 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
         ("agent", &["diff", "file"], "diff needs NEWFILE"),
         ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
         ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
-        ("editor", &["--token", "a-token-of-a-test", "--no-token"], "exclude each other"),
+        ("editor", &["--token-of", "token", "--no-token"], "exclude each other"),
     ];
     for (program, arguments, expected) in cases {
         let (status, said) = place.start(program, arguments).end();

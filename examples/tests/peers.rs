@@ -55,7 +55,8 @@ fn ask(socket: &mut WebSocket<TcpStream>, message: &Value) -> Value {
 #[test]
 fn tungstenite_attaches_with_the_token_and_is_refused_without() {
     let place = Place::new("tungstenite");
-    let mut editor = place.editor(&["--token", TOKEN]);
+    let lock = place.write("lock", &format!(r#"{{"authToken":"{TOKEN}"}}"#));
+    let mut editor = place.editor(&["--token-of", &lock]);
     let port = editor.event("listening")["port"].as_u64().unwrap();
 
     let good = [(TOKEN_FIELD, TOKEN), ("Sec-WebSocket-Protocol", "mcp")];

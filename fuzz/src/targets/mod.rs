@@ -2,6 +2,7 @@
 //! asserted on the way by [`Run`](crate::support::run::Run).
 
 mod differential;
+mod discovery;
 mod frames;
 mod handshake;
 mod ledger;
@@ -12,6 +13,7 @@ mod rpc;
 mod script;
 
 pub use differential::against_tungstenite;
+pub use discovery::{lockfile, paths};
 pub use frames::frames;
 pub use handshake::{handshake_client, handshake_server};
 pub use mcp_client::mcp_client_script;

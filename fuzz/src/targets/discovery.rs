@@ -1,0 +1,116 @@
+//! Any text as a lock file, and as a path: what discovery and tools are handed by others.
+
+use ide_mcp::ide::matching::{Listed, Place, choose};
+use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
+use ide_mcp::ide::{LockFile, LockForm, Transport, display_safe, is_display_unsafe};
+use std::time::Duration;
+
+/// What is read is written and read again as the same; no error shows a part of the text; and a client that chooses among
+/// what was read gives every file one verdict.
+pub fn lockfile(data: &[u8]) {
+    // The first line is the name of the file.
+    let text = String::from_utf8_lossy(data);
+    let (name, text) = text.split_once('\n').unwrap_or(("1.lock", &text));
+    let mut listed = Vec::new();
+    for form in [LockForm::Lock, LockForm::Project] {
+        let port = form.port_of(name);
+        if let Some(port) = port {
+            assert_eq!(form.file_name(port), name, "a port has one name");
+        }
+        let port = port.unwrap_or(1);
+        let file = form.parse(port, text);
+        match &file {
+            Ok(file) => read_again(form, port, file),
+            Err(error) => hides(&format!("{error} {error:?}"), text),
+        }
+        listed.push(Listed { port, file, pid_alive: None, modified: None });
+    }
+    if let Ok((port, file)) = LockFile::parse_project(text) {
+        read_again(LockForm::Project, port, &file);
+    }
+    let newer = Listed { modified: Some(Duration::from_secs(1)), ..listed[0].clone() };
+    listed.push(newer);
+    for port in [None, Some(1)] {
+        let matching = choose(&listed, &Place { cwd: "/w/p", canonical: Some(name), port });
+        assert_eq!(matching.accepted.len() + matching.refused.len(), listed.len());
+        for refused in matching.refused {
+            assert!(!display_safe(&refused.reason.to_string()).contains(is_display_unsafe));
+        }
+    }
+}
+
+fn read_again(form: LockForm, port: u16, file: &LockFile) {
+    if let Some(token) = &file.auth_token {
+        assert!(
+            token.as_str().len() < 6 || !format!("{file:?}").contains(token.as_str()),
+            "a token is shown"
+        );
+    }
+    // A list of folders has no other members; what is escaped may be longer than what was read.
+    let Ok(text) = form.write(port, file) else { return };
+    assert_eq!(form.parse(port, &text).as_ref(), Ok(file));
+    if file.transport == Transport::Sse && !file.workspace_folders.is_empty() {
+        let list = file.to_folder_list();
+        if let Ok(again) = LockFile::parse(&list) {
+            assert_eq!(again.transport == Transport::Sse, !list.trim_start().starts_with(['{', '[']));
+        }
+    }
+}
+
+/// An error says what is wrong, and not with what: a lock file has a token in it.
+fn hides(error: &str, text: &str) {
+    let word =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
+    let ours = [
+        "pid",
+        "workspaceFolders",
+        "ideName",
+        "transport",
+        "runningInWindows",
+        "authToken",
+        "port",
+        "projectPath",
+    ];
+    if word.len() > 16 && !ours.contains(&word) {
+        assert!(!error.contains(word), "{error} shows {word}");
+    }
+}
+
+/// A path that is taken has one form, which has no way up, and the same meaning as its URI; whatever is inside a folder is
+/// so by its names.
+pub fn paths(data: &[u8]) {
+    let given = String::from_utf8_lossy(data);
+    for platform in [Platform::Posix, Platform::Windows] {
+        let parsed = LocalPath::parse(&given, platform);
+        let folders: Vec<LocalPath> = ["/w/p", "C:\\w\\p", "\\\\server\\share"]
+            .iter()
+            .filter_map(|folder| LocalPath::parse(folder, platform).ok())
+            .collect();
+        match classify(&given, &folders, platform) {
+            PathClass::Suspicious(why) => {
+                assert_eq!(parsed.as_ref(), Err(&why));
+                assert!(!why.to_string().is_empty());
+            }
+            PathClass::Inside(path) => {
+                assert_eq!(parsed.as_ref(), Ok(&path));
+                assert!(folders.iter().any(|folder| path.as_bytes().starts_with(folder.as_bytes())));
+            }
+            PathClass::Outside(path) => assert_eq!(parsed.as_ref(), Ok(&path)),
+            other => panic!("{other:?}"),
+        }
+        let Ok(path) = parsed else { continue };
+        let separator = if platform == Platform::Windows { b'\\' } else { b'/' };
+        let names = path.as_bytes().split(|byte| *byte == separator);
+        assert!(names.into_iter().all(|name| name != b".." && name != b"."), "{path:?}");
+        assert!(!path.as_bytes().iter().any(u8::is_ascii_control), "{path:?}");
+        assert!(path.as_bytes().len() <= 4096);
+        assert_eq!(LocalPath::from_bytes(path.as_bytes(), platform).as_ref(), Ok(&path));
+        assert_eq!(LocalPath::parse(&path.to_uri(), platform).as_ref(), Ok(&path));
+        assert!(path.is_within(&path));
+        if let Some(posix) = path.to_posix_form() {
+            assert_eq!(LocalPath::from_bytes(posix.as_bytes(), platform).as_ref(), Ok(&path), "{posix}");
+        }
+    }
+    let safe = display_safe(&given);
+    assert!(!safe.contains(is_display_unsafe) && safe.chars().count() == given.chars().count());
+}
