@@ -55,6 +55,7 @@ corpora!(
     mcp_server_script,
     mcp_client_script,
     pair,
+    ide_server_script,
     lockfile,
     paths,
 );
