@@ -147,3 +147,49 @@ fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
     assert!(drain(&mut host).is_empty() && host.wire(conn).unwrap().wants_input());
     assert_eq!(texts(&written(&mut host.wire(conn).unwrap())).len(), taken / ping.len());
 }
+
+/// A thousand that send a byte a second and never a whole head, and one that knows the token.
+#[test]
+fn n05_a_thousand_strangers_cost_eight() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let mut friend = None;
+    let used = measure(|| {
+        let mut conns: Vec<ConnId> = Vec::with_capacity(1_000);
+        for second in 0..4 {
+            let now = at(second * 1_000);
+            for _ in 0..250 {
+                conns.push(host.connect(now));
+                // A loop polls and writes between any two that it accepts, and lets those go that are over.
+                conns.retain(|conn| {
+                    let Some(mut wire) = host.wire(*conn) else { return false };
+                    if wire.wants_input() {
+                        wire.feed(now, b"G");
+                    }
+                    true
+                });
+                drain(&mut host);
+                while let Some(conn) = host.poll_transmit() {
+                    if host.wire(conn).is_some_and(|wire| wire.is_done()) {
+                        host.remove(now, conn);
+                    }
+                }
+                assert!(host.connections().count() <= 8);
+            }
+            if second == 2 {
+                let conn = host.connect(now);
+                host.wire(conn).unwrap().feed(now, HEAD.as_bytes());
+                drain(&mut host);
+                assert!(written(&mut host.wire(conn).unwrap()).starts_with(b"HTTP/1.1 101 "), "at once");
+                host.remove(now, conn);
+                drain(&mut host);
+                friend = Some(conn);
+            }
+        }
+    });
+    println!("{} bytes at most", used.bytes_max);
+    assert!(friend.is_some() && used.bytes_max < 8 * 16 * 1024, "{} bytes", used.bytes_max);
+    // Nobody is there any more once they have had their 5 s.
+    host.tick(at(8_000));
+    drain(&mut host);
+    assert!(host.connections().all(|(_, server)| !server.is_open() && !server.wants_input()));
+}

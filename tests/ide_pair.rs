@@ -14,8 +14,9 @@ use std::{
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        AuthToken, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged, DiffOutcome,
-        GetDiagnostics, Mention, OpenDiff, Server, ServerConfig, ServerEvent, ToolRequest, ToolSet,
+        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
+        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Reconnect, Server, ServerConfig,
+        ServerEvent, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
     rpc::{Gone, RequestId, SendError, SessionId},
@@ -550,4 +551,56 @@ fn a_request_waits_from_the_latest_time_seen() {
     pair.client.tick(at(1_001_000));
     pair.client_events = drain(&mut pair.client);
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+}
+
+/// Measured: an editor that is stopped and started again on the same port with the same token has its client back within
+/// about 12 s, and the whole handshake is run again.
+#[test]
+fn an_editor_that_comes_back_on_its_port_is_found_again() {
+    let lock = LockFile::new(1, vec!["/w".into()], "editor", token());
+    let mut agent = ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &lock).unwrap();
+    agent.pid = Some(4711);
+    let mut reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
+    let (stopped_at, back_at) = (at(100_000), at(109_000));
+    let mut sessions = 0;
+    let mut now = Time::ZERO;
+    while sessions < 2 {
+        now = now.max(reconnect.due().unwrap());
+        reconnect.started();
+        sessions += 1;
+        let client =
+            Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
+        let server = Server::new(config(), SessionId::new(100 + sessions), now);
+        let mut pair = Pair(testing::Pair::new(server, client, now));
+        pair.settle();
+        assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
+        assert!(pair.heard().contains(&"IdeConnected { pid: Some(4711) }".to_owned()));
+        reconnect.attached();
+        assert_eq!(reconnect.due(), None);
+        pair.server.shutdown();
+        pair.settle();
+        let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it was stopped") };
+        now = stopped_at;
+        reconnect.ended(now, closed).unwrap();
+        // Until it is back, nobody listens.
+        while reconnect.due().unwrap() < back_at {
+            now = reconnect.due().unwrap();
+            reconnect.started();
+            reconnect.ended(now, &Closed::Vanished).unwrap();
+        }
+    }
+    assert!(now.since(stopped_at) <= Duration::from_secs(12), "{:?}", now.since(stopped_at));
+
+    // With another token it refuses, and nobody tries again: the lock file has to be read.
+    let mut config = config();
+    config.policy.auth = Auth::Token(AuthToken::from_text("another").unwrap());
+    let mut pair = Pair::joined(Some(token()), config);
+    pair.settle();
+    let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it refuses") };
+    assert_eq!(reconnect.ended(now, closed), Err(GivenUp::Refused));
+    assert_eq!(reconnect.due(), None);
+
+    let mut legacy = lock;
+    legacy.transport = Transport::Sse;
+    assert!(ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &legacy).is_none());
 }

@@ -35,7 +35,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n02", &["tests/ide_refusals.rs"]),
     ("n03", &["tests/ide_refusals.rs"]),
     ("n04", &["adapters/mio/tests/server.rs", "tests/threats.rs"]),
-    ("n05", &["adapters/mio/tests/server.rs"]),
+    ("n05", &["adapters/mio/tests/server.rs", "tests/host_pressure.rs"]),
     ("n06", &["adapters/mio/tests/server.rs"]),
     ("h01", &["tests/ide_refusals.rs"]),
     ("h02", &["tests/ide_refusals.rs", "tests/ws_handshake.rs"]),

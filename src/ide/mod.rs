@@ -11,7 +11,9 @@
 //! - [`Dialect`] is how it speaks: what the known editors say differently stands in one table there. What is received is
 //!   understood in all dialects.
 //! - [`LockFile`], [`locate`], [`matching`] and [`launch_env`] are discovery as pure values. No file, variable or
-//!   clock is read here; `ide-mcp-lockfile` does that.
+//!   clock is read here; `ide-mcp-lockfile` does that. [`Reconnect`] says when an agent tries again.
+//! - [`paths`] says what a path of an agent is before anybody opens it, [`Filter`] what leaves the editor unasked, and
+//!   [`display_safe`] makes a text of an agent one that a screen shows and does not obey.
 //!
 //! # From lock file to closed socket
 //!
