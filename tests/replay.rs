@@ -239,7 +239,9 @@ fn check_message(message: &Value) -> Option<String> {
         }
     }
     check_nulls(message);
-    let members: Vec<&str> = message.as_object().unwrap().keys().map(String::as_str).collect();
+    // Whether a map keeps the order of the text is a feature that any crate can switch on.
+    let mut members: Vec<&str> = message.as_object().unwrap().keys().map(String::as_str).collect();
+    members.sort_unstable();
     assert_eq!(message["jsonrpc"], "2.0");
     let forms: &[&[&str]] = &[
         &["id", "jsonrpc", "result"],
