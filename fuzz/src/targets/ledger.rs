@@ -91,6 +91,13 @@ fn asked_alone(text: &str, limits: &Limits) -> Option<String> {
     }
 }
 
+/// Whether two requests of a batch have the same id, so that nobody can tell which of them an answer is for.
+pub fn is_ambiguous(text: &str, limits: &Limits) -> bool {
+    let (mut ids, _) = asked(text, limits, true);
+    ids.sort_unstable();
+    ids.windows(2).any(|two| two[0] == two[1])
+}
+
 /// The ids of the answers in a message that a session has sent, which has to be a right one.
 pub fn answered(message: &str) -> Vec<String> {
     assert!(!message.contains('\n'), "{message}");

@@ -1,16 +1,18 @@
 //! Scripts for a server session: what a client says, what the application does, what the clock does, in any order.
 
-use super::ledger::Ledger;
-use ide_mcp::Time;
+use super::acts::{Do, Habits, OPENED, Peer};
+use super::books::{self, Books};
+use super::session::{Any, told};
 use ide_mcp::mcp::{
-    CallEnd, Implementation, Outcome, Patience, ProtocolVersion, Server, ServerConfig, ServerEvent, Timeout,
-    ToolResult, ToolSpec, Tools,
+    Implementation, LogLevel, Patience, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
+    Tools,
 };
-use ide_mcp::rpc::{CallId, Gone, Limits, RequestId, SendError, SessionId};
+use ide_mcp::rpc::{SendError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Messages, Said, Span};
+use ide_mcp::testing::{Said, Span};
 use serde::{Deserialize, Deserializer};
-use std::collections::{BTreeMap, VecDeque};
+use serde_json::json;
+use serde_json::value::RawValue;
 use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
@@ -30,6 +32,26 @@ enum Act {
     ListChanged,
     Full(bool),
     End(End),
+    /// The settings, if nothing has happened yet.
+    With(Setup),
+    /// The handshake in one of the versions.
+    OpenAs(u8),
+    Do(Do),
+    Peer(Peer),
+    Log(u8, bool),
+    SetLevel(u8),
+    /// Offers so many tools more.
+    Tools(u8),
+}
+
+#[derive(Arbitrary, Debug, Default)]
+struct Setup {
+    habits: Habits,
+    logging: Option<u8>,
+    /// The list of tools cannot change.
+    fixed: bool,
+    /// More is declared than is known here.
+    declares: bool,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -44,220 +66,162 @@ enum End {
 /// Every request ends once, nothing else is answered, nothing grows, the clock moves on, and silence after the end.
 pub fn mcp_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
-    let mut run = Run::new();
+    let mut run = Run::new(&Setup::default());
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         run.play(act);
     }
-    run.close();
+    run.books.close();
 }
 
 struct Run {
-    server: Server<Patiences>,
-    limits: Limits,
-    out: Messages,
-    now: Time,
-    ledger: Ledger,
-    /// Ids of calls whose event has not been polled.
-    unpolled: VecDeque<String>,
-    /// All calls ever: the id, and how it ended.
-    calls: Vec<(CallId, String, Option<Gone>)>,
-    requests: BTreeMap<RequestId, usize>,
-    closed: bool,
-}
-
-/// Small, so that they are reached.
-fn limits() -> Limits {
-    let mut limits = Limits::default();
-    (limits.open_calls, limits.requests) = (4, 3);
-    limits
+    books: Books<Server<Patiences>>,
+    /// Nothing has happened yet.
+    fresh: bool,
+    /// The client was told that the tools have changed, when it had asked for the list so often.
+    told: Option<usize>,
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(setup: &Setup) -> Self {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
-        config.limits = limits();
-        Self {
-            server: Server::new(config, Patiences::new(), SessionId::new(1)),
-            limits: limits(),
-            out: Messages::default(),
-            now: Time::ZERO,
-            ledger: Ledger::default(),
-            unpolled: VecDeque::new(),
-            calls: Vec::new(),
-            requests: BTreeMap::new(),
-            closed: false,
+        // Small, so that they are reached.
+        (config.limits.open_calls, config.limits.requests) = (4, 3);
+        config.tools_list_changed = !setup.fixed;
+        config.logging = setup.logging.map(level);
+        config.forward = setup.habits.forward();
+        config.keepalive = setup.habits.keepalive();
+        if setup.declares {
+            let declared = [("resources", r#"{"subscribe":true}"#), ("prompts", "no JSON"), ("tools", "{}")];
+            config.capabilities = declared.map(|(name, value)| (name.into(), value.into())).into();
+            config.instructions = Some("be brief".into());
         }
+        let known = books::Setup {
+            limits: config.limits.clone(),
+            keepalive: config.keepalive,
+            forward: config.forward.clone(),
+        };
+        let server = Server::new(config, Patiences::new(), SessionId::new(1));
+        Self { books: Books::new(server, known), fresh: true, told: None }
     }
 
     fn play(&mut self, act: Act) {
+        let books = &mut self.books;
         match act {
-            Act::Hear(said) => self.hear(said.text()),
-            Act::Open => {
-                self.hear(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#);
-                self.hear(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+            Act::Hear(said) => drop(books.hear(said.text())),
+            Act::Open => self.open("2025-03-26"),
+            Act::Wait(span) => books.tick(books.now.after(span.duration())),
+            Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
+            Act::Poll => books.settle(),
+            Act::Respond(which) => books.respond(which, &Any::Result(ToolResult::text(""))),
+            Act::Fail(which) => {
+                books.answer(which, true, |server, call, out| server.fail(call, -1, "no", out));
             }
-            Act::Wait(span) => self.tick(self.now.after(span.duration())),
-            Act::Due => self.tick(self.server.deadline().unwrap_or(self.now)),
-            Act::Poll => self.settle(),
-            Act::Respond(which) => self.respond(which, false),
-            Act::Fail(which) => self.respond(which, true),
             Act::Answer(which) => {
-                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, which % 8));
+                books.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, which % 8));
             }
-            Act::Request => self.request(),
-            Act::Cancel(which) => {
-                let Some(request) = self.requests.keys().nth(usize::from(which)).copied() else { return };
-                let waited = self.server.cancel(request, Some("why"), &mut self.out);
-                assert_eq!(
-                    self.said(),
-                    usize::from(waited),
-                    "a request is cancelled once, and the client told"
-                );
-            }
-            Act::Notify => {
-                let sent = self.server.notify("x/said", None::<&()>, &mut self.out);
-                assert_eq!(self.said(), usize::from(sent.is_ok()));
-                assert!(sent.is_err() || self.server.is_ready() && !self.out.full);
-            }
-            Act::ListChanged => {
-                let told = self.server.tools_list_changed(&mut self.out);
-                assert_eq!(self.said(), usize::from(told == Ok(true)));
-            }
-            Act::Full(full) => self.out.full = full,
+            Act::Request => books.request("x/ask", None, Timeout::Default),
+            Act::Cancel(which) => books.cancel(which, Some("why")),
+            Act::Notify => books.notify(&Any::Value(json!({}))),
+            Act::ListChanged => self.list_changed(),
+            Act::Full(full) => books.out.full = full,
             Act::End(End::Not | End::NotYet) => {}
-            Act::End(End::Drain) => self.server.drain(),
-            Act::End(End::ShutDown) => {
-                self.server.shut_down("over", &mut self.out);
-                self.said();
-                assert_eq!(self.server.open_calls(), 0);
-            }
-            Act::End(End::Close) => {
-                self.server.close();
-                self.closed = true;
-            }
-        }
-        assert!(self.server.open_calls() <= self.limits.open_calls);
-    }
-
-    fn hear(&mut self, text: &str) {
-        let batches = self.server.protocol_version() == Some(ProtocolVersion::V2025_03_26);
-        self.server.receive(self.now, text, &mut self.out);
-        let sent = self.out.take();
-        if self.closed {
-            assert!(sent.is_empty(), "after the end: {sent:?}");
-            return;
-        }
-        self.unpolled.extend(self.ledger.heard(text, &self.limits, batches, &sent).open);
-    }
-
-    fn tick(&mut self, at: Time) {
-        self.now = self.now.max(at);
-        self.server.tick(self.now);
-        self.settle();
-        let deadline = self.server.deadline();
-        assert!(
-            deadline.is_none_or(|due| due > self.now) || self.now == Time::new(Duration::MAX),
-            "{deadline:?}"
-        );
-    }
-
-    fn settle(&mut self) {
-        while let Some(event) = self.server.poll_event(&mut self.out) {
-            self.said();
-            self.on(event);
-        }
-        assert!(self.unpolled.is_empty(), "neither answered nor handed over: {:?}", self.unpolled);
-    }
-
-    fn on(&mut self, event: ServerEvent<Patience>) {
-        match event {
-            ServerEvent::Call { call, .. } => {
-                let id = self.unpolled.pop_front().expect("a call that nobody made");
-                assert!(self.calls.iter().all(|(other, ..)| *other != call), "a handle comes once");
-                self.calls.push((call, id, None));
-            }
-            ServerEvent::CallEnded { call, how } => {
-                let (_, id, end) = self.calls.iter_mut().find(|(open, ..)| *open == call).expect("it began");
-                assert_eq!(*end, None, "a call ends once");
-                *end = Some(match how {
-                    CallEnd::Cancelled { .. } => Gone::Cancelled,
-                    CallEnd::Expired => Gone::Expired,
-                    CallEnd::ShutDown => Gone::Answered,
-                    _ => Gone::Closed,
-                });
-                if matches!(how, CallEnd::Cancelled { .. } | CallEnd::Closed) {
-                    self.ledger.forgiven(id);
+            Act::End(End::Drain) => books.drain(),
+            Act::End(End::ShutDown) => books.shut_down(),
+            Act::End(End::Close) => books.end(),
+            Act::With(setup) => {
+                if self.fresh {
+                    *self = Self::new(&setup);
                 }
             }
-            ServerEvent::Outcome { request, outcome } => {
-                let outcomes = self.requests.get_mut(&request).expect("we asked that");
-                *outcomes += 1;
-                assert_eq!(*outcomes, 1, "{outcome:?}");
-                assert!(self.closed || !matches!(outcome, Outcome::Closed));
+            Act::OpenAs(version) => self.open(VERSIONS[usize::from(version) % VERSIONS.len()]),
+            Act::Do(act) => books.play(&act),
+            Act::Peer(act) => books.play_peer(&act),
+            Act::Log(severity, is_named) => self.log(level(severity), is_named.then_some("l")),
+            Act::SetLevel(severity) => self.set_level(severity),
+            Act::Tools(many) => {
+                let specs = &mut books.session.tools_mut().0;
+                specs.truncate(PLAIN.len());
+                specs.extend((0..many % 4).map(|_| ToolSpec::new("more", "of it", "no JSON")));
+                assert!(books.session.tools().specs().len() < 8);
             }
-            _ => {}
+        }
+        self.fresh = false;
+    }
+
+    fn open(&mut self, version: &str) {
+        let before = self.books.session.protocol_version();
+        self.books.hear(&format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"n","version":"1"}}}}}}"#
+        ));
+        self.books.hear(OPENED[1]);
+        let server = &self.books.session;
+        let spoken = server.protocol_version().map(ProtocolVersion::as_str);
+        if let (None, Some(spoken)) = (before, spoken) {
+            assert!(spoken == version || version == "2026-07-28" && spoken == "2025-11-25", "{spoken}");
+            assert_eq!(server.client(), Some(&Implementation::new("n", "1")));
+            assert_eq!(server.client_capabilities().map(RawValue::get), Some("{}"));
         }
     }
 
-    fn respond(&mut self, which: u8, fails: bool) {
-        // How the others ended is told by events that have to be polled first.
-        self.settle();
-        let Some((call, id, end)) = self.calls.get_mut(usize::from(which)) else { return };
-        let (server, out) = (&mut self.server, &mut self.out);
-        let answered = if fails {
-            server.fail(*call, -1, "no", out)
-        } else {
-            server.respond(*call, &ToolResult::text(""), out)
-        };
-        // What ended long ago is forgotten.
-        assert!(
-            matches!(answered, Err(Gone::Unknown)) || answered.err() == *end,
-            "{id}: {answered:?}, {end:?}"
-        );
-        if answered.is_ok() {
-            *end = Some(Gone::Answered);
+    fn list_changed(&mut self) {
+        // Whether the list was asked for is told by events.
+        self.books.settle();
+        let sent = self.books.session.tools_list_changed(&mut self.books.out);
+        assert_eq!(self.books.said(), usize::from(sent == Ok(true)));
+        if sent == Ok(true) {
+            let asked = self.books.lists;
+            assert!(self.told.is_none_or(|before| before < asked), "told twice without being asked");
+            self.told = Some(asked);
         }
-        assert_eq!(self.said(), usize::from(answered.is_ok()));
-    }
-
-    fn request(&mut self) {
-        let asked = self.server.request("x/ask", None::<&()>, Timeout::Default, &mut self.out);
-        assert_eq!(self.said(), usize::from(asked.is_ok()));
-        match asked {
-            Ok(request) => assert_eq!(self.requests.insert(request, 0), None, "a handle comes once"),
-            Err(SendError::TooManyInFlight) => assert!(self.requests.len() >= self.limits.requests),
-            Err(error) => assert!(self.out.full || !self.server.is_ready(), "{error}"),
+        if let Err(error) = sent {
+            told(&error);
         }
     }
 
-    /// What was said beside what a text provoked; how many messages it was.
-    fn said(&mut self) -> usize {
-        let sent = self.out.take();
-        self.ledger.said(&sent);
-        sent.len()
+    fn log(&mut self, level: LogLevel, logger: Option<&str>) {
+        let Books { session: server, out, closed, .. } = &mut self.books;
+        let logged = server.log(level, logger, "text", out);
+        let is_offered = server.log_level().is_some_and(|lowest| level >= lowest);
+        assert_eq!(server.log_level().is_none(), logged == Err(SendError::Undeclared));
+        assert_eq!(logged == Ok(false), server.log_level().is_some() && !is_offered);
+        let may_be = server.protocol_version().is_some() && !out.full && !*closed;
+        assert!(logged != Ok(true) || may_be, "{level} was logged");
+        assert!(logged != Ok(false) || !is_offered);
+        let is_said = format!(r#""level":"{level}""#);
+        assert!(out.sent.iter().all(|message| message.contains(&is_said)));
+        assert_eq!(self.books.said(), usize::from(logged == Ok(true)));
     }
 
-    fn close(&mut self) {
-        self.server.close();
-        self.closed = true;
-        self.settle();
-        self.ledger.is_settled();
-        assert!(self.calls.iter().all(|(.., end)| end.is_some()), "{:?}", self.calls);
-        assert!(self.requests.values().all(|outcomes| *outcomes == 1), "{:?}", self.requests);
-        self.hear(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
-        self.tick(self.now.after(Duration::from_secs(3600)));
-        self.respond(0, false);
-        self.request();
-        assert_eq!(self.server.deadline(), None);
+    fn set_level(&mut self, severity: u8) {
+        let before = self.books.session.log_level();
+        let name = if severity % 9 == 8 { "verbose" } else { level(severity).as_str() };
+        let sent = self.books.hear(&format!(
+            r#"{{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{{"level":"{name}"}}}}"#
+        ));
+        let is_set = sent.iter().any(|message| message.contains("result"));
+        let after = if is_set { LogLevel::from_name(name) } else { before };
+        assert_eq!(self.books.session.log_level(), after);
+        assert!(!is_set || before.is_some() && after.is_some());
     }
 }
 
+fn level(severity: u8) -> LogLevel {
+    const LEVELS: [&str; 8] =
+        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    LogLevel::from_name(LEVELS[usize::from(severity) % LEVELS.len()]).expect("a level")
+}
+
+const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+const PLAIN: [&str; 4] = ["plain", "typed", "never", "soon"];
+
 /// Tools of every patience.
-struct Patiences([ToolSpec; 4]);
+#[derive(Debug)]
+struct Patiences(Vec<ToolSpec>);
 
 impl Patiences {
     fn new() -> Self {
-        Self(["plain", "typed", "never", "soon"].map(|name| ToolSpec::new(name, "", "{}")))
+        Self(PLAIN.map(|name| ToolSpec::new(name, "", "{}")).into())
     }
 }
 
@@ -267,7 +231,7 @@ struct Typed {
 }
 
 #[derive(Deserialize)]
-struct Any {}
+struct Nothing {}
 
 impl Tools for Patiences {
     type Call = Patience;
@@ -281,7 +245,7 @@ impl Tools for Patiences {
         if name == "typed" {
             return Typed::deserialize(arguments).map(|typed| after(typed.n.into()));
         }
-        Any::deserialize(arguments)?;
+        Nothing::deserialize(arguments)?;
         Ok(match name {
             "never" => Patience::Unlimited,
             "soon" => after(400),

@@ -1,6 +1,8 @@
 //! The targets. Each takes any bytes and panics if something does not hold; the laws about every single step are
 //! asserted on the way by [`Run`](crate::support::run::Run).
 
+mod acts;
+mod books;
 mod differential;
 mod discovery;
 mod frames;
@@ -12,6 +14,7 @@ mod mcp_server;
 mod pair;
 mod rpc;
 mod script;
+mod session;
 
 pub use differential::against_tungstenite;
 pub use discovery::{lockfile, paths};

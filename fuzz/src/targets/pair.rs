@@ -4,17 +4,21 @@ use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Range, Selection, Server,
     ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
 };
-use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
+use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
 use ide_mcp::{Machine as _, Time};
+use serde_json::json;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 #[derive(Arbitrary, Clone, Debug)]
 enum Act {
     Agent(AgentAct),
     Editor(EditorAct),
+    /// The agent asks for problems, and how far that is.
+    Watch,
 }
 
 #[derive(Arbitrary, Clone, Debug)]
@@ -28,6 +32,8 @@ enum EditorAct {
     Cancel(u8),
     SetTools,
     ShutDown,
+    /// Says how far one of the calls is.
+    Progress(u8, u8),
 }
 
 /// Every request of either side has one outcome and every call one end, whatever happens to the link; and how the bytes
@@ -74,6 +80,10 @@ struct Run {
     /// The calls that wait for the editor, and how often each of all has ended.
     waiting: Vec<(CallId, bool)>,
     ended: BTreeMap<CallId, usize>,
+    /// The requests of the agent whose progress it wants to hear of, and how far they are.
+    watched: BTreeMap<RequestId, f64>,
+    /// How often the editor told it.
+    told: usize,
     /// How many events have been looked at.
     looked_at: usize,
 }
@@ -97,6 +107,8 @@ impl Run {
             by_editor: Vec::new(),
             waiting: Vec::new(),
             ended: BTreeMap::new(),
+            watched: BTreeMap::new(),
+            told: 0,
             looked_at: 0,
         }
     }
@@ -105,10 +117,19 @@ impl Run {
         match self.pair.play(step, |_, _| {}, |_, _| {}) {
             Some(Act::Agent(act)) => act.on(&mut self.pair.client, &mut self.by_agent),
             Some(Act::Editor(act)) => self.edit(act),
+            Some(Act::Watch) => self.watch(),
             None => {}
         }
         self.pair.settle();
         self.look();
+    }
+
+    fn watch(&mut self) {
+        let params = json!({"name": "getDiagnostics", "arguments": {}});
+        let timeout = Timeout::Progress { idle: Duration::from_secs(5), total: Duration::from_secs(20) };
+        let asked = self.pair.client.request("tools/call", Some(&params), timeout);
+        self.watched.extend(asked.iter().map(|request| (*request, f64::NEG_INFINITY)));
+        self.by_agent.extend(asked);
     }
 
     fn edit(&mut self, act: &EditorAct) {
@@ -143,6 +164,13 @@ impl Run {
                 let _ = server.set_tools(tools());
             }
             EditorAct::ShutDown => server.shutdown(),
+            EditorAct::Progress(which, to) => {
+                let Some((call, _)) = pick(which, self.waiting.len()).map(|at| self.waiting[at]) else {
+                    return;
+                };
+                let said = server.progress(call, &Progress::new(f64::from(*to)).of(255.0).saying("so"));
+                self.told += usize::from(said.expect("no event has said that it ended"));
+            }
         }
     }
 
@@ -167,11 +195,30 @@ impl Run {
         assert!(due.is_none_or(|due| due >= self.pair.now) || self.pair.server.deadline().is_some());
     }
 
+    /// Progress is that of a request which waits, and grows.
+    fn progress_goes_on(&mut self) {
+        let mut heard = 0;
+        for event in &self.pair.client_events {
+            match event {
+                ClientEvent::Progress { request, progress } => {
+                    let reached = self.watched.get_mut(request).expect("it waits and is watched");
+                    assert!(progress.progress > *reached, "{progress:?} after {reached}");
+                    *reached = progress.progress;
+                    heard += 1;
+                }
+                ClientEvent::Outcome { request, .. } => drop(self.watched.remove(request)),
+                _ => {}
+            }
+        }
+        assert!(heard <= self.told, "progress that nobody reported");
+    }
+
     fn finish(&mut self) {
         self.pair.finish_with(|_, _| {}, |_, _| {});
         self.look();
         assert!(self.waiting.is_empty(), "never ended: {:?}", self.waiting);
         assert!(self.ended.values().all(|ends| *ends == 1), "{:?}", self.ended);
+        self.progress_goes_on();
         for request in &self.by_agent {
             let ends = |event: &&ClientEvent| matches!(event, ClientEvent::Outcome { request: r, .. } if r == request);
             assert_eq!(self.pair.client_events.iter().filter(ends).count(), 1, "{request:?}");

@@ -1,8 +1,10 @@
 //! Any text as a message, beside what serde_json makes of it.
 
-use super::ledger::{Ledger, token};
+use super::acts::OPENED;
+use super::ledger::{Ledger, answered, token};
+use super::session::told;
 use ide_mcp::Time;
-use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent};
+use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, Limits, Message, SessionId, Violation, classify};
 use ide_mcp::testing::Messages;
 use serde_json::Value;
@@ -19,11 +21,19 @@ pub fn rpc_text(data: &[u8]) {
     let is_no_json = matches!(message, Message::Invalid { answer: None, violation: Violation::NotJson });
     let theirs = serde_json::from_str::<&RawValue>(json);
     assert_eq!(theirs.is_err(), is_no_json, "{message:?}");
+    if let Message::Invalid { answer, violation } = &message {
+        told(violation);
+        assert!(answer.as_ref().is_none_or(|(_, code)| *code == violation.code()));
+    }
     if let Some(id) = named(&message) {
         let token = token(id);
         assert!(text.contains(&token), "{token} is not in the text");
         let again = Id::read(serde_json::from_str(&token).unwrap(), &limits);
         assert_eq!(again.as_ref(), Some(id));
+        assert_eq!(serde_json::to_string(id).unwrap(), token);
+        let seven = Id::from(7);
+        assert_eq!(id.cmp(&seven).is_eq(), *id == seven);
+        assert_eq!(id.partial_cmp(&seven), Some(seven.cmp(id).reverse()));
     }
     // It stops at 128 levels, as we do, and takes the last of two members, which we do not take.
     if let Ok(value) = serde_json::from_str::<Value>(json) {
@@ -47,6 +57,44 @@ pub fn rpc_text(data: &[u8]) {
     }
     assert!(out.take().is_empty(), "nothing is said of its own accord");
     ledger.is_settled();
+    called(text, &limits);
+    if let Ok(raw) = theirs {
+        is_read_again(raw);
+    }
+}
+
+/// In an open session it may be a call, which then has a name that is known and an object.
+fn called(text: &str, limits: &Limits) {
+    let mut tools = RawTools::new(Vec::new());
+    tools.specs_mut().push(ToolSpec::new("t", "", "{}"));
+    let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(1));
+    let (mut out, mut ledger) = (Messages::default(), Ledger::default());
+    for text in OPENED {
+        server.receive(Time::ZERO, text, &mut out);
+    }
+    out.take();
+    server.receive(Time::ZERO, text, &mut out);
+    let mut open = ledger.heard(text, limits, true, &out.take()).open;
+    while let Some(event) = server.poll_event(&mut out) {
+        if let ServerEvent::Call { call, tool } = event {
+            assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
+            server.respond(call, &*tool.arguments, &mut out).expect("it is open");
+            let [id] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };
+            open.swap_remove(open.iter().position(|open| open == id).expect("it was asked"));
+            ledger.said(&out.take());
+        }
+    }
+    assert!(open.is_empty(), "neither answered nor handed over: {open:?}");
+    ledger.is_settled();
+}
+
+/// What is read as the result of a tool says the same when it is written and read again.
+fn is_read_again(raw: &RawValue) {
+    let Some(read) = ToolResult::read(raw) else { return };
+    let written = serde_json::value::to_raw_value(&read).expect("it was read");
+    let again = ToolResult::read(&written).expect("it was written").into_owned();
+    assert_eq!((again.is_error, again.content.len()), (read.is_error, read.content.len()));
+    assert!(again.texts().eq(read.texts()), "{raw} is {again:?}");
 }
 
 const fn named<'a>(message: &'a Message<'_>) -> Option<&'a Id> {

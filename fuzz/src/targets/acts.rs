@@ -1,0 +1,266 @@
+//! What an application does with a session of either role, and what its peer says to some effect.
+
+use super::books::{Books, WATCHED};
+use super::session::{Any, Session, told};
+use ide_mcp::Time;
+use ide_mcp::mcp::{
+    Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout,
+    ToolResult, ToolSpec,
+};
+use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, SessionId};
+use ide_mcp::testing::arbitrary::{self, Arbitrary};
+use ide_mcp::testing::{Messages, Said, Span};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+
+/// What an application does with a session of either role.
+#[derive(Arbitrary, Debug)]
+pub enum Do {
+    Respond(u8, Reply),
+    FailWith(u8),
+    Progress(u8, u8),
+    Wait(u8, Pace),
+    Request(What, Pace),
+    Notify(What),
+    Elsewhere,
+    /// Drains it, shuts it down, or mostly nothing.
+    End(u8),
+}
+
+#[derive(Arbitrary, Debug)]
+pub enum Reply {
+    Blocks,
+    Failed,
+    Object,
+    Unwritable,
+}
+
+#[derive(Arbitrary, Debug)]
+pub enum What {
+    Ping,
+    Object,
+    Array,
+    Unwritable,
+}
+
+/// What a peer of either role says to some effect. The ids of its own are few; those of ours are counted from the last.
+#[derive(Arbitrary, Debug)]
+pub enum Peer {
+    Batch(Said, Said),
+    /// By which id, what, and whether it wants to hear of progress.
+    Ask(u8, u8, bool),
+    List(u8, bool),
+    /// By which id, and whether without arguments.
+    Call(u8, bool),
+    Cancel(u8),
+    Progress(u8, u8),
+    /// Of which request, and whether it is an error.
+    Answer(u8, bool),
+    Error,
+}
+
+/// How long to wait.
+#[derive(Arbitrary, Debug)]
+pub enum Pace {
+    Default,
+    Never,
+    After(Span),
+    Progress(Span, Span),
+}
+
+impl Pace {
+    pub const fn timeout(&self) -> Timeout {
+        match self {
+            Self::Default => Timeout::Default,
+            Self::Never => Timeout::Never,
+            Self::After(span) => Timeout::After(span.duration()),
+            Self::Progress(idle, total) => {
+                Timeout::Progress { idle: idle.duration(), total: total.duration() }
+            }
+        }
+    }
+}
+
+/// What both roles may be told about themselves.
+#[derive(Arbitrary, Debug, Default)]
+pub struct Habits {
+    forward: u8,
+    keepalive: Option<(Span, Span, bool)>,
+}
+
+impl Habits {
+    pub fn forward(&self) -> Forward {
+        match self.forward % 4 {
+            0 => Forward::Nothing,
+            1 => Forward::Methods(vec!["x/ask".into(), "tools/call".into(), "tools/list".into()]),
+            _ => Forward::Everything,
+        }
+    }
+
+    pub fn keepalive(&self) -> Option<Keepalive> {
+        let mut keepalive = Keepalive::default();
+        let (every, patience, any_message) = self.keepalive.as_ref()?;
+        (keepalive.every, keepalive.patience) = (every.duration(), patience.duration());
+        keepalive.any_message = *any_message;
+        Some(keepalive)
+    }
+}
+
+impl<S: Session + Debug> Books<S> {
+    /// What the application does.
+    pub fn play(&mut self, act: &Do) {
+        match act {
+            Do::Respond(which, reply) => {
+                self.respond(
+                    *which,
+                    &match reply {
+                        Reply::Blocks => {
+                            let blocks = r#"[{"type":"image"},{"type":"text","text":"a\n"}]"#;
+                            let text = format!(r#"{{"content":{blocks},"isError":true}}"#);
+                            let raw: &RawValue = serde_json::from_str(&text).unwrap();
+                            Any::Result(ToolResult::read(raw).expect("a result").into_owned())
+                        }
+                        Reply::Failed => Any::Result(ToolResult::error("no")),
+                        Reply::Object => Any::Value(json!({"resources": [1]})),
+                        Reply::Unwritable => Any::Unwritable,
+                    },
+                );
+            }
+            Do::FailWith(which) => {
+                let mut error = ErrorObject::new(-1, "no");
+                error.data = serde_json::from_str("[1]").ok();
+                told(&error);
+                self.answer(*which, true, |session, call, out| {
+                    let failed = session.fail_with(call, &error, out);
+                    assert!(failed.is_err() || out.sent.concat().contains(r#""data":[1]"#));
+                    failed
+                });
+            }
+            Do::Progress(which, halves) => self.progress(*which, *halves),
+            Do::Wait(which, pace) => self.wait(*which, pace.timeout()),
+            Do::Request(what, pace) => {
+                let (method, params) = match what {
+                    What::Ping => ("ping", None),
+                    What::Object => {
+                        ("x/ask", Some(Any::Value(json!({"a": 1, "_meta": {"progressToken": 0, "b": 2}}))))
+                    }
+                    What::Array => ("x/ask", Some(Any::Value(json!([1])))),
+                    What::Unwritable => ("x/ask", Some(Any::Unwritable)),
+                };
+                // Only the token is ours to choose.
+                match (params, pace) {
+                    (Some(Any::Value(Value::Object(mut params))), pace) => {
+                        if !matches!(pace, Pace::Progress(..)) {
+                            params.remove("_meta");
+                        }
+                        self.request(method, Some(&Any::Value(params.into())), pace.timeout());
+                    }
+                    (params, pace) => self.request(method, params.as_ref(), pace.timeout()),
+                }
+            }
+            Do::Notify(what) => self.notify(&match what {
+                What::Ping | What::Object => Any::Value(json!({"a": 1})),
+                What::Array => Any::Value(json!([1])),
+                What::Unwritable => Any::Unwritable,
+            }),
+            Do::Elsewhere => self.elsewhere(),
+            Do::End(0..=15) => self.drain(),
+            Do::End(16..=31) => self.shut_down(),
+            Do::End(_) => {}
+        }
+    }
+
+    /// What the peer says to some effect.
+    pub fn play_peer(&mut self, act: &Peer) {
+        const IDS: [&str; 6] = ["1", "2", "7.0", "\"\\u0041\"", "\"A\"", "18446744073709551616"];
+        const METHODS: [&str; 6] = [
+            "x/ask",
+            "prompts/list",
+            "resources/templates/list",
+            "tools/call",
+            "tools/list",
+            "logging/setLevel",
+        ];
+        match act {
+            Peer::Batch(one, other) => {
+                self.hear(&format!("[{},{}]", one.text(), other.text()));
+            }
+            Peer::Ask(id, method, is_watched) => {
+                let id = IDS[usize::from(*id) % IDS.len()];
+                let method = METHODS[usize::from(*method) % METHODS.len()];
+                let params = if *is_watched { format!(r#","params":{WATCHED}"#) } else { String::new() };
+                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
+            }
+            Peer::List(id, is_cursor) => {
+                let cursor = if *is_cursor { "\"c\"" } else { "null" };
+                self.hear(&format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{"cursor":{cursor}}}}}"#
+                ));
+            }
+            Peer::Call(id, is_bare) => {
+                let arguments = if *is_bare { "" } else { r#","arguments" : {}"# };
+                self.hear(&format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"{arguments},"_meta":{{"progressToken":"w"}}}}}}"#
+                ));
+            }
+            Peer::Cancel(id) => {
+                let id = IDS[usize::from(*id) % IDS.len()];
+                self.hear(&format!(
+                    r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+                ));
+            }
+            Peer::Progress(back, to) => self.hear_progress(self.back(*back), *to),
+            Peer::Answer(back, is_error) => {
+                let answer =
+                    if *is_error { r#""error":{"code":7,"message":"","data":{}}"# } else { r#""result":{}"# };
+                let id = self.back(*back);
+                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
+            }
+            Peer::Error => {
+                self.hear(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);
+            }
+        }
+    }
+
+    /// What belongs to another session means nothing here.
+    fn elsewhere(&mut self) {
+        let (call, request) = elsewhere();
+        let (session, out) = (&mut self.session, &mut self.out);
+        let refused = [
+            session.respond(call, &Any::Value(json!({})), out),
+            session.fail(call, 1, "", out),
+            session.progress(call, &Progress::new(1.0), out).map(|_| ()),
+            session.wait(call, Timeout::Never),
+        ];
+        assert_eq!(refused, [Err(Gone::Unknown); 4]);
+        told(&Gone::Unknown);
+        assert!(!session.is_open(call) && !session.cancel(request, None, out));
+        assert!(out.take().is_empty());
+    }
+}
+
+/// A call and a request of a session that is not the one.
+fn elsewhere() -> (CallId, RequestId) {
+    let tools = RawTools::new(vec![ToolSpec::new("t", "", "{}")]);
+    let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(9));
+    let mut out = Messages::default();
+    for text in
+        OPENED.iter().chain(&[r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#])
+    {
+        server.receive(Time::ZERO, text, &mut out);
+    }
+    let request = server.request("x/ask", None::<&()>, Timeout::Default, &mut out).expect("it is ready");
+    loop {
+        if let ServerEvent::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
+            assert!(server.is_open(call) && call.session().number() == 9);
+            return (call, request);
+        }
+    }
+}
+
+/// What opens the session of a server.
+pub const OPENED: [&str; 2] = [
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+];

@@ -1,0 +1,162 @@
+//! Sessions of both roles as one: what an application does with them, and what they report.
+
+use ide_mcp::Time;
+use ide_mcp::mcp::{
+    CallEnd, Client, ClientEvent, Failure, Outcome, Patience, Progress, ProtocolVersion, Server, ServerEvent,
+    Timeout, ToolResult, Tools,
+};
+use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, SendError, Violation};
+use ide_mcp::testing::Messages;
+use serde::ser::{Error, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::fmt::Debug;
+
+/// What happened, in either role.
+#[derive(Debug)]
+pub enum Happened {
+    Ready,
+    Failed(Failure),
+    ToolsListed,
+    /// A call of a tool, and whether it may wait for ever.
+    Call(CallId, bool),
+    Request(CallId, Box<str>, Option<Box<RawValue>>),
+    CallEnded(CallId, CallEnd),
+    Outcome(RequestId, Outcome),
+    Progress(RequestId, Progress<'static>),
+    Violation(Violation),
+    PeerError(ErrorObject),
+    TooManyViolations,
+    Unresponsive,
+    Notification,
+}
+
+/// What the events of both roles have in common.
+macro_rules! happened {
+    ($event:expr, $of:ident, $($own:tt)*) => {
+        match $event {
+            $of::Request { call, method, params } => Happened::Request(call, method, params),
+            $of::CallEnded { call, how } => Happened::CallEnded(call, how),
+            $of::Outcome { request, outcome } => Happened::Outcome(request, outcome),
+            $of::Progress { request, progress } => Happened::Progress(request, progress),
+            $of::Violation(violation) => Happened::Violation(violation),
+            $of::PeerError(error) => Happened::PeerError(error),
+            $of::TooManyViolations => Happened::TooManyViolations,
+            $of::Unresponsive => Happened::Unresponsive,
+            $of::Notification { .. } => Happened::Notification,
+            $($own)*
+        }
+    };
+}
+
+impl From<ServerEvent<Patience>> for Happened {
+    fn from(event: ServerEvent<Patience>) -> Self {
+        happened!(event, ServerEvent,
+            ServerEvent::Ready => Self::Ready,
+            ServerEvent::ToolsListed => Self::ToolsListed,
+            ServerEvent::Call { call, tool } => Self::Call(call, tool == Patience::Unlimited),
+            other => panic!("{other:?} is new"),
+        )
+    }
+}
+
+impl From<ClientEvent> for Happened {
+    fn from(event: ClientEvent) -> Self {
+        happened!(event, ClientEvent,
+            ClientEvent::Ready(server) => {
+                assert!(!server.protocol_version.to_string().is_empty());
+                Self::Ready
+            }
+            ClientEvent::Failed(failure) => Self::Failed(failure),
+            other => panic!("{other:?} is new"),
+        )
+    }
+}
+
+/// What an application does with a session of either role.
+macro_rules! sessions {
+    ($(fn $name:ident($($arg:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
+        pub trait Session {
+            $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)?;)*
+            fn poll(&mut self, out: &mut Messages) -> Option<Happened>;
+        }
+
+        impl<T: Tools<Call = Patience>> Session for Server<T> {
+            $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
+            fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
+                self.poll_event(out).map(shown).map(Happened::from)
+            }
+        }
+
+        impl Session for Client {
+            $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Client::$name(self, $($arg),*) })*
+            fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
+                self.poll_event(out).map(shown).map(Happened::from)
+            }
+        }
+    };
+}
+
+sessions! {
+    fn receive(now: Time, text: &str, out: &mut Messages);
+    fn tick(now: Time);
+    fn deadline() -> Option<Time>;
+    fn respond(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), Gone>;
+    fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), Gone>;
+    fn fail_with(call: CallId, error: &ErrorObject, out: &mut Messages) -> Result<(), Gone>;
+    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, Gone>;
+    fn wait(call: CallId, timeout: Timeout) -> Result<(), Gone>;
+    fn notify(method: &str, params: Option<&Any<'_>>, out: &mut Messages) -> Result<(), SendError>;
+    fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, SendError>;
+    fn cancel(request: RequestId, reason: Option<&str>, out: &mut Messages) -> bool;
+    fn drain();
+    fn shut_down(text: &str, out: &mut Messages);
+    fn close();
+    fn is_ready() -> bool;
+    fn is_closed() -> bool;
+    fn protocol_version() -> Option<ProtocolVersion>;
+    fn open_calls() -> usize;
+    fn open_requests() -> usize;
+    fn is_open(call: CallId) -> bool;
+}
+
+/// Something to be written as JSON, or that cannot be.
+#[derive(Debug)]
+pub enum Any<'a> {
+    Result(ToolResult<'a>),
+    Value(Value),
+    Unwritable,
+}
+
+impl Any<'_> {
+    /// Whether it can be written, as an object.
+    pub fn is_object(&self) -> bool {
+        match self {
+            Self::Result(_) => true,
+            Self::Value(value) => value.is_object(),
+            Self::Unwritable => false,
+        }
+    }
+}
+
+impl Serialize for Any<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Result(result) => result.serialize(serializer),
+            Self::Value(value) => value.serialize(serializer),
+            Self::Unwritable => Err(S::Error::custom("never")),
+        }
+    }
+}
+
+/// Whatever is reported can be shown.
+pub fn shown<E: Debug>(event: E) -> E {
+    assert!(!format!("{event:?}").is_empty());
+    event
+}
+
+/// Whatever goes wrong is said in one line.
+pub fn told(what: &impl ToString) {
+    let told = what.to_string();
+    assert!(!told.is_empty() && !told.contains('\n'), "{told:?}");
+}
