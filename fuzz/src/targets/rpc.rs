@@ -91,6 +91,9 @@ fn called(text: &str, limits: &Limits) {
 /// What is read as the result of a tool says the same when it is written and read again.
 fn is_read_again(raw: &RawValue) {
     let Some(read) = ToolResult::read(raw) else { return };
+    if let Ok(value) = serde_json::from_str::<Value>(raw.get()) {
+        assert_eq!(read.is_error, value["isError"] == true, "{raw}");
+    }
     let written = serde_json::value::to_raw_value(&read).expect("it was read");
     let again = ToolResult::read(&written).expect("it was written").into_owned();
     assert_eq!((again.is_error, again.content.len()), (read.is_error, read.content.len()));
