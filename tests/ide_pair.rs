@@ -574,7 +574,8 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
         let mut pair = Pair(testing::Pair::new(server, client, now));
         pair.settle();
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
-        assert!(pair.heard().contains(&"IdeConnected { pid: Some(4711) }".to_owned()));
+        let connected = "IdeConnected { pid: Some(4711), is_version_unsupported: false }";
+        assert!(pair.heard().contains(&connected.to_owned()));
         reconnect.attached();
         assert_eq!(reconnect.due(), None);
         pair.server.shutdown();

@@ -31,11 +31,11 @@ pub const ROWS: &[Row] = &[
         "permessage-deflate may be refused, and is",
         Test("tests/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
     ),
-    row("connecting 4", "a wrong token is 401", Test(REFUSALS, "h8_all_wrong_tokens_are_answered_alike")),
+    row("connecting 4", "a wrong token is 401", Test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike")),
     row(
         "connecting 5",
         "a lock file below ~/.config/claude is never found",
-        Test("src/ide/locate.rs", "the_directories_follow_the_variables"),
+        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
     row(
         "connecting 6",

@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q1",
         "mcp is chosen where it is offered",
-        Test(REFUSALS, "h4_the_sub_protocol_is_chosen_and_never_echoed"),
+        Test(REFUSALS, "h04_the_sub_protocol_is_chosen_and_never_echoed"),
     ),
     row("Q2", "a verdict has two blocks", Test(EDITOR, "a_verdict_is_answered_once_and_ends_the_diff")),
     row(
@@ -85,17 +85,17 @@ pub const ROWS: &[Row] = &[
     row(
         "Q11",
         "stale variables of an outer editor are removed",
-        Test("src/ide/launch_env.rs", "what_an_outer_editor_left_is_replaced_or_removed"),
+        Test("src/ide/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
     ),
     row(
         "Q12",
         "loopback is merged into no_proxy and NO_PROXY",
-        Test("src/ide/launch_env.rs", "loopback_is_merged_into_what_was_there"),
+        Test("src/ide/launch_env.rs", "l12_loopback_is_merged_into_what_was_there"),
     ),
     row(
         "Q13",
         "a linked folder is listed in both forms",
-        Test("adapters/lockfile/tests/folders.rs", "a_folder_behind_a_link_is_listed_in_both_forms"),
+        Test("adapters/lockfile/tests/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
     ),
     row(
         "Q14",
@@ -110,12 +110,12 @@ pub const ROWS: &[Row] = &[
     row(
         "Q16",
         "directories follow variables that are handed in",
-        Test("src/ide/locate.rs", "the_directories_follow_the_variables"),
+        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
     row(
         "Q17",
         "stale lock files are reported and left to their owner; dead sockets end",
-        Test("adapters/lockfile/tests/scan.rs", "every_lock_file_is_reported_and_none_deleted"),
+        Test("adapters/lockfile/tests/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
     ),
     row(
         "Q18",
@@ -126,7 +126,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q20",
         "a lock file that vanished comes back with the same port and token",
-        Test("adapters/lockfile/tests/publish.rs", "a_file_that_vanished_comes_back_the_same"),
+        Test("adapters/lockfile/tests/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
     ),
     row(
         "Q21",
@@ -255,8 +255,8 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n1_web_pages")),
-    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n2_hosts")),
+    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n01_web_pages")),
+    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n02_hosts")),
     row(
         "Q38",
         "a client that is gone is an ending like others",
@@ -265,7 +265,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q39",
         "the system chooses the port",
-        Test("adapters/mio/tests/server.rs", "many_servers_start_at_once_on_ports_of_their_own"),
+        Test("adapters/mio/tests/server.rs", "n06_two_servers_that_start_at_once_never_collide"),
     ),
     row(
         "Q40",
@@ -292,7 +292,7 @@ pub const ROWS: &[Row] = &[
     ),
     row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
     row("Q41 more", "and nulls where nothing is", Test("src/mcp/content.rs", "results_are_read_tolerantly")),
-    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n2_hosts")),
+    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n02_hosts")),
 ];
 
 /// The same result as a peer writes it that leaves nothing out.
