@@ -14,7 +14,8 @@ mod support;
 use std::time::Duration;
 
 use ide_mcp::ide::{
-    ConnId, Filter, Host, HostConfig, HostEvent, Mention, MentionError, Range, Selected, Selection,
+    ConnId, DiagnosticsChanged, FileDiagnostics, Filter, Host, HostConfig, HostEvent, Mention, MentionError,
+    Range, Selected, Selection,
 };
 use ide_mcp::mcp::Keepalive;
 use ide_mcp::{Machine, Time, Wire};
@@ -88,6 +89,20 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
     assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
     assert_eq!(said(&mut host, conn).len(), 1);
+    // Nor by the problems of files, or the file that the person looks at.
+    let stale =
+        |uris: &[&str]| DiagnosticsChanged::Stale { uris: uris.iter().map(|&uri| uri.into()).collect() };
+    assert_eq!(host.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
+    assert_eq!(
+        said(&mut host, conn),
+        [r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#]
+    );
+    host.diagnostics_changed(stale(&["file:///w/.env"]));
+    host.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    assert_eq!(host.active_editor_changed(of("/w/.env", "secret")), []);
+    let heard = said(&mut host, conn);
+    assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
 }
 
 #[test]

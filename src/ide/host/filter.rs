@@ -1,7 +1,8 @@
 //! What may leave the editor unasked: the selection and mentions go into a prompt, and with it to a service, without
 //! anybody being asked again.
 
-use crate::ide::{Mention, Selection};
+use crate::ide::paths::{LocalPath, Platform};
+use crate::ide::{DiagnosticsChanged, Mention, Selection};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
@@ -52,6 +53,23 @@ impl Filter {
 
     pub(super) fn hides_mention(&self, mention: &Mention) -> bool {
         self.hides_path(&mention.file_path)
+    }
+
+    /// What may be told of changed problems; `None` if nothing may.
+    pub(super) fn diagnostics(&self, mut changed: DiagnosticsChanged) -> Option<DiagnosticsChanged> {
+        let is_told = match &mut changed {
+            DiagnosticsChanged::Stale { uris } => {
+                uris.retain(|uri| !self.hides_uri(uri));
+                !uris.is_empty()
+            }
+            DiagnosticsChanged::Now(file) => !self.hides_uri(&file.uri),
+        };
+        is_told.then_some(changed)
+    }
+
+    fn hides_uri(&self, uri: &str) -> bool {
+        let path = LocalPath::parse(uri, Platform::native()).ok();
+        self.hides_path(path.as_ref().and_then(LocalPath::to_str).unwrap_or(uri))
     }
 
     fn hides_path(&self, path: &str) -> bool {

@@ -14,7 +14,10 @@ pub use filter::{Filter, Selected};
 pub use mentions::MentionError;
 pub use wire::HostWire;
 
-use super::{DiffOutcome, Mention, Selection, Server, ServerConfig, ServerEvent, ToolSet};
+use super::{
+    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Selection, Server, ServerConfig,
+    ServerEvent, ToolSet,
+};
 use crate::mcp::{Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError};
 use crate::time::earlier;
@@ -112,6 +115,24 @@ impl Host {
         self.of_call(call, |server| server.respond(call, result))
     }
 
+    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
+        self.of_call(call, |server| server.answer(call, answer))
+    }
+
+    /// Answers a [`Direct`](super::ServerEvent::Direct) request.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
+        self.of_call(call, |server| server.respond_direct(call, answer))
+    }
+
     /// Answers an `openDiff` with the verdict of a person. Keep its view until the client closes the tab if you like;
     /// **do not write the file**, the client does.
     ///
@@ -178,6 +199,20 @@ impl Host {
         Ok(())
     }
 
+    /// The problems of files are others than before. All clients that are ready are told what the [`Filter`] lets
+    /// through; says which of these it did not reach, as [`notify_all`](Host::notify_all) does.
+    pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<ConnId> {
+        let Some(changed) = self.config.filter.diagnostics(changed) else { return Vec::new() };
+        self.tell_all(|server| server.diagnostics_changed(&changed).map(|_| ()))
+    }
+
+    /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
+    /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
+        self.config.filter.selection(&mut selection);
+        self.tell_all(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
+    }
+
     /// Sends a notification to one client.
     ///
     /// # Errors
@@ -195,8 +230,7 @@ impl Host {
     /// Sends a notification to every client that is ready, and says which of these it did not reach: those that have no
     /// room, and read too slowly.
     pub fn notify_all<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Vec<ConnId> {
-        let ready = self.ready.clone();
-        ready.into_iter().filter(|conn| self.notify(*conn, method, params) == Err(SendError::Full)).collect()
+        self.tell_all(|server| server.notify(method, params))
     }
 
     /// Asks one client something. One [`Outcome`](ServerEvent::Outcome) follows.
@@ -252,6 +286,12 @@ impl Host {
     ) -> Result<T, Gone> {
         let index = self.connections.index(ConnId::of_call(call)).ok_or(Gone::Closed)?;
         self.connections.with(index, act).unwrap_or(Err(Gone::Closed))
+    }
+
+    /// Tells every client that is ready, and gives those that have no room.
+    fn tell_all(&mut self, mut tell: impl FnMut(&mut Server) -> Result<(), SendError>) -> Vec<ConnId> {
+        let ready = self.ready.clone();
+        ready.into_iter().filter(|conn| self.of_conn(*conn, &mut tell) == Err(SendError::Full)).collect()
     }
 
     fn of_conn<T>(
