@@ -37,7 +37,7 @@ for target in "${targets[@]}"; do
     if [ "$minutes" -eq 0 ]; then
         small=$(mktemp -d)
         nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- \
-            -merge=1 -max_len=1024 "${few[@]}"
+            -set_cover_merge=1 -max_len=1024 "${few[@]}"
         # What was written by hand or was once found stays; it has another name than libFuzzer gives.
         find "$kept" -type f -regextype posix-extended ! -regex '.*/[0-9a-f]{40}' -exec cp -t "$small" {} +
         rm -rf "$kept"
