@@ -4,7 +4,9 @@
 //! send one of our own.
 
 use alloc::vec::Vec;
+use core::fmt;
 
+use serde::de::{self, Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::Outbox;
@@ -14,8 +16,30 @@ pub(super) const MOST: usize = 64;
 
 /// The messages of a batch. `None` if there are none, or too many.
 pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(array.get()).ok()?;
-    (1..=MOST).contains(&elements.len()).then_some(elements)
+    struct UpTo;
+
+    impl<'de> Visitor<'de> for UpTo {
+        type Value = Vec<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "up to {MOST} messages")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+            let mut elements = Vec::new();
+            while let Some(element) = array.next_element()? {
+                // No more is kept than is wanted, however many there are.
+                if elements.len() == MOST {
+                    return Err(de::Error::invalid_length(MOST.saturating_add(1), &self));
+                }
+                elements.push(element);
+            }
+            Ok(elements)
+        }
+    }
+
+    let mut deserializer = serde_json::Deserializer::from_str(array.get());
+    deserializer.deserialize_seq(UpTo).ok().filter(|elements| !elements.is_empty())
 }
 
 /// Gathers messages into one array.

@@ -81,7 +81,7 @@ impl<'a> ToolResult<'a> {
     /// that is no readable text is kept as it is.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
-        let members: Members<'a> = serde_json::from_str(raw.get()).ok()?;
+        let members: Members<'a> = crate::rpc::read_object(raw)?;
         let blocks: Vec<&RawValue> = match members.content {
             Some(content) => serde_json::from_str(content.get()).ok()?,
             None => Vec::new(),
@@ -135,8 +135,7 @@ struct Block<'a> {
 }
 
 fn read_block(raw: &RawValue) -> Content<'_> {
-    let text = serde_json::from_str::<Block<'_>>(raw.get())
-        .ok()
+    let text = crate::rpc::read_object::<Block<'_>>(raw)
         .filter(|block| block.kind == "text")
         .and_then(|block| block.text)
         .and_then(|text| serde_json::from_str::<TextToken<'_>>(text.get()).ok());

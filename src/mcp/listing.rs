@@ -112,7 +112,11 @@ impl Listing {
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
-        if self.items.len().saturating_add(items.len()) > limits.bytes {
+        // The cursors are kept as well, to see that one comes again.
+        let cursors =
+            self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
+        let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);
+        if held > limits.bytes {
             return Turn::Endless;
         }
         if !items.is_empty() {
@@ -224,6 +228,12 @@ mod tests {
                 &[r#"{"prompts":[1234567890],"nextCursor":"a"}"#, r#"{"prompts":[12345678901]}"#],
                 "Endless",
             ),
+            (
+                "a cursor as long as the limit",
+                &[r#"{"prompts":[],"nextCursor":"123456789012345678"}"#, r#"{"prompts":[]}"#],
+                r#"{"prompts":[]}"#,
+            ),
+            ("one byte longer", &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#], "Endless"),
             ("no object", &["[]"], "Unreadable"),
             ("null", &["null"], "Unreadable"),
             ("no items", &[r#"{"tools":[]}"#], "Unreadable"),

@@ -119,7 +119,7 @@ pub(super) fn token(meta: Option<&RawValue>, limits: &Limits) -> Option<Id> {
         #[serde(borrow)]
         progress_token: Option<&'a RawValue>,
     }
-    let meta: Meta<'_> = serde_json::from_str(meta?.get()).ok()?;
+    let meta: Meta<'_> = crate::rpc::read_object(meta?)?;
     Id::read(meta.progress_token?, limits)
 }
 

@@ -277,7 +277,6 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn drain(&mut self) {
         if self.state != State::Closed {
             self.state = State::Draining;
-            self.pulse.stop();
         }
     }
 

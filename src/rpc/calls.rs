@@ -15,7 +15,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 use super::{CallId, Gone, Id, SessionId, sorted, table::Table};
 use crate::Time;
 
-/// How many ended calls are remembered. As many as may be open by default, so that closing a session forgets none of
+/// How many ended calls are remembered at least. As many as may be open are, so that closing a session forgets none of
 /// them.
 const REMEMBERED: usize = 256;
 
@@ -201,7 +201,7 @@ impl<T> Calls<T> {
     /// Notes how a call ended that is no longer in the table.
     fn note(&mut self, serial: u64, id: &Id, how: Gone) {
         sorted::remove(&mut self.by_id, &(id.digest(), serial));
-        if self.ended.len() >= REMEMBERED {
+        if self.ended.len() >= self.limit.max(REMEMBERED) {
             self.ended.pop_front();
         }
         self.ended.push_back((serial, how));
@@ -312,5 +312,13 @@ mod tests {
             assert!(!calls.is_in_flight(&read(token)), "{token}");
         }
         assert_eq!(calls.by_id, []);
+    }
+
+    #[test]
+    fn closing_forgets_no_call_however_many_are_open() {
+        let mut calls = table(300);
+        let open: Vec<CallId> = (0..300).map(|id| calls.open(Id::from(id), None, "").unwrap()).collect();
+        while calls.close_one().is_some() {}
+        assert!(open.iter().all(|call| calls.finish(*call) == Err(Gone::Closed)));
     }
 }

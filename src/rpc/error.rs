@@ -27,7 +27,7 @@ impl ErrorObject {
     /// Reads the `error` member of a response. `None` if it is not an object with an integer `code`; a message that
     /// is missing or unreadable is empty.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
-        let read: Members<'_> = serde_json::from_str(raw.get()).ok()?;
+        let read: Members<'_> = super::read_object(raw)?;
         let code = serde_json::from_str(read.code?.get()).ok()?;
         let message = read.message.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default();
         Some(Self { code, message, data: read.data.map(ToOwned::to_owned) })

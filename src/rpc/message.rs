@@ -394,6 +394,11 @@ mod tests {
             "{\"\\u0061\\n\":1,\"\\ud800\":1,\"\u{7f}\":1,\"jsonrpc\":\"2.0\",\"m\\u0065thod\":\"m\"}",
             "notification m -",
         ),
+        (
+            "C15 an error that is an array",
+            r#"{"jsonrpc":"2.0","id":1,"error":[-1,"no",null]}"#,
+            "malformed 1 MalformedResponse",
+        ),
         ("C1 text after the object", r#"{"jsonrpc":"2.0","id":1,"method":"m"} x"#, "silence NotJson"),
         ("C1 two objects", r#"{"jsonrpc":"2.0","method":"m"}{}"#, "silence NotJson"),
         (

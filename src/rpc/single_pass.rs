@@ -38,6 +38,10 @@ const HEAD: usize = 128;
 /// The id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about it.
 pub fn request<'t, P: Params<'t>>(text: &'t str, limits: &Limits, params: P) -> Option<(Id, P::Value)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Which is refused for its length, the other way says.
+    if P::METHOD.len() > limits.method {
+        return None;
+    }
     if !truncate(text, HEAD).contains(P::METHOD) || depth::exceeds(text, limits.depth) {
         return None;
     }

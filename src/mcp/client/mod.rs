@@ -168,8 +168,7 @@ impl Client {
     }
 
     fn accept(&self, result: &RawValue) -> Result<ServerInfo, Failure> {
-        let read: InitializeResult<'_> =
-            serde_json::from_str(result.get()).map_err(|_| Failure::Malformed)?;
+        let read: InitializeResult<'_> = crate::rpc::read_object(result).ok_or(Failure::Malformed)?;
         let Some(protocol_version) = ProtocolVersion::from_name(&read.protocol_version) else {
             return Err(Failure::UnknownVersion(
                 truncate(&read.protocol_version, self.config.limits.method).into(),

@@ -78,6 +78,8 @@ impl Role for Client {
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         if self.session.state != State::Ready {
             refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
+        } else if asked.method == "initialize" {
+            not_found(&asked.id, asked.method, out);
         } else if self.config.forward.takes(asked.method, false) {
             self.session.forward(asked.id, asked.method, asked.params, out);
         } else {

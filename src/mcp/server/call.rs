@@ -112,7 +112,9 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
             Some(tool) => tool,
             None => {
                 let mut none = serde_json::Deserializer::from_str(params::NO_ARGUMENTS);
-                self.tools.decode(name, &mut none).map_err(|_| another_way())?
+                let tool = self.tools.decode(name, &mut none).map_err(|_| another_way())?;
+                none.end().map_err(|_| another_way())?;
+                tool
             }
         };
         Ok(Decoded { tool, token: progress::token(meta, self.limits) })

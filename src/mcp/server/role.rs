@@ -69,10 +69,12 @@ impl<T: Tools> Server<T> {
 
     fn serve(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         let Asked { ref id, method, params } = asked;
-        if method.ends_with("/list") && params::has_cursor(params) {
-            return refuse(id, code::INVALID_PARAMS, "unknown cursor", out);
-        }
         match method {
+            "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list"
+                if params::has_cursor(params) =>
+            {
+                refuse(id, code::INVALID_PARAMS, "unknown cursor", out);
+            }
             "tools/list" => {
                 answer(id, &ToolList { tools: self.tools.specs() }, out);
                 self.told = Told { digest: digest(self.tools.specs()), pending: false };
@@ -116,6 +118,8 @@ impl<T: Tools> Role for Server<T> {
             (State::Awaiting, _) => refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out),
             (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
+                // Whoever answers it, the client hears of the tools as they are.
+                self.told.pending &= method != "tools/list";
                 self.session.forward(asked.id, method, asked.params, out);
             }
             _ => self.serve(asked, out),
