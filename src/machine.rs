@@ -85,3 +85,59 @@ pub trait Machine {
     /// time matters.
     fn deadline(&self) -> Option<Time>;
 }
+
+/// Writes methods of a [`Wire`] that hand everything to the one in a field: `hand_to!(stream: filled feed_eof)`.
+macro_rules! hand_to {
+    ($field:ident: $($method:ident)*) => { $(crate::machine::hand_to!(@$method $field);)* };
+    (@space $field:ident) => {
+        #[inline]
+        fn space(&mut self) -> &mut [u8] {
+            self.$field.space()
+        }
+    };
+    (@filled $field:ident) => {
+        #[inline]
+        fn filled(&mut self, now: Time, n: usize) {
+            self.$field.filled(now, n);
+        }
+    };
+    (@feed $field:ident) => {
+        fn feed(&mut self, now: Time, bytes: &[u8]) {
+            self.$field.feed(now, bytes);
+        }
+    };
+    (@feed_eof $field:ident) => {
+        fn feed_eof(&mut self, now: Time) {
+            self.$field.feed_eof(now);
+        }
+    };
+    (@outgoing $field:ident) => {
+        #[inline]
+        fn outgoing(&self) -> &[u8] {
+            self.$field.outgoing()
+        }
+    };
+    (@sent $field:ident) => {
+        #[inline]
+        fn sent(&mut self, n: usize) {
+            self.$field.sent(n);
+        }
+    };
+    (@wants_input $field:ident) => {
+        fn wants_input(&self) -> bool {
+            self.$field.wants_input()
+        }
+    };
+    (@is_done $field:ident) => {
+        fn is_done(&self) -> bool {
+            self.$field.is_done()
+        }
+    };
+    (@trim $field:ident) => {
+        fn trim(&mut self) {
+            self.$field.trim();
+        }
+    };
+}
+
+pub(crate) use hand_to;

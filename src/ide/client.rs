@@ -5,6 +5,7 @@ use super::{
     AuthToken, DiagnosticsChanged, Dialect, DirectRequest, LockFile, Mention, Notice, Selection, Tool,
     ToolRequest, Transport,
 };
+use crate::machine::hand_to;
 use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
 use crate::time::earlier;
@@ -139,7 +140,6 @@ pub struct Client<R: TryCryptoRng> {
     pid: Option<u32>,
     dialect: Dialect,
     closed: Option<Closed>,
-    now: Time,
 }
 
 impl<R: TryCryptoRng> Client<R> {
@@ -162,7 +162,6 @@ impl<R: TryCryptoRng> Client<R> {
             pid: config.pid,
             dialect: config.dialect,
             closed: None,
-            now,
         })
     }
 
@@ -268,7 +267,7 @@ impl<R: TryCryptoRng> Client<R> {
     /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is told how late it is, since what
     /// was ticked need not have been polled.
     fn may_send(&mut self) -> Result<(), SendError> {
-        self.mcp.tick(self.now);
+        self.mcp.tick(self.ws.now());
         match self.ws.is_open() {
             true => Ok(()),
             false if self.ws.has_ended() || self.mcp.has_started() => Err(SendError::Closed),
@@ -282,21 +281,22 @@ impl<R: TryCryptoRng> Client<R> {
     }
 
     fn take_bytes(&mut self) -> bool {
+        let now = self.ws.now();
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
                 // Nothing was sent before, so there is room, and it is the first time.
-                let started = self.mcp.start(self.now, &mut sender);
+                let started = self.mcp.start(now, &mut sender);
                 debug_assert_eq!(started, Ok(()));
             }
             // The real client leaves without a word (measured); a reason helps whoever writes the editor.
             ws::Event::Open { subprotocol: None } => {
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
             }
-            ws::Event::Text(text) => self.mcp.receive(self.now, text, &mut sender),
+            ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
             // Binary messages that hold text are understood by the real client (measured).
             ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
-                Ok(text) => self.mcp.receive(self.now, text, &mut sender),
+                Ok(text) => self.mcp.receive(now, text, &mut sender),
                 Err(_) => self.ws.fail(Violation::UnexpectedBinary),
             },
             ws::Event::Closed(closed) => {
@@ -363,43 +363,10 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {
-    fn space(&mut self) -> &mut [u8] {
-        self.ws.space()
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        self.now = self.now.max(now);
-        self.ws.filled(now, n);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.now = self.now.max(now);
-        self.ws.feed(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.now = self.now.max(now);
-        self.ws.feed_eof(now);
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        self.ws.outgoing()
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.ws.sent(n);
-    }
-
-    fn wants_input(&self) -> bool {
-        self.ws.wants_input()
-    }
+    hand_to!(ws: space filled feed feed_eof outgoing sent wants_input trim);
 
     fn is_done(&self) -> bool {
         self.closed.is_none() && !self.mcp.has_queued_event() && self.ws.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.ws.trim();
     }
 }
 
@@ -407,7 +374,6 @@ impl<R: TryCryptoRng> Machine for Client<R> {
     type Event = ClientEvent;
 
     fn tick(&mut self, now: Time) {
-        self.now = self.now.max(now);
         self.ws.tick(now);
     }
 
@@ -429,7 +395,7 @@ impl<R: TryCryptoRng> Machine for Client<R> {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.mcp.tick(self.now);
+            self.mcp.tick(self.ws.now());
             let event = self.mcp.poll_event(&mut self.ws.sender())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
@@ -439,7 +405,7 @@ impl<R: TryCryptoRng> Machine for Client<R> {
 
     fn deadline(&self) -> Option<Time> {
         if self.closed.is_some() || self.mcp.has_queued_event() {
-            return Some(self.now);
+            return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {
             return self.ws.deadline();

@@ -5,6 +5,8 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
+use crate::rpc::read_object;
+
 /// One block of the result of a tool.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -81,7 +83,7 @@ impl<'a> ToolResult<'a> {
     /// that is no readable text is kept as it is.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
-        let members: Members<'a> = crate::rpc::read_object(raw)?;
+        let members: Members<'a> = read_object(raw)?;
         let blocks: Vec<&RawValue> = match members.content {
             Some(content) => serde_json::from_str(content.get()).ok()?,
             None => Vec::new(),
@@ -135,7 +137,7 @@ struct Block<'a> {
 }
 
 fn read_block(raw: &RawValue) -> Content<'_> {
-    let text = crate::rpc::read_object::<Block<'_>>(raw)
+    let text = read_object::<Block<'_>>(raw)
         .filter(|block| block.kind == "text")
         .and_then(|block| block.text)
         .and_then(|text| serde_json::from_str::<TextToken<'_>>(text.get()).ok());

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{Timeout, progress::Members};
-use crate::rpc::RequestId;
+use crate::rpc::{RequestId, is_object};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Listing {
 
     /// Adds a page.
     pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
-        let Some(members) = Members::read(&page).filter(|_| page.get().starts_with('{')) else {
+        let Some(members) = Members::read(&page).filter(|_| is_object(&page)) else {
             return Turn::Unreadable;
         };
         let items = members.get(self.list.member()).map(RawValue::get);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
+use crate::rpc::is_object;
 use crate::text::truncate;
 
 /// An object without members, as arguments that a peer left out are read.
@@ -88,7 +89,7 @@ impl Serialize for Capabilities<'_> {
         let declared = |name: &str| name == "tools" || name == "logging" && self.config.logging.is_some();
         for (name, value) in self.config.capabilities.iter().filter(|(name, _)| !declared(name)) {
             match serde_json::from_str::<&RawValue>(value) {
-                Ok(value) if value.get().starts_with('{') => out.serialize_entry(name, value)?,
+                Ok(value) if is_object(value) => out.serialize_entry(name, value)?,
                 Ok(_) | Err(_) => out.serialize_entry(name, &Empty {})?,
             }
         }

@@ -16,7 +16,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::ProtocolVersion;
 use crate::{
-    rpc::{Id, Limits},
+    rpc::{Id, Limits, read_object},
     text::truncate,
 };
 
@@ -119,7 +119,7 @@ pub(super) fn token(meta: Option<&RawValue>, limits: &Limits) -> Option<Id> {
         #[serde(borrow)]
         progress_token: Option<&'a RawValue>,
     }
-    let meta: Meta<'_> = crate::rpc::read_object(meta?)?;
+    let meta: Meta<'_> = read_object(meta?)?;
     Id::read(meta.progress_token?, limits)
 }
 

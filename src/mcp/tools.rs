@@ -6,7 +6,7 @@ use core::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
-use crate::rpc::{ErrorObject, code};
+use crate::rpc::{self, ErrorObject, code};
 
 /// What a [`Server`](super::Server) offers. [`RawTools`] is the ready-made one.
 pub trait Tools {
@@ -98,7 +98,7 @@ impl Serialize for ToolSpec {
             spec.serialize_field("description", &self.description)?;
         }
         match serde_json::from_str::<&RawValue>(&self.input_schema) {
-            Ok(schema) if schema.get().starts_with('{') => spec.serialize_field("inputSchema", schema)?,
+            Ok(schema) if rpc::is_object(schema) => spec.serialize_field("inputSchema", schema)?,
             Ok(_) | Err(_) => spec.serialize_field("inputSchema", &AnyObject { kind: "object" })?,
         }
         spec.end()
@@ -107,14 +107,9 @@ impl Serialize for ToolSpec {
 
 /// A number that equal lists share and others hardly ever do.
 pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
-    // FNV-1a, 64 bits. A byte that is in no text lies behind each.
-    specs
-        .iter()
-        .flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema])
-        .flat_map(|text| text.bytes().chain([0xff]))
-        .fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
-            (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+    let texts = specs.iter().flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema]);
+    // A byte that is in no text lies behind each.
+    rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
 
 #[derive(Serialize)]

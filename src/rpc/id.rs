@@ -10,7 +10,7 @@ use core::{cmp::Ordering, fmt, hash};
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
-use super::{Limits, write::write_json};
+use super::{Limits, digest, write::write_json};
 
 /// The id of a request, as MCP allows it: a string or an integer.
 ///
@@ -84,16 +84,10 @@ impl Id {
 
     /// A number that equal ids share and others hardly ever do.
     pub(super) fn digest(&self) -> u64 {
-        // FNV-1a, 64 bits: a digest for searching, nothing that must withstand anybody.
-        let fold = |text: &str| {
-            text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest: u64, byte| {
-                (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
-        };
         match &self.key {
             Key::Int(value) => u64::from_ne_bytes(value.to_ne_bytes()),
-            Key::Big { digits, .. } => fold(digits),
-            Key::Text(text) => fold(text),
+            Key::Big { digits, .. } => digest(digits.bytes()),
+            Key::Text(text) => digest(text.bytes()),
         }
     }
 

@@ -13,7 +13,7 @@ use core::{fmt, marker::PhantomData};
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ErrorObject, Id, Limits, Violation, depth};
+use super::{ErrorObject, Id, Limits, Violation, depth, is_object};
 
 /// What a text is. Borrows from it.
 #[derive(Clone, Debug)]
@@ -191,10 +191,6 @@ impl<'a> Envelope<'a> {
 
 fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
-}
-
-fn is_object(raw: &RawValue) -> bool {
-    raw.get().starts_with('{')
 }
 
 /// The content of a JSON string, borrowed where no escape has to be undone. `None` if it is none, or is not Unicode.

@@ -17,6 +17,7 @@
 pub mod calls;
 pub mod code;
 mod depth;
+mod digest;
 mod error;
 mod handle;
 mod id;
@@ -32,12 +33,13 @@ mod violation;
 pub mod write;
 
 pub use calls::Calls;
+pub(crate) use digest::digest;
 pub use error::ErrorObject;
 pub use handle::{CallId, RequestId, SessionId};
 pub use id::Id;
 pub use limits::Limits;
 pub use message::{Answer, Message, classify};
-pub(crate) use object::read_object;
+pub(crate) use object::{is_object, read_object};
 pub use refusal::{Gone, SendError};
 pub use requests::Requests;
 pub use violation::Violation;

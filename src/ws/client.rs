@@ -5,6 +5,7 @@ use super::output::Phase;
 use super::response::{self, Ask, InvalidAsk, ResponseError};
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
+use crate::machine::hand_to;
 use crate::{Machine, Time, Wire};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
@@ -94,6 +95,12 @@ impl<R: TryCryptoRng> Client<R> {
         self.stream.output.fail(violation);
     }
 
+    /// The latest time seen.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn now(&self) -> Time {
+        self.stream.output.now
+    }
+
     /// Ends the connection because the peer does not answer a layer above.
     #[cfg(feature = "ide")]
     pub(crate) fn timed_out(&mut self, reason: &str) {
@@ -134,43 +141,7 @@ fn text(key: &[u8; 24]) -> &str {
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {
-    fn space(&mut self) -> &mut [u8] {
-        self.stream.space()
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        self.stream.filled(now, n);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.stream.feed(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.stream.feed_eof(now);
-    }
-
-    #[inline]
-    fn outgoing(&self) -> &[u8] {
-        self.stream.outgoing()
-    }
-
-    #[inline]
-    fn sent(&mut self, n: usize) {
-        self.stream.sent(n);
-    }
-
-    fn wants_input(&self) -> bool {
-        self.stream.wants_input()
-    }
-
-    fn is_done(&self) -> bool {
-        self.stream.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.stream.trim();
-    }
+    hand_to!(stream: space filled feed feed_eof outgoing sent wants_input is_done trim);
 }
 
 impl<R: TryCryptoRng> Machine for Client<R> {

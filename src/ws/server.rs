@@ -5,6 +5,7 @@ use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
+use crate::machine::hand_to;
 use crate::{Machine, Time, Wire};
 use core::fmt;
 
@@ -153,6 +154,12 @@ impl Server {
         self.stream.output.fail(violation);
     }
 
+    /// The latest time seen.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn now(&self) -> Time {
+        self.stream.output.now
+    }
+
     /// Ends the connection because the peer does not answer a layer above.
     #[cfg(feature = "ide")]
     pub(crate) fn timed_out(&mut self, reason: &str) {
@@ -218,6 +225,8 @@ impl Server {
 }
 
 impl Wire for Server {
+    hand_to!(stream: filled feed_eof outgoing sent is_done trim);
+
     #[inline]
     fn space(&mut self) -> &mut [u8] {
         if matches!(self.stream.output.phase, Phase::Handshake) {
@@ -225,11 +234,6 @@ impl Wire for Server {
         } else {
             self.stream.space()
         }
-    }
-
-    #[inline]
-    fn filled(&mut self, now: Time, n: usize) {
-        self.stream.filled(now, n);
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
@@ -240,32 +244,10 @@ impl Wire for Server {
         }
     }
 
-    fn feed_eof(&mut self, now: Time) {
-        self.stream.feed_eof(now);
-    }
-
-    #[inline]
-    fn outgoing(&self) -> &[u8] {
-        self.stream.outgoing()
-    }
-
-    #[inline]
-    fn sent(&mut self, n: usize) {
-        self.stream.sent(n);
-    }
-
     fn wants_input(&self) -> bool {
         let held = self.stream.input.rx.bytes().len();
         let has_room = matches!(self.opening, Opening::Over) || held <= self.stream.output.limits.head;
         has_room && self.stream.wants_input()
-    }
-
-    fn is_done(&self) -> bool {
-        self.stream.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.stream.trim();
     }
 }
 

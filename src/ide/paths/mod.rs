@@ -12,9 +12,9 @@
 //!
 //! | given | on POSIX | on Windows |
 //! | --- | --- | --- |
-//! | `/work/../q` | `/q` | suspicious: no drive |
+//! | `/home/../q` | `/q` | suspicious: no drive |
 //! | `c:\w`, `C:/w`, `/c/w` | suspicious, suspicious, `/c/w` | `C:\w` |
-//! | `file:///work/%C3%A9` | `/work/é` | suspicious: no drive |
+//! | `file:///home/%C3%A9` | `/home/é` | suspicious: no drive |
 //! | `file:///c%3A/w` | `/c:/w` | `C:\w` |
 //! | `\\server\share\x` | suspicious | `\\server\share\x` |
 //! | `C:w`, `\w`, `\\?\C:\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |

@@ -167,7 +167,7 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("C:rel", Suspicious(NotAbsolute)),
             ("file:///C:rel", Suspicious(NotAbsolute)),
             ("\\w\\p", Suspicious(NotAbsolute)),
-            ("/work/p", Suspicious(NotAbsolute)),
+            ("/home/p", Suspicious(NotAbsolute)),
             ("/", Suspicious(NotAbsolute)),
             ("w\\p", Suspicious(NotAbsolute)),
             ("é:\\w", Suspicious(Stream)),

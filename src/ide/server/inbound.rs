@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 impl Server {
     /// Takes one event of the WebSocket; whether there was one.
     pub(super) fn take_bytes(&mut self) -> bool {
+        let now = self.ws.now();
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Upgrade(request) => {
@@ -35,7 +36,7 @@ impl Server {
                 };
                 debug_assert_eq!(decided, Ok(()));
             }
-            ws::Event::Text(text) => self.mcp.receive(self.now, text, &mut sender),
+            ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
             ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
             ws::Event::Closed(closed) => {
                 self.mcp.close();
@@ -50,7 +51,7 @@ impl Server {
     pub(super) fn translate(&mut self, event: mcp::ServerEvent<ToolRequest>) -> Option<ServerEvent> {
         Some(match event {
             mcp::ServerEvent::Ready => {
-                self.slot.initialized(self.now);
+                self.slot.initialized(self.ws.now());
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }

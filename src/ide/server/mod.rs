@@ -13,6 +13,7 @@ use super::{
     Answer, DiagnosticsChanged, Dialect, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ServerEvent,
     ToolSet, direct,
 };
+use crate::machine::hand_to;
 use crate::mcp::{self, Forward, Implementation, Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
 use crate::time::earlier;
@@ -49,7 +50,6 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     /// The end, until everything that it ends has been told.
     closed: Option<Closed>,
-    now: Time,
     /// No room for one more: whoever has the token is told so.
     full: bool,
     /// The policy has let the client in.
@@ -74,7 +74,6 @@ impl Server {
             slot: Slot::new(),
             events: VecDeque::new(),
             closed: None,
-            now,
             full: false,
             let_in: false,
             tools_untold: false,
@@ -132,7 +131,7 @@ impl Server {
     /// As [`respond`](Server::respond).
     pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
         self.may_answer()?;
-        self.mcp.tick(self.now);
+        self.mcp.tick(self.ws.now());
         self.mcp.progress(call, said, &mut self.ws.sender())
     }
 
@@ -231,7 +230,7 @@ impl Server {
     ) -> Result<RequestId, SendError> {
         self.may_send()?;
         // An idle connection is not polled, so the session may not have heard how late it is.
-        self.mcp.tick(self.now);
+        self.mcp.tick(self.ws.now());
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
 
@@ -337,7 +336,7 @@ impl Server {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
         self.tools_untold = told == Err(SendError::Full);
         if told == Ok(true) {
-            self.slot.list_changed(self.now);
+            self.slot.list_changed(self.ws.now());
         }
         if self.tools_untold { Ok(()) } else { told.map(drop) }
     }
@@ -383,28 +382,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
 }
 
 impl Wire for Server {
-    fn space(&mut self) -> &mut [u8] {
-        self.ws.space()
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        self.now = self.now.max(now);
-        self.ws.filled(now, n);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.now = self.now.max(now);
-        self.ws.feed(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.now = self.now.max(now);
-        self.ws.feed_eof(now);
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        self.ws.outgoing()
-    }
+    hand_to!(ws: space filled feed feed_eof outgoing wants_input trim);
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
@@ -415,16 +393,8 @@ impl Wire for Server {
         self.push_selection();
     }
 
-    fn wants_input(&self) -> bool {
-        self.ws.wants_input()
-    }
-
     fn is_done(&self) -> bool {
         self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.ws.trim();
     }
 }
 
@@ -432,7 +402,6 @@ impl Machine for Server {
     type Event = ServerEvent;
 
     fn tick(&mut self, now: Time) {
-        self.now = self.now.max(now);
         self.ws.tick(now);
     }
 
@@ -457,9 +426,9 @@ impl Machine for Server {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.slot.expire(self.now);
+            self.slot.expire(self.ws.now());
             self.push_selection();
-            self.mcp.tick(self.now);
+            self.mcp.tick(self.ws.now());
             let event = self.mcp.poll_event(&mut self.ws.sender())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
@@ -469,7 +438,7 @@ impl Machine for Server {
 
     fn deadline(&self) -> Option<Time> {
         if !self.events.is_empty() || self.closed.is_some() || self.mcp.has_queued_event() {
-            return Some(self.now);
+            return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {
             return self.ws.deadline();

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId},
+    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId, is_object, read_object},
     text::truncate,
 };
 
@@ -134,7 +134,7 @@ impl Client {
     ) -> Result<RequestId, SendError> {
         let arguments = to_raw_value(arguments).map_err(|_| SendError::Unserializable)?;
         let arguments = Some(&*arguments).filter(|arguments| arguments.get() != "null");
-        if arguments.is_some_and(|arguments| !arguments.get().starts_with('{')) {
+        if arguments.is_some_and(|arguments| !is_object(arguments)) {
             return Err(SendError::Unserializable);
         }
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
@@ -168,7 +168,7 @@ impl Client {
     }
 
     fn accept(&self, result: &RawValue) -> Result<ServerInfo, Failure> {
-        let read: InitializeResult<'_> = crate::rpc::read_object(result).ok_or(Failure::Malformed)?;
+        let read: InitializeResult<'_> = read_object(result).ok_or(Failure::Malformed)?;
         let Some(protocol_version) = ProtocolVersion::from_name(&read.protocol_version) else {
             return Err(Failure::UnknownVersion(
                 truncate(&read.protocol_version, self.config.limits.method).into(),

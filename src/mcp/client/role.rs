@@ -89,8 +89,7 @@ impl Role for Client {
 
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
         if matches!(self.session.state, State::Opening | State::Ready) {
-            self.session
-                .push(Common::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
+            self.session.hand_on(method, params);
         }
     }
 

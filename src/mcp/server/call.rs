@@ -7,7 +7,7 @@ use alloc::format;
 
 use serde::{
     Deserializer,
-    de::{DeserializeSeed, Error, IgnoredAny, MapAccess},
+    de::{DeserializeSeed, IgnoredAny, MapAccess},
 };
 use serde_json::value::RawValue;
 
@@ -17,7 +17,7 @@ use crate::{
     mcp::{Tools, incoming::refuse_busy, incoming::refuse_duplicate, params, progress},
     rpc::{
         ErrorObject, Id, Limits, code,
-        single_pass::{Name, Params},
+        single_pass::{Name, Params, another_way},
         write,
     },
     text::truncate,
@@ -119,11 +119,6 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
         };
         Ok(Decoded { tool, token: progress::token(meta, self.limits) })
     }
-}
-
-/// The error that leaves a text to the other way. Nobody reads it.
-fn another_way<E: Error>() -> E {
-    E::custom("")
 }
 
 struct Arguments<'s, 't, T> {
