@@ -86,6 +86,50 @@ pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     }
 }
 
+/// A directory in both forms in which an editor may have published it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Here {
+    /// As the person sees it: with the symbolic links that led there.
+    pub logical: String,
+    /// Without any.
+    pub canonical: String,
+}
+
+impl Here {
+    /// This directory, or the working directory, which has its links in `PWD` where a shell was so kind.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is not Unicode, and
+    /// whatever the system reports.
+    pub fn of(asked: Option<&Path>) -> io::Result<Self> {
+        let logical = match asked {
+            Some(asked) if !asked.is_dir() => {
+                let text = format!("--cwd: there is no directory {:?}", asked.display().to_string());
+                return Err(io::Error::new(io::ErrorKind::NotFound, text));
+            }
+            Some(asked) => std::path::absolute(asked)?,
+            None => working_directory()?,
+        };
+        let canonical = logical.canonicalize()?;
+        Ok(Self { logical: unicode(&logical)?, canonical: unicode(&canonical)? })
+    }
+}
+
+fn working_directory() -> io::Result<PathBuf> {
+    let gone = |error: io::Error| io::Error::new(error.kind(), format!("the working directory: {error}"));
+    let physical = env::current_dir().map_err(gone)?;
+    let told = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    let same =
+        |path: &PathBuf| path.canonicalize().is_ok_and(|path| Some(path) == physical.canonicalize().ok());
+    Ok(told.filter(same).unwrap_or(physical))
+}
+
+fn unicode(path: &Path) -> io::Result<String> {
+    let unusual = || format!("the path {} is not Unicode", path.display());
+    path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
+}
+
 fn by_file(path: &Path) -> Result<Editor, Nothing> {
     let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
     let name = path.file_name().ok_or_else(missing)?;
@@ -127,22 +171,11 @@ fn asked_for(found: Found) -> Result<Editor, Nothing> {
 
 /// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
 fn by_directory(cwd: Option<&Path>, candidates: &[Candidate], found: &[Found]) -> Result<Editor, Nothing> {
-    let cwd = match cwd {
-        Some(asked) if !asked.is_dir() => {
-            return Err(Nothing(format!("--cwd: there is no directory {:?}", asked.display().to_string())));
-        }
-        Some(asked) => std::path::absolute(asked)?,
-        None => env::current_dir()?,
-    };
-    let canonical = cwd.canonicalize().ok();
-    let unusual = |path: &Path| {
-        io::Error::new(io::ErrorKind::InvalidInput, format!("the path {} is not Unicode", path.display()))
-    };
-    let logical = cwd.to_str().ok_or_else(|| unusual(&cwd))?;
+    let here = Here::of(cwd).map_err(|error| Nothing(error.to_string()))?;
     let port = env::var_os(PORT_VARIABLE).map(|port| port.to_string_lossy().into_owned());
     let place = Place {
-        cwd: logical,
-        canonical: canonical.as_deref().and_then(Path::to_str),
+        cwd: &here.logical,
+        canonical: Some(&here.canonical),
         port: port.as_deref().and_then(LockFile::parse_port),
     };
     // Files whose name is no port are no lock files, so what is left keeps its place in both lists.
@@ -153,7 +186,7 @@ fn by_directory(cwd: Option<&Path>, candidates: &[Candidate], found: &[Found]) -
         let found = files.get(only.index)?;
         Some(Editor::new(only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
     });
-    chosen.ok_or_else(|| explain(logical, candidates, &files, &matching, port.as_deref()))
+    chosen.ok_or_else(|| explain(&here.logical, candidates, &files, &matching, port.as_deref()))
 }
 
 fn explain(

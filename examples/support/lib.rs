@@ -1,10 +1,13 @@
-//! What the programs share: finding the editor, messages as lines, their output, and pieces of a command line.
+//! What the programs share: finding the editor, messages as lines, their output, progress, and pieces of a
+//! command line.
 
 pub mod find;
 mod lines;
 mod options;
 mod output;
+mod progress;
 
 pub use lines::{Fault, LinesIn, LinesOut};
 pub use options::{parse_port, usage_error};
 pub use output::{complain, json_line, say, say_json, write_line};
+pub use progress::Progress;
