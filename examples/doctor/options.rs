@@ -24,8 +24,7 @@ status is problem, warning, note or ok; docs/doctor.md lists the ids. Last comes
 {\"event\":\"verdict\",\"verdict\",\"port\",\"name\",\"cwd\",\"problems\",\"warnings\",\"notes\",\"ok\",\"status\"}; verdict is attaches,
 fails, has_to_choose or finds_nothing, port and name are those of the editor, status is the exit status.
 
-exit status: 0 if all is well, notes aside; 1 with a problem or a warning; 2 where it could not look, or the command line
-is wrong";
+exit status: 0; 1 with a problem or a warning; 2 where it could not look, or the command line is wrong";
 
 #[derive(Debug, Default)]
 pub(crate) struct Options {

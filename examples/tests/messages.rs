@@ -79,7 +79,7 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
 #[test]
 fn help_says_what_the_exit_status_means() {
     let place = Place::new("help");
-    for program in ["editor", "agent"] {
+    for program in ["editor", "agent", "doctor"] {
         let mut process = place.start(program, &["--help"]);
         assert_eq!(process.end(), (Some(0), String::new()));
         let text = process.rest().join("\n");
