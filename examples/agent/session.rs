@@ -9,15 +9,17 @@ use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::Progress;
 use ide_mcp_examples::find::{self, Asked, Editor};
+use ide_mcp_examples::{Progress, connect};
 use serde_json::value::RawValue;
-use std::net::Ipv4Addr;
 use std::time::Duration;
 use std::{io, process, thread};
 
 /// How often a person who waits is told so.
 const SECOND: Duration = Duration::from_secs(1);
+
+/// How long a connection may take to come about: as long as with the real client.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What went wrong with a session, for a person. What the peer contributed to it is safe to show.
 pub(crate) type Failure = String;
@@ -226,7 +228,7 @@ impl Session {
         config.pid = Some(process::id());
         let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
         let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        Conn::connect((Ipv4Addr::LOCALHOST, self.editor.port), client)
+        Conn::from_stream(connect(self.editor.port, PATIENCE)?, client)
     }
 
     /// What to say of it: an attempt that fails is no news.

@@ -14,7 +14,6 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 use support::{Place, Process};
 
 fn lines(process: &mut Process) -> Vec<Value> {
@@ -208,10 +207,10 @@ fn an_editor_that_comes_back_has_its_agents_again() {
          {\"call\":\"closeAllDiffTabs\"}\n{\"expect\":{\"event\":\"outcome\",\"outcome\":{\"result\":{}}}}",
     );
     let mut script = place.agent(&["--reconnect", "--script", "s"]);
-    calls.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}"#);
     for _ in 0..3 {
         editor.until("ide_connected");
     }
+    calls.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}"#);
     editor.until("diff");
     editor.kill();
     assert_eq!(watch.event("lost")["why"], "the connection ended without a close frame");
@@ -241,15 +240,18 @@ fn an_editor_that_comes_back_has_its_agents_again() {
     let mut editor = place.editor(&["--port", &port]);
     listening(&mut editor);
     watch.until("attached");
-    // What is refused with the token that is published stays refused.
+    // Where that says the same as before, another editor has the port.
     editor.kill();
     watch.until("lost");
-    let other = place.write("other.lock", r#"{"authToken":"another"}"#);
-    let mut editor = place.editor(&["--port", &port, "--token-of", &other]);
-    let (_, lock) = listening(&mut editor);
-    watch.until("attached");
-    fs::write(&lock, fs::read_to_string(&lock).unwrap().replace("\"another\"", "\"unknown\"")).unwrap();
-    assert!(Path::new(&lock).exists());
+    let elsewhere = place.project().join("config");
+    let mut command = place.command("editor", &["--port", &port]);
+    let mut stranger = Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere));
+    listening(&mut stranger);
+    let (status, said) = watch.end();
+    assert!(
+        status == Some(1) && said.contains("401") && said.contains("the editor refuses"),
+        "{status:?} {said}"
+    );
 }
 
 #[test]

@@ -10,9 +10,10 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, Ask, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_blocking::Conn;
+use ide_mcp_examples::connect;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 /// How long a step may take. An editor of this machine answers within milliseconds.
@@ -27,7 +28,7 @@ const ORIGIN: &str = "https://doctor.invalid";
 
 /// Asks whoever listens on `port`. The token is not said where the process of its lock file is `dead`.
 pub(super) fn probe(port: u16, token: Option<&AuthToken>, dead: bool) -> Probe {
-    let stream = match connect(port) {
+    let stream = match connect(port, PATIENCE) {
         Ok(_) if dead => return Probe::Open,
         Ok(stream) => stream,
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Probe::Refused,
@@ -40,10 +41,6 @@ pub(super) fn probe(port: u16, token: Option<&AuthToken>, dead: bool) -> Probe {
         with_origin: answers.then(|| visit(port, token, Some(ORIGIN))),
         with_token,
     }
-}
-
-fn connect(port: u16) -> std::io::Result<TcpStream> {
-    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)
 }
 
 /// As an agent does it, up to the session, but without the `ide_connected` by which editors show an agent.
@@ -87,7 +84,7 @@ fn visit(port: u16, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
             ask = ask.field(name, value);
         }
     }
-    let opened = connect(port).map_err(|error| error.to_string()).and_then(|stream| {
+    let opened = connect(port, PATIENCE).map_err(|error| error.to_string()).and_then(|stream| {
         let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())
