@@ -20,7 +20,10 @@ pub(super) fn ask(locks: &mut [Lock], progress: &mut Progress) {
     for (turn, some) in askable.chunks_mut(AT_A_TIME).enumerate() {
         let first = turn.saturating_mul(AT_A_TIME).saturating_add(1);
         let last = first.saturating_add(some.len()).saturating_sub(1);
-        progress.show(&format!("asking editor {first} to {last} of {all} …"));
+        match all {
+            1 => progress.show("asking the editor …"),
+            _ => progress.show(&format!("asking editors {first} to {last} of {all} …")),
+        }
         thread::scope(|scope| {
             for (lock, question) in some {
                 scope.spawn(|| {
