@@ -14,9 +14,10 @@ mod rules;
 
 use gather::{gather, remove};
 use ide_mcp_examples::find::Here;
-use ide_mcp_examples::{Progress, complain, usage_error, write_line};
+use ide_mcp_examples::{Progress, complain, say_json, usage_error, write_line};
 use options::Options;
 use report::Report;
+use serde::Serialize;
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::process::ExitCode;
@@ -32,11 +33,11 @@ fn main() -> ExitCode {
     };
     let here = match Here::of(options.cwd.as_deref()) {
         Ok(here) => here,
-        Err(error) => return end(&error.to_string()),
+        Err(error) => return not_begun(&error, options.json),
     };
     let removed = match options.remove_leftovers.then(remove).transpose() {
         Ok(removed) => removed.unwrap_or_default(),
-        Err(error) => return end(&error.to_string()),
+        Err(error) => return not_begun(&error, options.json),
     };
     let facts = gather(here, !options.no_connect, removed, &mut Progress::new("doctor"));
     let findings = rules::judge(&facts);
@@ -60,6 +61,23 @@ fn told(said: io::Result<()>, status: u8) -> ExitCode {
         }
         _ => ExitCode::from(status),
     }
+}
+
+/// Who reads lines of JSON gets one in any case.
+fn not_begun(error: &impl ToString, json: bool) -> ExitCode {
+    let message = error.to_string();
+    if json {
+        // The complaint below says it as well.
+        let _ = say_json(&Complaint { event: "error", message: &message, status: NOT_LOOKED });
+    }
+    end(&message)
+}
+
+#[derive(Serialize)]
+struct Complaint<'a> {
+    event: &'static str,
+    message: &'a str,
+    status: u8,
 }
 
 fn end(problem: &str) -> ExitCode {

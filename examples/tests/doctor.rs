@@ -706,6 +706,9 @@ fn a_wrong_command_line_is_status_2() {
             "{status:?} {said}"
         );
     }
+    let mut doctor = setup.doctor(&["--json", "--cwd", "missing"]);
+    let said: Vec<Value> = doctor.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((said.len(), &said[0]["event"], &said[0]["status"]), (1, &json!("error"), &json!(2)));
     let mut help = setup.doctor(&["--help"]);
     assert!(help.rest().len() > 10);
     assert_eq!(help.end(), (Some(0), String::new()));
