@@ -316,7 +316,7 @@ fn raw_requests_go_both_ways() {
         [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
     ));
     pair.server.respond_raw(*call, &raw(r#"{"b":2}"#)).unwrap();
-    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered));
+    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered.into()));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 

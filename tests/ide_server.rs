@@ -556,13 +556,13 @@ fn peers_that_break_the_rules_are_told_which() {
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
     for _ in 0..8 {
-        assert_eq!(shown(&editor.say("not JSON")), ["Violation(NotJson)"]);
+        assert_eq!(shown(&editor.say("not JSON")), ["Violation(Message(NotJson))"]);
     }
     assert_eq!(editor.written(), b"", "eight are tolerated");
     let events = editor.say("not JSON");
     assert_eq!(
         shown(&events),
-        ["Violation(NotJson)", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
+        ["Violation(Message(NotJson))", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
     );
     assert_eq!(read(&editor.written()), [closed(Violation::TooManyMalformedMessages)]);
     assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);

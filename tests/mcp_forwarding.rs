@@ -19,7 +19,7 @@ use ide_mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Forward, Implementation, Outcome, RawTools, Server,
         ServerConfig, ServerEvent, Timeout,
     },
-    rpc::{CallId, RequestId, SessionId},
+    rpc::{CallId, RequestId, RespondError, SessionId},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
 
@@ -92,9 +92,12 @@ impl Bridge {
                     if let Some(call) = self.up.remove(&request) {
                         match outcome {
                             Outcome::Result(result) => {
-                                self.client.respond(call, &result, &mut self.to_editor)
+                                self.client.respond_with(call, &result, &mut self.to_editor)
                             }
-                            Outcome::Error(error) => self.client.fail_with(call, &error, &mut self.to_editor),
+                            Outcome::Error(error) => self
+                                .client
+                                .fail_with(call, &error, &mut self.to_editor)
+                                .map_err(RespondError::from),
                             other => panic!("{other:?}"),
                         }
                         .unwrap();
@@ -121,8 +124,13 @@ impl Bridge {
                 ClientEvent::Outcome { request, outcome } => {
                     let call = self.down.remove(&request).unwrap();
                     let _ = match outcome {
-                        Outcome::Result(result) => self.server.respond(call, &result, &mut self.to_agent),
-                        Outcome::Error(error) => self.server.fail_with(call, &error, &mut self.to_agent),
+                        Outcome::Result(result) => {
+                            self.server.respond_with(call, &result, &mut self.to_agent)
+                        }
+                        Outcome::Error(error) => self
+                            .server
+                            .fail_with(call, &error, &mut self.to_agent)
+                            .map_err(RespondError::from),
                         _ => continue,
                     };
                 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::machine::hand_to;
 use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
-use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
 use crate::{Machine, Time, Wire};
@@ -120,7 +120,7 @@ pub enum ClientEvent {
     /// The editor reports an error that belongs to no request.
     PeerError(crate::rpc::ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
-    Violation(RpcViolation),
+    Violation(mcp::Violation),
     /// The end of the connection. Comes exactly once and last.
     Closed(Closed),
 }
@@ -223,10 +223,10 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended. Nothing is sent.
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+    /// If it is not open: how it ended; or if the result is no object, in which case it is still open. Nothing is sent.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
         self.may_answer()?;
-        self.mcp.respond(call, result, &mut self.ws.sender())
+        self.mcp.respond_with(call, result, &mut self.ws.sender())
     }
 
     /// Answers a request of the editor with an error.

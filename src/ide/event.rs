@@ -1,8 +1,8 @@
 //! What an editor hears of one attached agent.
 
 use super::{DiffEnd, DirectRequest, ToolRequest};
-use crate::mcp::{CallEnd, Implementation, Outcome, Progress};
-use crate::rpc::{CallId, ErrorObject, RequestId, Violation};
+use crate::mcp::{CallEnd, Implementation, Outcome, Progress, Violation};
+use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String};
 use serde_json::value::RawValue;

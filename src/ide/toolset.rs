@@ -1,7 +1,7 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
 use super::{Dialect, OtherTool, Tool, ToolRequest};
-use crate::mcp::{Patience, ToolSpec, Tools};
+use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::{ErrorObject, code};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use core::time::Duration;
@@ -149,17 +149,19 @@ impl Tools for SharedTools {
         Ok(ToolRequest::Other(OtherTool::new(name, arguments)))
     }
 
-    fn patience(&self, call: &ToolRequest) -> Patience {
+    fn timeout(&self, call: &ToolRequest) -> Timeout {
         match call.tool() {
             // What waits for a person.
-            Some(Tool::OpenDiff | Tool::ExecuteCode) => Patience::Unlimited,
-            Some(Tool::GetDiagnostics) => {
-                let flat = self.0.dialect.rules().snake_case;
-                let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
-                Patience::After { span: DIAGNOSTICS, result: Some(none) }
-            }
-            Some(_) | None => Patience::Default,
+            Some(Tool::OpenDiff | Tool::ExecuteCode) => Timeout::Never,
+            Some(Tool::GetDiagnostics) => Timeout::After(DIAGNOSTICS),
+            Some(_) | None => Timeout::Default,
         }
+    }
+
+    fn result_when_late(&self, call: &ToolRequest) -> Option<&'static str> {
+        let flat = self.0.dialect.rules().snake_case;
+        let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
+        (call.tool() == Some(Tool::GetDiagnostics)).then_some(none)
     }
 }
 
@@ -181,8 +183,7 @@ mod tests {
         use crate::ide::{Answer, Diagnostics, GetDiagnostics};
         for dialect in Dialect::ALL {
             let call = ToolRequest::GetDiagnostics(GetDiagnostics::new(None));
-            let patience = shared(ToolSet::speaking(dialect)).patience(&call);
-            let Patience::After { result: Some(result), .. } = patience else { panic!("{patience:?}") };
+            let result = shared(ToolSet::speaking(dialect)).result_when_late(&call).unwrap();
             assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
         }
     }

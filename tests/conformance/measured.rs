@@ -151,7 +151,7 @@ pub const ROWS: &[Row] = &[
             Nothing,
             &[
                 Says("{nonsense"),
-                Hears("Violation(NotJson)"),
+                Hears("Violation(Message(NotJson))"),
                 Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
                 Hears("Violation(UnknownResponse)"),
                 Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),

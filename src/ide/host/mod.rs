@@ -19,7 +19,7 @@ use super::{
     ServerEvent, ToolSet,
 };
 use crate::mcp::{Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, SendError};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
 use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{sync::Arc, vec::Vec};
@@ -156,8 +156,8 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// As [`respond`](Host::respond).
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+    /// As [`respond`](Host::respond); and if the result is no object, in which case the call is still open.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
         self.of_call(call, |server| server.respond_raw(call, result))
     }
 
@@ -279,13 +279,13 @@ impl Host {
         self.connections.iter()
     }
 
-    fn of_call<T>(
+    fn of_call<T, E: From<Gone>>(
         &mut self,
         call: CallId,
-        act: impl FnOnce(&mut Server) -> Result<T, Gone>,
-    ) -> Result<T, Gone> {
+        act: impl FnOnce(&mut Server) -> Result<T, E>,
+    ) -> Result<T, E> {
         let index = self.connections.index(ConnId::of_call(call)).ok_or(Gone::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(Gone::Closed))
+        self.connections.with(index, act).unwrap_or(Err(Gone::Closed.into()))
     }
 
     /// Tells every client that is ready, and gives those that have no room.

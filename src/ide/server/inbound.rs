@@ -126,7 +126,7 @@ impl Server {
         params: Option<Box<RawValue>>,
     ) -> Option<ServerEvent> {
         if is_ide_connected(&method) {
-            let answered = self.mcp.respond(call, &Nothing {}, &mut self.ws.sender());
+            let answered = self.mcp.respond_with(call, &Nothing {}, &mut self.ws.sender());
             debug_assert_eq!(answered, Ok(()));
             return Some(self.notified(method, params));
         }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::machine::hand_to;
 use crate::mcp::{self, Forward, Implementation, Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, CloseCode, Closed};
 use crate::{Machine, Time, Wire};
@@ -96,10 +96,10 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// As [`respond`](Server::respond).
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+    /// As [`respond`](Server::respond); and if the result is no object, in which case the call is still open.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
         self.may_answer()?;
-        self.mcp.respond(call, result, &mut self.ws.sender())?;
+        self.mcp.respond_with(call, result, &mut self.ws.sender())?;
         self.diffs.remove(call);
         Ok(())
     }
@@ -120,7 +120,10 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
-        self.respond_raw(call, &answer.to_raw())
+        self.may_answer()?;
+        self.mcp.respond_with_any(call, &answer.to_raw(), &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
     }
 
     /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
