@@ -1,10 +1,10 @@
 //! Whether the peer is still there, asked with JSON-RPC pings where the transport has none of its own.
 //!
 //! ```text
-//!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered──▶ Idle
-//!                          ▲                        │ patience over
-//!                          └──ping again ── much later than due (a laptop slept)
-//!                                                   └── else: the peer is reported as unresponsive, once; Off
+//!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered, or any message──▶ Idle
+//!                         │  ▲                     │ patience over
+//!                         └──┘ no room: later      ├── much later than due (a laptop slept): another ping, Waiting
+//!                                                  └── else: the peer is reported as unresponsive, once; Off
 //! ```
 
 use core::time::Duration;
