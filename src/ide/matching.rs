@@ -1,7 +1,7 @@
 //! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
 //! Pure: what the disk and the process table say is handed in.
 //!
-//! Paths are compared as text, component by component. Symbolic links are the caller's business, hence the two forms
+//! Paths are compared as text, component by component; to an editor on Windows, `D:\p` is `/mnt/d/p` of a client in WSL. Symbolic links are the caller's business, hence the two forms
 //! of the working directory in [`Place`].
 
 use alloc::string::{String, ToString};
@@ -10,7 +10,7 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
-use super::paths::contains;
+use super::paths::{contains, is_drive};
 use super::{LockFile, Transport};
 
 /// Which of `files` a client in `place` may connect to.
@@ -217,13 +217,20 @@ fn by_folder(file: &LockFile, port: u16, place: &Place<'_>) -> Result<Because, R
     if file.workspace_folders.is_empty() {
         return Err(Refusal::NoFolders { port });
     }
-    let fits = |folder: &&String| {
-        contains(folder, place.cwd) || place.canonical.is_some_and(|canonical| contains(folder, canonical))
-    };
+    let mut paths: Vec<&str> = [place.cwd].into_iter().chain(place.canonical).collect();
+    if file.running_in_windows {
+        paths.extend([place.cwd].into_iter().chain(place.canonical).filter_map(drive_in_wsl));
+    }
+    let fits = |folder: &&String| paths.iter().any(|path| contains(folder, path));
     match file.workspace_folders.iter().find(fits) {
         Some(folder) => Ok(Because::Folder(folder.clone())),
         None => Err(Refusal::Elsewhere { folders: file.workspace_folders.clone() }),
     }
+}
+
+/// A path on a drive of Windows as a client in WSL sees it, `/mnt/d/p`, in the form `/d/p`, which is `D:\p`.
+fn drive_in_wsl(path: &str) -> Option<&str> {
+    path.strip_prefix("/mnt").filter(|path| is_drive(path.as_bytes()))
 }
 
 #[cfg(test)]
@@ -467,6 +474,30 @@ mod tests {
         ];
         for (folder, path, expected) in cases {
             assert_eq!(contains(folder, path), *expected, "{folder:?} contains {path:?}");
+        }
+    }
+
+    #[test]
+    fn a_drive_is_below_mnt_for_a_client_in_wsl() {
+        let cases: &[(&str, bool, &str, bool)] = &[
+            ("D:\\p", true, "/mnt/d/p/src", true),
+            ("d:\\", true, "/mnt/d", true),
+            ("/d/p", true, "/mnt/d/p", true),
+            ("/mnt/d/p", true, "/mnt/d/p", true),
+            ("D:\\p", true, "/mnt/e/p", false),
+            ("D:\\p", true, "/mnt/d/p-evil", false),
+            ("D:\\p", false, "/mnt/d/p", false),
+            ("/data", true, "/mnt/data/p", false),
+            ("/home", true, "/mnt/home/p", false),
+        ];
+        for (folder, windows, cwd, fits) in cases {
+            let file = changed(listed(1, &[folder]), |listed| {
+                listed.file.as_mut().unwrap().running_in_windows = *windows;
+            });
+            for (cwd, canonical) in [(*cwd, None), ("/elsewhere", Some(*cwd))] {
+                let matching = choose(core::slice::from_ref(&file), &Place { cwd, canonical, port: None });
+                assert_eq!(matching.only().is_some(), *fits, "{folder} {windows} {cwd}");
+            }
         }
     }
 
