@@ -43,7 +43,6 @@ mod dialect;
 mod diffs;
 mod direct;
 mod display;
-mod event;
 mod host;
 mod leftover;
 mod lock_file;
@@ -68,7 +67,6 @@ pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
-pub use event::ServerEvent;
 pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected};
 pub use leftover::{Kept, is_left_over};
 pub use lock_file::{LockFile, LockFileError, Transport};
@@ -76,7 +74,7 @@ pub use lock_form::LockForm;
 pub use policy::{Auth, AuthFailure, Policy};
 pub use position::{Position, Range};
 pub use reconnect::{Backoff, GivenUp, Reconnect};
-pub use server::{Server, ServerConfig};
+pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
 pub use tool::{
     Answer, CheckDocumentDirty, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition,

@@ -1,144 +1,41 @@
 //! The agent's side of a connection: for tests, bridges, and agents other than the real client.
 
+mod config;
+mod event;
+
+pub use config::ClientConfig;
+pub use event::ClientEvent;
+
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{
-    AuthToken, DiagnosticsChanged, Dialect, DirectRequest, LockFile, Mention, Notice, Selection, Tool,
-    ToolRequest, Transport,
-};
+use super::{Dialect, DirectRequest, Notice, Tool, ToolRequest};
 use crate::machine::hand_to;
-use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
-use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
+use crate::mcp::{self, Timeout};
+use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
 use crate::{Machine, Time, Wire};
-use alloc::{boxed::Box, format, string::String};
-use core::time::Duration;
+use alloc::{boxed::Box, format};
 use rand_core::TryCryptoRng;
 use serde::Serialize;
 use serde_json::value::RawValue;
-
-/// Whom a client attaches to, and as whom.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ClientConfig {
-    /// The host and port, as the `Host` field has them: `127.0.0.1:41111`.
-    pub host: String,
-    /// The token of the lock file; `None` where the lock file has none.
-    pub token: Option<AuthToken>,
-    /// The process id to say in `ide_connected`.
-    pub pid: Option<u32>,
-    /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
-    /// Default [`Dialect::VsCode`].
-    pub dialect: Dialect,
-    /// Who the client is, how long it waits, and the limits of a session.
-    pub session: mcp::ClientConfig,
-    /// The limits of a connection.
-    pub limits: ws::Limits,
-}
-
-impl ClientConfig {
-    /// The client `info`, attaching to the editor on this port of this machine.
-    #[must_use]
-    pub fn new(info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
-        // As long as the real client: an editor that is busy starting is not given up.
-        let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
-        Self {
-            host: format!("127.0.0.1:{port}"),
-            token,
-            pid: None,
-            dialect: Dialect::VsCode,
-            session: mcp::ClientConfig::new(info),
-            limits,
-        }
-    }
-
-    /// The client `info`, attaching to the editor that this lock file for `port` is of; `None` if that does not speak
-    /// WebSocket. What [`choose`](super::matching::choose) accepts does.
-    #[must_use]
-    pub fn of_lock_file(info: Implementation, port: u16, file: &LockFile) -> Option<Self> {
-        let speaks = file.transport == Transport::WebSocket;
-        speaks.then(|| Self::new(info, port, file.auth_token.clone()))
-    }
-}
-
-/// What an agent hears of the editor it attaches to.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum ClientEvent {
-    /// Attached: the session is initialized, and `ide_connected` was said if the configuration has a pid.
-    Ready(ServerInfo),
-    /// The session could not be opened; the connection closes.
-    Failed(mcp::Failure),
-    /// A request ended.
-    Outcome {
-        /// Which one.
-        request: RequestId,
-        /// And how.
-        outcome: Outcome,
-    },
-    /// The editor says how far a request has come.
-    Progress {
-        /// Which one.
-        request: RequestId,
-        /// And how far.
-        progress: Progress<'static>,
-    },
-    /// The editor asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
-    /// deadline it is answered for you, with an error.
-    Request {
-        /// What to answer it by.
-        call: CallId,
-        /// What is asked.
-        method: Box<str>,
-        /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
-    },
-    /// A request of the editor ended without your answer.
-    CallEnded {
-        /// Which one.
-        call: CallId,
-        /// And how.
-        how: CallEnd,
-    },
-    /// The person selected something, or moved the cursor.
-    SelectionChanged(Selection),
-    /// The person mentioned a file.
-    AtMentioned(Mention),
-    /// The problems of files are others than before.
-    DiagnosticsChanged(DiagnosticsChanged),
-    /// The person looks at another file.
-    ActiveEditorChanged(Selection),
-    /// The editor offers other tools: list them again.
-    ToolsChanged,
-    /// The editor said something else.
-    Notification {
-        /// What is said.
-        method: Box<str>,
-        /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
-    },
-    /// The editor reports an error that belongs to no request.
-    PeerError(crate::rpc::ErrorObject),
-    /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
-    Violation(RpcViolation),
-    /// The end of the connection. Comes exactly once and last.
-    Closed(Closed),
-}
 
 /// One connection, the agent's side.
 ///
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
-///     │ refused, 30 s          │ error, 30 s, unknown        │
-///     ▼                        ▼ Failed, close frame         ▼ close, close frame, violation, eof
+///     │ refused, 30 s,         │ error, 30 s, unknown        │
+///     ▼ 101 without mcp        ▼ Failed, close frame         ▼ close, close frame, violation, eof
 ///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
 /// ```
 #[derive(Debug)]
 pub struct Client<R: TryCryptoRng> {
     ws: ws::Client<R>,
     mcp: mcp::Client,
+    /// To be said in `ide_connected`, until it is.
     pid: Option<u32>,
     dialect: Dialect,
+    /// The editor did not choose `mcp`, which was not told yet.
+    not_chosen: bool,
     closed: Option<Closed>,
 }
 
@@ -148,7 +45,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`InvalidAsk`] if the host cannot stand in a request.
+    /// [`InvalidAsk`] if the host, or the name or version of the agent, which is its `User-Agent`, cannot stand in a
+    /// request.
     pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
         let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
@@ -161,6 +59,7 @@ impl<R: TryCryptoRng> Client<R> {
             mcp: mcp::Client::new(config.session, session),
             pid: config.pid,
             dialect: config.dialect,
+            not_chosen: false,
             closed: None,
         })
     }
@@ -264,8 +163,8 @@ impl<R: TryCryptoRng> Client<R> {
         self.mcp.is_ready()
     }
 
-    /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is told how late it is, since what
-    /// was ticked need not have been polled.
+    /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is
+    /// told how late it is, since what was ticked need not have been polled.
     fn may_send(&mut self) -> Result<(), SendError> {
         self.mcp.tick(self.ws.now());
         match self.ws.is_open() {
@@ -291,6 +190,7 @@ impl<R: TryCryptoRng> Client<R> {
             }
             // The real client leaves without a word (measured); a reason helps whoever writes the editor.
             ws::Event::Open { subprotocol: None } => {
+                self.not_chosen = true;
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
@@ -308,12 +208,19 @@ impl<R: TryCryptoRng> Client<R> {
         true
     }
 
+    /// As soon as there is room: the editor says nothing unasked for a while without it.
+    fn say_connected(&mut self) {
+        if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
+            if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
+                self.pid = None;
+            }
+        }
+    }
+
     fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
         Some(match event {
             mcp::ClientEvent::Ready(server) => {
-                if let Some(pid) = self.pid {
-                    let _ = self.notify("ide_connected", Some(&Connected { pid }));
-                }
+                self.say_connected();
                 ClientEvent::Ready(server)
             }
             mcp::ClientEvent::Failed(failure) => {
@@ -363,10 +270,15 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {
-    hand_to!(ws: space filled feed feed_eof outgoing sent wants_input trim);
+    hand_to!(ws: space filled feed feed_eof outgoing wants_input trim);
+
+    fn sent(&mut self, n: usize) {
+        self.ws.sent(n);
+        self.say_connected();
+    }
 
     fn is_done(&self) -> bool {
-        self.closed.is_none() && !self.mcp.has_queued_event() && self.ws.is_done()
+        self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
     }
 }
 
@@ -379,6 +291,9 @@ impl<R: TryCryptoRng> Machine for Client<R> {
 
     fn poll_event(&mut self) -> Option<ClientEvent> {
         loop {
+            if core::mem::take(&mut self.not_chosen) {
+                return Some(ClientEvent::SubprotocolMissing);
+            }
             if let Some(event) = self.mcp.queued_event() {
                 match self.translate(event) {
                     Some(event) => return Some(event),
@@ -404,7 +319,7 @@ impl<R: TryCryptoRng> Machine for Client<R> {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if self.closed.is_some() || self.mcp.has_queued_event() {
+        if self.closed.is_some() || self.not_chosen || self.mcp.has_queued_event() {
             return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {

@@ -1,6 +1,6 @@
 //! What an editor hears of one attached agent.
 
-use super::{DiffEnd, DirectRequest, ToolRequest};
+use crate::ide::{DiffEnd, DirectRequest, ToolRequest};
 use crate::mcp::{CallEnd, Implementation, Outcome, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId, Violation};
 use crate::ws::Closed;
