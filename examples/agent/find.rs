@@ -4,7 +4,7 @@ use crate::options::Place as Asked;
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::matching::{Matching, Place, choose};
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use ide_mcp_lockfile::{Found, from_environment, scan};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
 fn by_file(path: &Path) -> Result<Editor, Nothing> {
     let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
     let name = path.file_name().ok_or_else(missing)?;
-    if name.to_str().and_then(LockFile::port_of).is_none() {
+    if name.to_str().and_then(|name| LockForm::Lock.port_of(name)).is_none() {
         path.symlink_metadata().map_err(|_| missing())?;
         let path = path.display();
         return Err(Nothing(format!(
@@ -82,8 +82,9 @@ fn by_file(path: &Path) -> Result<Editor, Nothing> {
 }
 
 fn by_port(port: u16, dirs: &[PathBuf], found: Vec<Found>) -> Result<Editor, Nothing> {
-    let missing =
-        || Nothing(format!("no editor found: there is no {} in {}", LockFile::file_name(port), list(dirs)));
+    let missing = || {
+        Nothing(format!("no editor found: there is no {} in {}", LockForm::Lock.file_name(port), list(dirs)))
+    };
     asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
 }
 

@@ -46,7 +46,6 @@ mod display;
 mod host;
 mod leftover;
 mod lock_file;
-mod lock_form;
 mod policy;
 mod position;
 mod reconnect;
@@ -69,8 +68,7 @@ pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected};
 pub use leftover::{Kept, is_left_over};
-pub use lock_file::{LockFile, LockFileError, Transport};
-pub use lock_form::LockForm;
+pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy};
 pub use position::{Position, Range};
 pub use reconnect::{Backoff, GivenUp, Reconnect};

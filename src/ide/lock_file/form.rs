@@ -71,7 +71,7 @@ impl LockForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::AuthToken;
+    use crate::ide::{AuthToken, Transport};
 
     #[test]
     fn l09_a_name_has_a_port_in_its_only_form() {
@@ -88,6 +88,9 @@ mod tests {
             (" 1", None),
             ("1 ", None),
             ("1.0", None),
+            ("1 .", None),
+            ("99999999999999999999", None),
+            ("١", None),
             ("0x1", None),
             ("１", None),
             ("", None),
@@ -104,7 +107,12 @@ mod tests {
         }
         assert_eq!(LockForm::Lock.port_of("1.json"), None);
         assert_eq!(LockForm::Project.port_of("1.lock"), None);
-        assert_eq!(LockForm::Lock.port_of("1.lock.lock"), None);
+        for name in ["1", "1.LOCK", "1.lock.tmp", ".1.abc.tmp", "1.lock.lock", ""] {
+            assert_eq!(LockForm::Lock.port_of(name), None, "{name:?}");
+        }
+        for port in 1..=u16::MAX {
+            assert_eq!(LockForm::Lock.port_of(&LockForm::Lock.file_name(port)), Some(port));
+        }
     }
 
     #[test]
@@ -127,7 +135,7 @@ mod tests {
         let list = LockFile::parse(&file.to_folder_list()).unwrap();
         assert_eq!(
             (list.workspace_folders, list.transport),
-            (file.workspace_folders.clone(), super::super::Transport::Sse)
+            (file.workspace_folders.clone(), Transport::Sse)
         );
 
         let mut none = file.clone();

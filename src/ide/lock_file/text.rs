@@ -1,60 +1,18 @@
-//! The lock file `<port>.lock`, by which an editor says where it listens and with which token.
-//! Text in, text out: the disk belongs to `ide-mcp-lockfile`.
+//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one decompiled plugin.
 //!
-//! Every variant of the sources is read: fields missing, `null` or unknown, and the legacy list of folders. The fullest
-//! variant is written. What a lock file means for a client is the business of [`matching`](super::matching).
+//! Every variant of the sources is read: fields missing, `null` or unknown. The fullest variant is written.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::paths::is_absolute;
-use super::{AuthToken, InvalidToken};
-
-/// What a lock file says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LockFile {
-    /// The process of the editor. In some editors it is not the one that listens.
-    pub pid: Option<u32>,
-    /// Absolute paths of the open folders. [`matching`](super::matching) says which clients they attract.
-    pub workspace_folders: Vec<String>,
-    /// What the client shows to a person. Empty if the file does not say.
-    pub ide_name: String,
-    /// How to connect; WebSocket if the file does not say.
-    pub transport: Transport,
-    /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the paths.
-    pub running_in_windows: bool,
-    /// The token; a few editors write none and check none.
-    pub auth_token: Option<AuthToken>,
-}
+use super::{LockFile, LockFileError, Transport};
+use crate::ide::AuthToken;
+use crate::ide::paths::is_absolute;
 
 impl LockFile {
-    /// The most bytes that are read as a lock file. Real ones have a few hundred.
-    pub const MAX_LEN: usize = 64 * 1024;
-
-    /// What an editor publishes: WebSocket, not on Windows; the fields can be changed.
-    #[must_use]
-    pub fn new(
-        pid: u32,
-        workspace_folders: Vec<String>,
-        ide_name: impl Into<String>,
-        token: AuthToken,
-    ) -> Self {
-        Self {
-            pid: Some(pid),
-            workspace_folders,
-            ide_name: ide_name.into(),
-            transport: Transport::WebSocket,
-            running_in_windows: false,
-            auth_token: Some(token),
-        }
-    }
-
     /// The file as compact JSON in the order that VS Code's extension writes, without a line end.
     ///
     /// `pid` and `authToken` are left out where there is none.
@@ -140,25 +98,6 @@ impl LockFile {
         Ok((port.filter(|port| *port != 0).ok_or(PORT)?, file))
     }
 
-    /// The name of the lock file for `port`.
-    #[must_use]
-    pub fn file_name(port: u16) -> String {
-        format!("{port}.lock")
-    }
-
-    /// The port that the name of a lock file says; `None` if this is no name of a lock file.
-    #[must_use]
-    pub fn port_of(file_name: &str) -> Option<u16> {
-        Self::parse_port(file_name.strip_suffix(".lock")?)
-    }
-
-    /// A port as file names and `CLAUDE_CODE_SSE_PORT` write it: `[1-9][0-9]{0,4}`, at most 65535.
-    #[must_use]
-    pub fn parse_port(digits: &str) -> Option<u16> {
-        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-        if canonical { digits.parse().ok() } else { None }
-    }
-
     fn parse_list(text: &str) -> Result<Self, LockFileError> {
         let folders: Vec<String> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ToString::to_string).collect();
@@ -173,109 +112,6 @@ impl LockFile {
             running_in_windows: false,
             auth_token: None,
         })
-    }
-}
-
-/// How the editor of a lock file is to be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Transport {
-    /// `ws`, the one this crate speaks.
-    WebSocket,
-    /// `sse`, the form before WebSocket, and what a legacy lock file means.
-    Sse,
-    /// Anything else.
-    Other(String),
-}
-
-impl Transport {
-    /// The word in the lock file.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::WebSocket => "ws",
-            Self::Sse => "sse",
-            Self::Other(text) => text,
-        }
-    }
-
-    fn from_text(text: &str) -> Self {
-        match text {
-            "ws" => Self::WebSocket,
-            "sse" => Self::Sse,
-            other => Self::Other(other.to_string()),
-        }
-    }
-}
-
-/// Why a text is no lock file. It quotes nothing of the text, which may hold a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LockFileError {
-    /// It has more than [`LockFile::MAX_LEN`] bytes.
-    TooLong {
-        /// How many it has.
-        len: usize,
-    },
-    /// There is nothing in it. An editor that does not write by renaming leaves this for a moment.
-    Empty,
-    /// It begins as JSON and is none. Half a file looks like this.
-    NotJson {
-        /// The line, from 1.
-        line: usize,
-        /// The column in bytes, from 1.
-        column: usize,
-    },
-    /// It is JSON and no object.
-    NotAnObject,
-    /// A field that the file may have once is there twice, so nobody can say which one counts.
-    DoubledField,
-    /// It is neither JSON nor a list of absolute folders.
-    NotALockFile,
-    /// A field has the wrong type, or is missing where it must not be.
-    Field {
-        /// The name of the field.
-        name: &'static str,
-        /// What it should be.
-        expected: &'static str,
-    },
-    /// `authToken` is text that cannot be a token.
-    Token(InvalidToken),
-}
-
-impl fmt::Display for LockFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { len } => {
-                write!(f, "the lock file has {len} bytes, {} are the most", LockFile::MAX_LEN)
-            }
-            Self::Empty => f.write_str("the lock file is empty"),
-            Self::NotJson { line, column } => {
-                write!(f, "the lock file is not valid JSON at line {line}, column {column}")
-            }
-            Self::NotAnObject => f.write_str("the lock file is JSON but not an object"),
-            Self::DoubledField => f.write_str("the lock file has a field twice"),
-            Self::NotALockFile => f.write_str("the lock file is neither JSON nor a list of absolute folders"),
-            Self::Field { name, expected } => {
-                write!(f, "the field {name} of the lock file is not {expected}")
-            }
-            Self::Token(error) => write!(f, "the field authToken of the lock file is no token: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for LockFileError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Token(error) => Some(error),
-            Self::TooLong { .. }
-            | Self::Empty
-            | Self::NotJson { .. }
-            | Self::NotAnObject
-            | Self::DoubledField
-            | Self::NotALockFile
-            | Self::Field { .. } => None,
-        }
     }
 }
 
@@ -373,7 +209,8 @@ fn token(raw: Option<&RawValue>) -> Result<Option<AuthToken>, LockFileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
+    use crate::ide::InvalidToken;
+    use alloc::{format, vec};
 
     fn full() -> LockFile {
         let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
@@ -542,39 +379,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_is_a_port_in_plain_decimal() {
-        let cases: &[(&str, Option<u16>)] = &[
-            ("1.lock", Some(1)),
-            ("10000.lock", Some(10000)),
-            ("65535.lock", Some(65535)),
-            ("65536.lock", None),
-            ("100000.lock", None),
-            ("99999999999999999999.lock", None),
-            ("0.lock", None),
-            ("01.lock", None),
-            ("+1.lock", None),
-            ("-1.lock", None),
-            (" 1.lock", None),
-            ("1 .lock", None),
-            ("1.5.lock", None),
-            ("0x1.lock", None),
-            ("١.lock", None),
-            (".lock", None),
-            ("1", None),
-            ("1.LOCK", None),
-            ("1.lock.tmp", None),
-            (".1.abc.tmp", None),
-            ("", None),
-        ];
-        for (name, port) in cases {
-            assert_eq!(LockFile::port_of(name), *port, "{name:?}");
-        }
-        for port in 1..=u16::MAX {
-            assert_eq!(LockFile::port_of(&LockFile::file_name(port)), Some(port));
-        }
-    }
-
-    #[test]
     fn what_is_written_is_read_back() {
         arbtest::arbtest(|u| {
             let token: String = u.arbitrary()?;
@@ -597,7 +401,7 @@ mod tests {
     fn reading_is_total() {
         arbtest::arbtest(|u| {
             let text: &str = u.arbitrary()?;
-            let _ = (LockFile::parse(text), LockFile::parse_project(text), LockFile::port_of(text));
+            let _ = (LockFile::parse(text), LockFile::parse_project(text));
             let _ = LockFile::parse(&format!("{{{text}"));
             Ok(())
         });
