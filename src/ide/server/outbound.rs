@@ -30,7 +30,7 @@ impl Server {
         Ok(())
     }
 
-    /// Answers a [`Request`](ServerEvent::Request) with its result, an object.
+    /// Answers a [`Request`](crate::ide::ServerEvent::Request) with its result, an object.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Server {
         self.respond(call, &result)
     }
 
-    /// Answers a [`Direct`](ServerEvent::Direct) request.
+    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Server {
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
 
-    /// Asks the client something, such as `roots/list`. One [`Outcome`](ServerEvent::Outcome) follows.
+    /// Asks the client something, such as `roots/list`. One [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
     ///
     /// # Errors
     ///
