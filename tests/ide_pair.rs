@@ -15,8 +15,8 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
-        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Reconnect, Server, ServerConfig,
-        ServerEvent, ToolRequest, ToolSet, Transport,
+        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
+        ServerConfig, ServerEvent, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
     rpc::{Gone, RequestId, SendError, SessionId},
@@ -379,7 +379,8 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
     server.accept(None).unwrap();
     client.feed(at(0), &written(&mut server));
-    assert!(drain(&mut client).is_empty());
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::SubprotocolMissing]), "{events:?}");
     assert_eq!(client.list_tools(), Err(SendError::NotReady));
     server.feed(at(0), &written(&mut client));
     let events = drain(&mut server);
@@ -393,6 +394,24 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     let events = drain(&mut client);
     assert!(matches!(&events[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]), "{events:?}");
     assert!(client.is_done());
+}
+
+#[test]
+fn ide_connected_is_said_once_there_is_room() {
+    let policy = Policy::without_authentication(PORT);
+    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
+    client.pid = Some(7);
+    // What is said before it fills this.
+    client.limits.outgoing = 20;
+    let mut pair = testing::Pair::new(
+        Server::new(server, SessionId::new(1), at(0)),
+        Client::new(client, Random::new(1), SessionId::new(2), at(0)).unwrap(),
+        at(0),
+    );
+    pair.settle();
+    let connected = |event: &&ServerEvent| matches!(event, ServerEvent::IdeConnected { pid: Some(7), .. });
+    assert_eq!(pair.server_events.iter().filter(connected).count(), 1, "{:?}", pair.server_events);
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn form_of(name: &OsStr) -> Option<LockForm> {
 
 fn by_port(port: u16, candidates: &[Candidate], found: Vec<Found>) -> Result<Editor, Nothing> {
     let missing = || {
-        let (name, dirs) = (LockFile::file_name(port), list(candidates));
+        let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
         Nothing(format!("no editor found: there is no {name} in {dirs}"))
     };
     asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 /// The tools of an editor: those it handles, and its own; and the dialect in which it speaks of them.
 ///
-/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not, since the client calls
-/// them unasked (measured). A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
+/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not: the real client calls
+/// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Tool, ToolSet};
@@ -66,7 +66,8 @@ impl ToolSet {
 
     /// Offers a tool of the application's own, whose calls come as [`ToolRequest::Other`]. `schema` is the JSON
     /// Schema of its arguments. It may have the name of a tool of the protocol, except those that
-    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever.
+    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever. What was listed under its
+    /// name before is not listed any more.
     ///
     /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
     #[must_use]
@@ -77,8 +78,13 @@ impl ToolSet {
         schema: impl Into<Cow<'static, str>>,
     ) -> Self {
         let name = name.into();
-        self.own.push(name.clone());
-        self.specs.push(ToolSpec::new(name, description, schema));
+        let spec = ToolSpec::new(name.clone(), description, schema);
+        // A client is to find each name once.
+        match self.specs.iter_mut().find(|listed| listed.name == name) {
+            Some(listed) => *listed = spec,
+            None => self.specs.push(spec),
+        }
+        self.own.push(name);
         self
     }
 
@@ -212,6 +218,13 @@ mod tests {
     fn nothing_is_listed_twice() {
         let tools = ToolSet::new().handle(Tool::CloseTab).handle(Tool::OpenDiff).handle(Tool::OpenDiff);
         assert!(tools.names().eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
+        let tools = ToolSet::new().handle(Tool::GetDiagnostics).own("x", "1", "{}").own("x", "2", "{}").own(
+            "getDiagnostics",
+            "ours",
+            "{}",
+        );
+        assert!(tools.names().eq(["getDiagnostics", "x"]), "{tools:?}");
+        assert!(tools.specs.iter().map(|spec| &*spec.description).eq(["ours", "2"]), "the last counts");
     }
 
     #[test]

@@ -133,8 +133,18 @@ impl Host {
         self.of_call(call, |server| server.respond_direct(call, answer))
     }
 
-    /// Answers an `openDiff` with the verdict of a person. Keep its view until the client closes the tab if you like;
-    /// **do not write the file**, the client does.
+    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms, or an
+    /// `openDiff` not for ever.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.of_call(call, |server| server.wait(call, timeout))
+    }
+
+    /// Answers an `openDiff` with the verdict of a person. **Do not write the file**, the client does. It closes the tab
+    /// then; whoever keeps the view until that comes handles [`Tool::CloseTab`](super::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///
@@ -260,7 +270,7 @@ impl Host {
     pub fn set_tools(&mut self, tools: ToolSet) {
         let tools = Arc::new(tools);
         Arc::make_mut(&mut self.server).tools = tools.clone();
-        // A client that is not ready yet has not listed the old ones.
+        // A client that is not ready yet has not listed the old ones, or is told once it is ready.
         self.connections.with_each(|server| {
             let _ = server.set_tools(tools.clone());
         });
