@@ -171,6 +171,8 @@ impl<S: Session + Debug> Books<S> {
         match event {
             Happened::Call(call, waits) => self.opened(call, None, (!waits).then_some(Time::ZERO)),
             Happened::Request(call, method, params) => {
+                // Whoever answers it, the client has asked.
+                self.lists += usize::from(&*method == "tools/list");
                 assert!(
                     match &self.setup.forward {
                         Forward::Methods(methods) => methods.iter().any(|name| *name == *method),
