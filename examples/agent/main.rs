@@ -5,14 +5,13 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
 mod commands;
-mod find;
 mod options;
 mod request;
 mod session;
 
 use commands::Verdict;
 use commands::diff::Proposal;
-use ide_mcp_examples::{complain, usage_error};
+use ide_mcp_examples::{complain, find, usage_error};
 use options::{Command, Options};
 use session::{NotAttached, Session};
 use std::process::ExitCode;
@@ -40,7 +39,7 @@ fn main() -> ExitCode {
         },
         _ => None,
     };
-    let editor = match find::editor(&options.place) {
+    let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
         Err(nothing) => return end(NOT_BEGUN, &nothing.to_string()),
     };

@@ -2,6 +2,7 @@
 
 use crate::request::request;
 use ide_mcp::ide::ToolRequest;
+use ide_mcp_examples::find::Asked;
 use ide_mcp_examples::parse_port;
 use lexopt::prelude::*;
 use std::path::PathBuf;
@@ -33,16 +34,8 @@ exit status: 0; 1 for a rejected change, a result that is an error, a lost conne
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) place: Place,
+    pub(crate) asked: Asked,
     pub(crate) command: Command,
-}
-
-/// Where to look for the editor.
-#[derive(Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) lock: Option<PathBuf>,
-    pub(crate) port: Option<u16>,
-    pub(crate) cwd: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -58,23 +51,23 @@ impl Options {
     /// `None` if help was asked for.
     pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
         let mut parser = lexopt::Parser::from_env();
-        let mut place = Place::default();
+        let mut asked = Asked::default();
         let mut words = Vec::new();
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("lock") => place.lock = Some(parser.value()?.into()),
-                Long("port") => place.port = Some(parse_port(&parser.value()?, 1)?),
-                Long("cwd") => place.cwd = Some(parser.value()?.into()),
+                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
+                Long("cwd") => asked.cwd = Some(parser.value()?.into()),
                 Value(word) => words.push(word.string()?),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
         }
-        if place.lock.is_some() && place.port.is_some() {
+        if asked.lock.is_some() && asked.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        Ok(Some(Self { place, command: command(&words)? }))
+        Ok(Some(Self { asked, command: command(&words)? }))
     }
 }
 

@@ -1,6 +1,5 @@
 //! One attached session over a blocking socket.
 
-use crate::find::Editor;
 use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::display_safe;
@@ -9,6 +8,7 @@ use ide_mcp::mcp::{self, Implementation, Outcome};
 use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_blocking::Conn;
+use ide_mcp_examples::find::Editor;
 use serde_json::value::RawValue;
 use std::net::Ipv4Addr;
 use std::process;

@@ -1,5 +1,6 @@
-//! What the programs share: messages as lines, their output, and pieces of a command line.
+//! What the programs share: finding the editor, messages as lines, their output, and pieces of a command line.
 
+pub mod find;
 mod lines;
 mod options;
 mod output;

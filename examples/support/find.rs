@@ -1,24 +1,42 @@
 //! Finds the editor, and if there is none says everything that was looked at and why it was not it.
 
-use crate::options::Place as Asked;
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
-use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::locate::{Candidate, Extras};
 use ide_mcp::ide::matching::{Matching, Place, choose};
-use ide_mcp::ide::{AuthToken, LockFile};
-use ide_mcp_lockfile::{Found, from_environment, scan};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
+use ide_mcp_lockfile::{Found, from_environment, scan_for};
+use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
+/// Which editor to attach to. The default is that of the real client: the one that has the working directory open.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The editor of this lock file. It decides alone.
+    pub lock: Option<PathBuf>,
+    /// The editor with the lock file of this port.
+    pub port: Option<u16>,
+    /// The directory that the editor has open, instead of the working directory.
+    pub cwd: Option<PathBuf>,
+    /// Where to look besides.
+    pub extras: Extras,
+}
+
 /// An editor that can perhaps be attached to.
-#[derive(Debug)]
-pub(crate) struct Editor {
-    pub(crate) port: u16,
-    pub(crate) name: String,
-    pub(crate) token: Option<AuthToken>,
-    pub(crate) lock: PathBuf,
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Editor {
+    /// It listens there, on 127.0.0.1.
+    pub port: u16,
+    /// What it calls itself, unchecked: show it with [`display_safe`](ide_mcp::ide::display_safe).
+    pub name: String,
+    /// What it wants to be told, if anything.
+    pub token: Option<AuthToken>,
+    /// Its lock file.
+    pub lock: PathBuf,
     /// Its process, if that does not run as far as can be seen: that of another container is not seen.
-    pub(crate) dead: Option<u32>,
+    pub dead: Option<u32>,
 }
 
 impl Editor {
@@ -33,9 +51,9 @@ impl Editor {
     }
 }
 
-/// No editor, and why.
+/// No editor, and why: for a person, in several lines.
 #[derive(Debug)]
-pub(crate) struct Nothing(String);
+pub struct Nothing(String);
 
 impl fmt::Display for Nothing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,41 +67,51 @@ impl<E: std::error::Error> From<E> for Nothing {
     }
 }
 
-/// Which editor to attach to.
-pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
+/// The editor that was asked for, by its lock file. Nothing connects to it here.
+///
+/// # Errors
+/// [`Nothing`], also where several editors are as good as each other.
+pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     if let Some(path) = &asked.lock {
         return by_file(path);
     }
-    let dirs: Vec<PathBuf> =
-        from_environment(Extras::default())?.into_iter().map(|candidate| candidate.dir.into()).collect();
+    let candidates = from_environment(asked.extras)?;
     let mut found = Vec::new();
-    for dir in &dirs {
-        found.extend(scan(dir)?);
+    for candidate in &candidates {
+        found.extend(scan_for(candidate.form(), &candidate.dir)?);
     }
     match asked.port {
-        Some(port) => by_port(port, &dirs, found),
-        None => by_directory(asked.cwd.as_deref(), &dirs, &found),
+        Some(port) => by_port(port, &candidates, found),
+        None => by_directory(asked.cwd.as_deref(), &candidates, &found),
     }
 }
 
 fn by_file(path: &Path) -> Result<Editor, Nothing> {
     let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
     let name = path.file_name().ok_or_else(missing)?;
-    if name.to_str().and_then(LockFile::port_of).is_none() {
+    let Some(form) = form_of(name) else {
         path.symlink_metadata().map_err(|_| missing())?;
         let path = path.display();
         return Err(Nothing(format!(
             "no editor found: {path} is not named after a port, such as 41111.lock"
         )));
-    }
+    };
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let found = scan(dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
+    let found = scan_for(form, dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
     asked_for(found.ok_or_else(missing)?)
 }
 
-fn by_port(port: u16, dirs: &[PathBuf], found: Vec<Found>) -> Result<Editor, Nothing> {
-    let missing =
-        || Nothing(format!("no editor found: there is no {} in {}", LockFile::file_name(port), list(dirs)));
+/// The kind of a file that is named after a port.
+fn form_of(name: &OsStr) -> Option<LockForm> {
+    let name = name.to_str()?;
+    [LockForm::Lock, LockForm::Project].into_iter().find(|form| form.port_of(name).is_some())
+}
+
+fn by_port(port: u16, candidates: &[Candidate], found: Vec<Found>) -> Result<Editor, Nothing> {
+    let missing = || {
+        let (name, dirs) = (LockFile::file_name(port), list(candidates));
+        Nothing(format!("no editor found: there is no {name} in {dirs}"))
+    };
     asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
 }
 
@@ -98,7 +126,7 @@ fn asked_for(found: Found) -> Result<Editor, Nothing> {
 }
 
 /// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
-fn by_directory(cwd: Option<&Path>, dirs: &[PathBuf], found: &[Found]) -> Result<Editor, Nothing> {
+fn by_directory(cwd: Option<&Path>, candidates: &[Candidate], found: &[Found]) -> Result<Editor, Nothing> {
     let cwd = match cwd {
         Some(asked) if !asked.is_dir() => {
             return Err(Nothing(format!("--cwd: there is no directory {:?}", asked.display().to_string())));
@@ -125,12 +153,12 @@ fn by_directory(cwd: Option<&Path>, dirs: &[PathBuf], found: &[Found]) -> Result
         let found = files.get(only.index)?;
         Some(Editor::new(only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
     });
-    chosen.ok_or_else(|| explain(logical, dirs, &files, &matching, port.as_deref()))
+    chosen.ok_or_else(|| explain(logical, candidates, &files, &matching, port.as_deref()))
 }
 
 fn explain(
     cwd: &str,
-    dirs: &[PathBuf],
+    candidates: &[Candidate],
     files: &[&Found],
     matching: &Matching,
     port: Option<&str>,
@@ -143,7 +171,7 @@ fn explain(
     } else {
         let _ = write!(text, "several editors have {cwd} open; choose one with --port");
     }
-    let _ = write!(text, "\n  looked in {}", list(dirs));
+    let _ = write!(text, "\n  looked in {}", list(candidates));
     if let Some(port) = port {
         let advice = if LockFile::parse_port(port).is_some() { "" } else { ", which is no port: unset it" };
         let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}{advice}");
@@ -165,6 +193,6 @@ fn explain(
     Nothing(text)
 }
 
-fn list(dirs: &[PathBuf]) -> String {
-    dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
+fn list(candidates: &[Candidate]) -> String {
+    candidates.iter().map(|candidate| candidate.dir.as_str()).collect::<Vec<_>>().join(", ")
 }
