@@ -1,9 +1,11 @@
-//! What the programs share: finding the editor, messages as lines, their output, and pieces of a command line.
+//! What the programs share: finding the editor, messages as lines, the form of transcripts, their output, and pieces of a
+//! command line.
 
 pub mod find;
 mod lines;
 mod options;
 mod output;
+pub mod transcript;
 
 pub use lines::{Fault, LinesIn, LinesOut};
 pub use options::{parse_port, usage_error};
