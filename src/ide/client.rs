@@ -7,7 +7,7 @@ use super::{
 };
 use crate::machine::hand_to;
 use crate::mcp::{self, CallEnd, Implementation, Outcome, Progress, ServerInfo, Timeout};
-use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
+use crate::rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId, Violation as RpcViolation};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
 use crate::{Machine, Time, Wire};
@@ -30,6 +30,9 @@ pub struct ClientConfig {
     /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
     /// Default [`Dialect::VsCode`].
     pub dialect: Dialect,
+    /// Whether all that the editor says unasked comes as [`ClientEvent::Notification`], as it is written, be it known or
+    /// not. For a bridge. Default no.
+    pub raw_notifications: bool,
     /// Who the client is, how long it waits, and the limits of a session.
     pub session: mcp::ClientConfig,
     /// The limits of a connection.
@@ -47,6 +50,7 @@ impl ClientConfig {
             token,
             pid: None,
             dialect: Dialect::VsCode,
+            raw_notifications: false,
             session: mcp::ClientConfig::new(info),
             limits,
         }
@@ -118,7 +122,7 @@ pub enum ClientEvent {
         params: Option<Box<RawValue>>,
     },
     /// The editor reports an error that belongs to no request.
-    PeerError(crate::rpc::ErrorObject),
+    PeerError(ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
     Violation(RpcViolation),
     /// The end of the connection. Comes exactly once and last.
@@ -139,6 +143,7 @@ pub struct Client<R: TryCryptoRng> {
     mcp: mcp::Client,
     pid: Option<u32>,
     dialect: Dialect,
+    raw_notifications: bool,
     closed: Option<Closed>,
 }
 
@@ -161,6 +166,7 @@ impl<R: TryCryptoRng> Client<R> {
             mcp: mcp::Client::new(config.session, session),
             pid: config.pid,
             dialect: config.dialect,
+            raw_notifications: config.raw_notifications,
             closed: None,
         })
     }
@@ -237,6 +243,39 @@ impl<R: TryCryptoRng> Client<R> {
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
         self.may_answer()?;
         self.mcp.fail(call, code, message, &mut self.ws.sender())
+    }
+
+    /// The same with an error that came from elsewhere, data and all.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail_with(call, error, &mut self.ws.sender())
+    }
+
+    /// Says how far a request of the editor has come, which starts the clock of its deadline again. True if the editor
+    /// asked to be told and is.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.progress(call, said, &mut self.ws.sender())
+    }
+
+    /// Lets a request of the editor wait this long from now on, whatever was configured.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.wait(call, timeout)
     }
 
     /// Says something.
@@ -326,6 +365,9 @@ impl<R: TryCryptoRng> Client<R> {
             mcp::ClientEvent::CallEnded { call, how } => ClientEvent::CallEnded { call, how },
             mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
             mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
+            mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
+                ClientEvent::Notification { method, params }
+            }
             mcp::ClientEvent::Notification { method, params } => notified(method, params),
             mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
             mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),
