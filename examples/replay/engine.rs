@@ -111,6 +111,8 @@ struct Said {
     units: Units,
     /// The place of the next thing that is expected.
     next: usize,
+    /// Nobody hears it any more.
+    is_mute: bool,
 }
 
 /// The first difference ends a run.
@@ -130,31 +132,48 @@ impl<'a, C: Core> Run<'a, C> {
     }
 
     fn step(&mut self, step: &Step) -> Same {
-        self.wait(step.at)?;
         let conn = step.conn;
+        self.wait(step.at, conn, matches!(step.what, Doing::Feed(_)))?;
         match &step.what {
             Doing::Open => {
                 self.core.open(self.now, conn);
                 let masked = self.script.side == Side::Agent;
-                self.conns.insert(conn, Said { units: Units::new(masked), next: 0 });
+                self.conns.insert(conn, Said { units: Units::new(masked), next: 0, is_mute: false });
             }
             Doing::Feed(piece) => {
                 self.let_application_act(false)?;
                 self.core.feed(self.now, conn, piece);
             }
             Doing::End => self.core.end(self.now, conn),
+            Doing::Mute => {
+                if let Some(said) = self.conns.get_mut(&conn) {
+                    said.is_mute = true;
+                }
+            }
             Doing::Expect(place) => return self.expect(conn, *place),
         }
         self.work()
     }
 
-    /// Lets the time pass, and calls back whenever the core asked for it.
-    fn wait(&mut self, until: Time) -> Same {
+    /// Lets the time pass, and calls back whenever the core asked for it. A loop may be late, and a `heard` step that
+    /// comes soon after may be looked at first: then this time has come and nothing was done.
+    fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;
+            if heard && due.after(self.tolerance) >= until && self.is_reversed(due, conn) {
+                self.now = self.now.max(until);
+                return Ok(());
+            }
             self.pass(due)?;
         }
         self.pass(until)
+    }
+
+    /// Whether the choice that is to be made now was reversed.
+    fn is_reversed(&mut self, at: Time, conn: u32) -> bool {
+        let choice = self.outcome.choices.len();
+        self.outcome.choices.push((at, conn));
+        self.reversed.contains(&choice)
     }
 
     fn pass(&mut self, now: Time) -> Same {
@@ -181,10 +200,8 @@ impl<'a, C: Core> Run<'a, C> {
                     break;
                 }
                 let Some(cause) = self.core.cause_of(conn, expected) else { break };
-                let choice = self.outcome.choices.len();
-                self.outcome.choices.push((self.now, conn));
                 let acts = asked && cause == Cause::Question;
-                if acts == self.reversed.contains(&choice) {
+                if acts == self.is_reversed(self.now, conn) {
                     break;
                 }
                 let before = self.outcome.same;
@@ -236,7 +253,8 @@ impl<'a, C: Core> Run<'a, C> {
             if output.is_empty() {
                 continue;
             }
-            let pieces = self.conns.get_mut(&conn).map(|said| said.units.push(&output)).unwrap_or_default();
+            let heard = self.conns.get_mut(&conn).filter(|said| !said.is_mute);
+            let pieces = heard.map(|said| said.units.push(&output)).unwrap_or_default();
             for unit in pieces.into_iter().filter_map(|piece| piece.unit) {
                 // Of what carries messages a recording by hand has nothing.
                 let is_message = matches!(&unit, Unit::Frame { opcode, .. } if !opcode.is_control());

@@ -20,6 +20,8 @@ pub(crate) enum Doing {
     Feed(Piece),
     /// The peer says nothing more.
     End,
+    /// From here on nobody hears the side: the tap has said farewell in its place.
+    Mute,
     /// By now the side has said what stands at this place among the things expected on its connection.
     Expect(usize),
 }
@@ -78,6 +80,11 @@ impl Script {
                 opened.insert(conn, false);
                 script.expected.entry(conn).or_default();
                 script.steps.push(Step { at, conn, what: Doing::Open });
+            }
+            if line.by_tap && matches!(&line.what, What::Bytes(from, _) | What::End(from, _) if *from == side)
+            {
+                script.steps.push(Step { at, conn, what: Doing::Mute });
+                continue;
             }
             let framed;
             let (from, bytes) = match &line.what {

@@ -56,6 +56,8 @@ pub struct Line {
     pub conn: u32,
     /// What happened.
     pub what: What,
+    /// Whether `tap` itself said it, in the place of that side: its peer heard it, the side never said it.
+    pub by_tap: bool,
 }
 
 /// What happened on a connection.
@@ -102,17 +104,17 @@ impl fmt::Display for Side {
     }
 }
 
-/// Writes a line, with its line feed. `by_tap` is whether `tap` itself said it.
+/// Writes a line, with its line feed.
 #[must_use]
-pub fn write(line: &Line, by_tap: bool) -> String {
+pub fn write(line: &Line) -> String {
     let mut form = Form {
         ns: u64::try_from(line.at.since_start().as_nanos()).ok(),
         conn: Some(line.conn),
         ..Form::default()
     };
     let mut says = |side: Side| {
-        form.from = Some(if by_tap { "tap".into() } else { side.to_string() });
-        form.to = by_tap.then(|| side.other().to_string());
+        form.from = Some(if line.by_tap { "tap".into() } else { side.to_string() });
+        form.to = line.by_tap.then(|| side.other().to_string());
     };
     match &line.what {
         What::Open => form.open = Some(true),
@@ -277,7 +279,8 @@ impl Form {
             (Some(side), None, None, None, None, Some(why)) => What::End(side, why),
             _ => return Err("it says not one thing but none or several".into()),
         };
-        Ok(Line { at: Time::new(since_start), conn: self.conn.unwrap_or(*conns), what })
+        let by_tap = self.to.is_some();
+        Ok(Line { at: Time::new(since_start), conn: self.conn.unwrap_or(*conns), what, by_tap })
     }
 }
 
@@ -307,9 +310,9 @@ mod tests {
         let mut text = write_header(&header());
         let lines: Vec<Line> = (0..)
             .zip(whats)
-            .map(|(ns, what)| Line { at: Time::new(Duration::from_nanos(ns)), conn: 3, what })
+            .map(|(ns, what)| Line { at: Time::new(Duration::from_nanos(ns)), conn: 3, what, by_tap: false })
             .collect();
-        lines.iter().for_each(|line| text.push_str(&write(line, false)));
+        lines.iter().for_each(|line| text.push_str(&write(line)));
         let read = read(&text).unwrap();
         assert_eq!(read.header, Some(header()));
         assert!(!read.is_cut);
@@ -318,9 +321,10 @@ mod tests {
     }
 
     #[test]
-    fn what_tap_said_counts_as_said_by_the_side_it_stands_for() {
-        let line = Line { at: Time::ZERO, conn: 1, what: What::Bytes(Side::Editor, b"x".to_vec()) };
-        let written = write(&line, true);
+    fn what_tap_said_names_the_side_it_stands_for() {
+        let what = What::Bytes(Side::Editor, b"x".to_vec());
+        let line = Line { at: Time::ZERO, conn: 1, what, by_tap: true };
+        let written = write(&line);
         assert_eq!(written, "{\"ns\":0,\"conn\":1,\"from\":\"tap\",\"to\":\"agent\",\"raw\":\"x\"}\n");
         assert_eq!(read(&written).unwrap().lines, [(1, line)]);
     }

@@ -82,6 +82,8 @@ impl Pipe {
             return;
         }
         self.is_over = true;
+        let held = self.redactor.finish();
+        self.tell(held);
         if self.redactor.is_between_frames() {
             // A mask hides nothing from whoever reads the key before it: any will do.
             let key = (self.from == Side::Agent).then_some([0; 4]);

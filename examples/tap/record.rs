@@ -37,7 +37,7 @@ impl Recorder {
     pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
         // The time is taken under the lock, so it never goes back.
-        let line = write(&Line { at: self.clock.now(), conn, what }, by_tap);
+        let line = write(&Line { at: self.clock.now(), conn, what, by_tap });
         if inner.failed {
             return;
         }

@@ -303,6 +303,35 @@ fn messages_that_crossed_are_no_difference() {
     assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
 }
 
+/// The agent would have pinged 30 s after the last it heard. Its loop was a little late, and the editor's ping was there.
+#[test]
+fn a_timer_that_was_a_little_late_is_no_difference() {
+    let place = Place::new("tap-late");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let _agent = tap.agent(&place, &["watch"]);
+    editor.until("ide_connected");
+    tap.process.kill();
+    let mut text = place.read("t.jsonl");
+    let heard = text.lines().rev().find_map(|line| {
+        let form: Value = serde_json::from_str(line).unwrap();
+        (form["from"] == "editor").then(|| form["ns"].as_u64().unwrap())
+    });
+    let heard = heard.unwrap();
+    for (after, from, bytes) in
+        [(30_050_000_000, "editor", &b"\x89\0"[..]), (30_051_000_000, "agent", b"\x8a\x80\0\0\0\0")]
+    {
+        let base64 = BASE64_STANDARD.encode(bytes);
+        let line = json!({"ns": heard + after, "conn": 1, "from": from, "base64": base64});
+        text.push_str(&format!("{line}\n"));
+    }
+    place.write("late.jsonl", &text);
+    let (status, said) = replay(&place, &["--side", "agent", "late.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+    let (status, said) = replay(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
+    assert!(status == Some(1) && said.contains("now       a ping"), "{said}");
+}
+
 #[test]
 fn tokens_are_taken_out_of_messages_as_well() {
     let place = Place::new("tap-tokens");
