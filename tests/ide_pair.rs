@@ -19,7 +19,7 @@ use ide_mcp::{
         ServerConfig, ServerEvent, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
-    rpc::{Gone, RequestId, SendError, SessionId},
+    rpc::{ErrorObject, Gone, RequestId, SendError, SessionId},
     testing::{self, Random},
     ws::{self, Closed, ResponseError},
 };
@@ -346,6 +346,60 @@ fn raw_requests_go_both_ways() {
         "{:?}",
         pair.client_events
     );
+}
+
+/// What a bridge needs of the agent's side: everything as it is written, and time without end.
+#[test]
+fn a_bridge_hears_and_answers_raw() {
+    let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
+    client.session.forward = Forward::All;
+    client.raw_notifications = true;
+    let mut pair = Pair(testing::Pair::new(
+        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    ));
+    pair.settle();
+    pair.client_events.clear();
+    pair.server_events.clear();
+
+    let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
+    for said in ["selection_changed", "notifications/tools/list_changed"] {
+        pair.server.notify(said, Some(&*odd)).unwrap();
+        pair.settle();
+        let events = std::mem::take(&mut pair.client_events);
+        let [ClientEvent::Notification { method, params: Some(params) }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!((&**method, params.get()), (said, odd.get()));
+    }
+
+    let patient = Timeout::Progress { idle: Duration::from_secs(900), total: Duration::from_secs(900) };
+    pair.server.request("x/ask", None::<&()>, patient).unwrap();
+    pair.settle();
+    let events = std::mem::take(&mut pair.client_events);
+    let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
+    pair.client.wait(*call, Timeout::Never).unwrap();
+    pair.at(40_000);
+    assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "30 s are over, and nothing is");
+    let mut error = ErrorObject::new(-7, "no");
+    error.data = Some(odd.clone());
+    pair.client.fail_with(*call, &error).unwrap();
+    for gone in [
+        pair.client.fail_with(*call, &error),
+        pair.client.wait(*call, Timeout::Never),
+        pair.client.progress(*call, &Progress::new(0.6)).map(drop),
+    ] {
+        assert_eq!(gone, Err(Gone::Answered));
+    }
+    pair.settle();
+    let heard = std::mem::take(&mut pair.server_events);
+    let [ServerEvent::Progress { .. }, ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] =
+        &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((error.code, error.data.as_deref().unwrap().get()), (-7, odd.get()));
 }
 
 #[test]

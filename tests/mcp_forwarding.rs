@@ -11,7 +11,7 @@
 
 mod mcp_support;
 
-use std::{borrow::Cow, collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
@@ -40,8 +40,7 @@ impl Bridge {
     /// A bridge both of whose sides are open.
     fn open() -> Self {
         let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
-        let named = ["tools/list", "tools/call", "x/raw", "x/fails", "x/waits", "resources/list"];
-        server.forward = Forward::Methods(named.map(Cow::from).to_vec());
+        server.forward = Forward::All;
         let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
         client.forward = Forward::Everything;
         let mut bridge = Self {
@@ -252,19 +251,20 @@ fn what_is_not_forwarded_is_answered_at_once() {
             "server/discover".into(),
         ])
     };
-    // Forwarded, and answered at once, by nothing, these, everything.
+    // Forwarded, and answered at once, by nothing, these, everything, all.
     let rows = [
-        ("x/y", [false, false, true]),
-        ("prompts/list", [false, true, true]),
-        ("logging/setLevel", [false, false, true]),
-        ("tools/list", [false, true, false]),
-        ("ping", [false; 3]),
-        ("server/discover", [false; 3]),
-        ("initialize", [false; 3]),
+        ("x/y", [false, false, true, true]),
+        ("prompts/list", [false, true, true, true]),
+        ("logging/setLevel", [false, false, true, true]),
+        ("tools/list", [false, true, false, true]),
+        ("tools/call", [false, false, false, true]),
+        ("ping", [false; 4]),
+        ("server/discover", [false; 4]),
+        ("initialize", [false; 4]),
     ];
     for (method, forwarded) in rows {
-        for (forward, expected) in [Forward::Nothing, named(), Forward::Everything].into_iter().zip(forwarded)
-        {
+        let all = [Forward::Nothing, named(), Forward::Everything, Forward::All];
+        for (forward, expected) in all.into_iter().zip(forwarded) {
             let mut bench = config(forward.clone());
             let sent = bench.ask("5", method);
             assert_eq!(sent.is_empty(), expected, "{method} with {forward:?}: {sent:?}");

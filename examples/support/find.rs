@@ -35,6 +35,8 @@ pub struct Editor {
     pub token: Option<AuthToken>,
     /// Its lock file.
     pub lock: PathBuf,
+    /// The folders that it has open, as the lock file says them.
+    pub folders: Vec<String>,
     /// Its process, if that does not run as far as can be seen: that of another container is not seen.
     pub dead: Option<u32>,
 }
@@ -44,6 +46,7 @@ impl Editor {
         Self {
             port,
             name: file.ide_name,
+            folders: file.workspace_folders,
             token: file.auth_token,
             lock: path.into(),
             dead: file.pid.filter(|_| pid_alive == Some(false)),

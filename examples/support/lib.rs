@@ -1,5 +1,5 @@
-//! What the programs share: finding the editor, connecting to it, messages as lines, their output, progress, and
-//! pieces of a command line.
+//! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
+//! their output, progress, and pieces of a command line.
 
 pub mod find;
 mod lines;
@@ -7,6 +7,7 @@ mod loopback;
 mod options;
 mod output;
 mod progress;
+pub mod transcript;
 
 pub use lines::{Fault, LinesIn, LinesOut};
 pub use loopback::connect;

@@ -19,6 +19,9 @@ pub struct ClientConfig {
     /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
     /// Default [`Dialect::VsCode`].
     pub dialect: Dialect,
+    /// Whether all that the editor says unasked comes as [`ClientEvent::Notification`](super::ClientEvent::Notification),
+    /// as it is written, be it known or not. For a bridge. Default no.
+    pub raw_notifications: bool,
     /// Who the client is, how long it waits, and the limits of a session.
     pub session: mcp::ClientConfig,
     /// The limits of a connection.
@@ -36,6 +39,7 @@ impl ClientConfig {
             token,
             pid: None,
             dialect: Dialect::VsCode,
+            raw_notifications: false,
             session: mcp::ClientConfig::new(info),
             limits,
         }

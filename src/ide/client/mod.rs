@@ -9,8 +9,8 @@ pub use event::ClientEvent;
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
 use super::{Dialect, DirectRequest, Notice, Tool, ToolRequest};
 use crate::machine::hand_to;
-use crate::mcp::{self, Timeout};
-use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError, SessionId};
+use crate::mcp::{self, Progress, Timeout};
+use crate::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
 use crate::{Machine, Time, Wire};
@@ -36,6 +36,7 @@ pub struct Client<R: TryCryptoRng> {
     dialect: Dialect,
     /// The editor did not choose `mcp`, which was not told yet.
     not_chosen: bool,
+    raw_notifications: bool,
     closed: Option<Closed>,
 }
 
@@ -60,6 +61,7 @@ impl<R: TryCryptoRng> Client<R> {
             pid: config.pid,
             dialect: config.dialect,
             not_chosen: false,
+            raw_notifications: config.raw_notifications,
             closed: None,
         })
     }
@@ -136,6 +138,39 @@ impl<R: TryCryptoRng> Client<R> {
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
         self.may_answer()?;
         self.mcp.fail(call, code, message, &mut self.ws.sender())
+    }
+
+    /// The same with an error that came from elsewhere, data and all.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail_with(call, error, &mut self.ws.sender())
+    }
+
+    /// Says how far a request of the editor has come, which starts the clock of its deadline again. True if the editor
+    /// asked to be told and is.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.progress(call, said, &mut self.ws.sender())
+    }
+
+    /// Lets a request of the editor wait this long from now on, whatever was configured.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.wait(call, timeout)
     }
 
     /// Says something.
@@ -233,6 +268,9 @@ impl<R: TryCryptoRng> Client<R> {
             mcp::ClientEvent::CallEnded { call, how } => ClientEvent::CallEnded { call, how },
             mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
             mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
+            mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
+                ClientEvent::Notification { method, params }
+            }
             mcp::ClientEvent::Notification { method, params } => notified(method, params),
             mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
             mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),

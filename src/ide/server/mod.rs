@@ -146,7 +146,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     let mut methods = match forward {
         Forward::Nothing => Vec::new(),
         Forward::Methods(methods) => methods,
-        Forward::Everything => return Forward::Everything,
+        all @ (Forward::Everything | Forward::All) => return all,
     };
     methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
     if dialect.rules().direct {
