@@ -3,21 +3,17 @@
 //! `editor --help` says how it is used, and what its exit status means.
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
-mod command;
 mod diagnostics;
 mod diffs;
 mod folders;
 mod headless;
-mod input;
+mod listen;
 mod options;
 mod read;
-mod report;
-mod run;
 mod workspace;
 
 use ide_mcp_examples::{complain, usage_error, write_line};
 use options::Options;
-use run::Editor;
 use std::process::ExitCode;
 
 /// It began and could not go on.
@@ -34,7 +30,7 @@ fn main() -> ExitCode {
         }
         Err(problem) => return end(NOT_BEGUN, &usage_error("editor", &problem.to_string())),
     };
-    let (editor, poll) = match Editor::start(options) {
+    let (editor, poll) = match headless::Editor::start(&options) {
         Ok(started) => started,
         Err(problem) => return end(NOT_BEGUN, &problem.to_string()),
     };

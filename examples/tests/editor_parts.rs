@@ -7,10 +7,12 @@
     reason = "only the tests of the parts are of interest here"
 )]
 
-#[path = "../editor/command.rs"]
+#[path = "../editor/headless/command.rs"]
 mod command;
 #[path = "../editor/diagnostics.rs"]
 mod diagnostics;
+#[path = "../editor/diffs.rs"]
+mod diffs;
 #[path = "../editor/folders.rs"]
 mod folders;
 #[path = "../editor/read.rs"]
