@@ -1,25 +1,81 @@
-//! What this editor knows of programming languages: whether JSON is JSON.
+//! What this editor knows of languages: whether JSON is JSON and TOML is TOML, and where it ceases to be.
 
-use crate::read::read;
 use ide_mcp::ide::{Diagnostic, Position, Range, Severity};
+use serde::de::IgnoredAny;
 use std::path::Path;
 
-/// The problems of a file; one that is not there has none.
-pub(crate) fn check(path: &Path) -> Vec<Diagnostic> {
-    if path.extension().is_none_or(|extension| extension != "json") {
-        return Vec::new();
+/// The problems of a file with this name and this text. Both parsers stop at the first.
+pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
+    let problem = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => json(text),
+        Some("toml") => toml(text),
+        _ => None,
+    };
+    problem.into_iter().collect()
+}
+
+fn json(text: &str) -> Option<Diagnostic> {
+    let error = serde_json::from_str::<IgnoredAny>(text).err()?;
+    // serde_json counts both from 1, columns in bytes; 0 stands for the end of a line.
+    let line = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
+    let begin = Position::new(line, 0).byte_in(text).unwrap_or(text.len());
+    let place = Position::of_byte(text, begin.saturating_add(error.column().saturating_sub(1)));
+    Some(problem("json", Range::new(place, place), error.to_string()))
+}
+
+fn toml(text: &str) -> Option<Diagnostic> {
+    let error = toml::from_str::<IgnoredAny>(text).err()?;
+    let span = error.span().unwrap_or_default();
+    let range = Range::new(Position::of_byte(text, span.start), Position::of_byte(text, span.end));
+    Some(problem("toml", range, error.message().to_owned()))
+}
+
+fn problem(source: &str, range: Range, message: String) -> Diagnostic {
+    let mut problem = Diagnostic::new(Severity::Error, range, message);
+    problem.source = Some(source.into());
+    problem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_where_it_is() {
+        let cases = [
+            ("good.json", "{\"a\": [1, 2]}\n", None),
+            ("a.json", "{\n  \"a\": x\n}\n", Some((1, 7, 1, 7))),
+            ("empty.json", "", Some((0, 0, 0, 0))),
+            ("wide.json", "[\"\u{1f980}\", x]", Some((0, 7, 0, 7))),
+            ("good.toml", "a = 1\n[b]\nc = \"d\"\n", None),
+            ("empty.toml", "", None),
+            ("a.toml", "a = 1\nb = \n", Some((1, 4, 1, 4))),
+            ("twice.toml", "a = 1\na = 2\n", Some((1, 0, 1, 1))),
+            ("a.txt", "{", None),
+            ("json", "{", None),
+        ];
+        for (name, text, expected) in cases {
+            let found = check(Path::new(name), text);
+            let places: Vec<_> = found
+                .iter()
+                .map(|problem| {
+                    let Range { start, end } = problem.range;
+                    (start.line, start.character, end.line, end.character)
+                })
+                .collect();
+            assert_eq!(places, Vec::from_iter(expected), "{name}: {found:?}");
+            for problem in found {
+                assert!(!problem.message.is_empty() && problem.source.is_some(), "{name}");
+            }
+        }
     }
-    let Ok(text) = read(path) else { return Vec::new() };
-    match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
-        Ok(_) => Vec::new(),
-        Err(error) => {
-            // serde_json counts both from 1, columns in bytes; 0 stands for the end of a line.
-            let line = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
-            let begin = Position::new(line, 0).byte_in(&text).unwrap_or(text.len());
-            let place = Position::of_byte(&text, begin.saturating_add(error.column().saturating_sub(1)));
-            let mut problem = Diagnostic::new(Severity::Error, Range::new(place, place), error.to_string());
-            problem.source = Some("json".into());
-            vec![problem]
+
+    #[test]
+    fn deep_nesting_ends_nothing() {
+        for (name, text) in
+            [("a.json", "[".repeat(100_000)), ("a.toml", format!("a = {}", "[".repeat(100_000)))]
+        {
+            assert_eq!(check(Path::new(name), &text).len(), 1, "{name}");
         }
     }
 }

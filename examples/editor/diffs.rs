@@ -1,8 +1,25 @@
 //! The proposed changes that wait for a verdict, and how a command names one.
 
-use crate::command::Verdict;
 use ide_mcp::ide::{ConnId, DiffEnd, DiffOutcome, OpenDiff};
 use ide_mcp::rpc::CallId;
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Accept,
+    Reject,
+}
+
+impl Verdict {
+    /// What has been done, in a word.
+    pub(crate) const fn done(self) -> &'static str {
+        match self {
+            Self::Accept => "accepted",
+            Self::Reject => "rejected",
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Proposal {

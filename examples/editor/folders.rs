@@ -50,6 +50,16 @@ impl Folders {
         &self.given
     }
 
+    /// What a file is called in a list: its path below its folder, or the whole path.
+    pub(crate) fn label(&self, shown: &Path) -> String {
+        let below = self.given.iter().chain(&self.real).find_map(|folder| {
+            let path = shown.strip_prefix(folder).ok()?;
+            let name = folder.file_name().filter(|_| self.given.len() > 1);
+            Some(name.map_or_else(|| path.to_owned(), |name| Path::new(name).join(path)))
+        });
+        below.as_deref().unwrap_or(shown).to_string_lossy().into_owned()
+    }
+
     /// Where a path of a command or of a tool lies, relative ones below the first folder. A `file:` URI is one as
     /// well, percent-encoded or not.
     pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {

@@ -3,21 +3,19 @@
 //! `editor --help` says how it is used, and what its exit status means.
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
-mod command;
 mod diagnostics;
 mod diffs;
 mod folders;
 mod headless;
-mod input;
+mod listen;
 mod options;
 mod read;
-mod report;
-mod run;
+mod screen;
 mod workspace;
 
 use ide_mcp_examples::{complain, usage_error, write_line};
-use options::Options;
-use run::Editor;
+use options::{Face, Options};
+use std::error::Error;
 use std::process::ExitCode;
 
 /// It began and could not go on.
@@ -34,11 +32,22 @@ fn main() -> ExitCode {
         }
         Err(problem) => return end(NOT_BEGUN, &usage_error("editor", &problem.to_string())),
     };
-    let (editor, poll) = match Editor::start(options) {
+    match options.face() {
+        Ok(Face::Screen) => finish(screen::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Ok(Face::Headless) => finish(headless::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Err(problem) => end(NOT_BEGUN, &problem),
+    }
+}
+
+fn finish<T>(
+    started: Result<T, Box<dyn Error>>,
+    run: impl FnOnce(T) -> Result<(), Box<dyn Error>>,
+) -> ExitCode {
+    let started = match started {
         Ok(started) => started,
         Err(problem) => return end(NOT_BEGUN, &problem.to_string()),
     };
-    match editor.run(poll) {
+    match run(started) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => end(FAILED, &problem.to_string()),
     }

@@ -3,31 +3,35 @@
 use ide_mcp::ide::{AuthToken, LockFile};
 use ide_mcp_examples::parse_port;
 use lexopt::prelude::*;
-use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
 usage: editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--on-diff HOW] [DIR…]
 
-  --headless      without a screen: events as lines of JSON on standard output, commands as lines of JSON on standard
-                  input (the only way so far, so it may be left out)
+At a terminal it has a screen; F1 there says which keys there are. Where standard output is no terminal, or with
+--headless, events are lines of JSON on standard output and commands lines of JSON on standard input.
+
+  --headless      without a screen, at a terminal too
   --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
   --token-of FILE let in who knows the token of this lock file (default: a new one); as an argument others
                   would see it
   --no-token      let in whoever reaches the port, for clients that cannot send a token
   --name NAME     what agents call the editor (default: ide-mcp editor)
-  --on-diff HOW   what happens to a proposed change: ask whoever sends the commands (default), accept or reject it at
-                  once, or hold it open
+  --on-diff HOW   what happens to a proposed change: ask (default) whoever is at the screen or sends the commands,
+                  accept or reject it at once, or hold it open
   DIR…            the open folders (default: the working directory); no file outside of them is read
 
-It ends with SIGINT, SIGTERM, {\"cmd\":\"quit\"}, or the end of standard input. Where nobody sends commands, something
-has to hold standard input open: sleep infinity | editor. Open diffs are rejected on the way out.
+The screen ends with Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one the editor ends with SIGINT, SIGTERM,
+{\"cmd\":\"quit\"}, or the end of standard input: where nobody sends commands, something has to hold standard input open:
+sleep infinity | editor --headless. Open diffs are rejected on the way out.
 
 The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end.
 
-commands:
+commands, without a screen:
   {\"cmd\":\"open\",\"path\":\"a.txt\"}
   {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
   {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn may be left out
@@ -40,6 +44,7 @@ exit status: 0; 1 if it cannot go on, for example where nobody reads its events 
 
 #[derive(Debug)]
 pub(crate) struct Options {
+    headless: bool,
     pub(crate) port: u16,
     pub(crate) token: Option<AuthToken>,
     /// Whether it has to be known.
@@ -63,6 +68,7 @@ impl Options {
     pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
         let mut parser = lexopt::Parser::from_env();
         let mut options = Self {
+            headless: false,
             port: 0,
             token: None,
             asks_for_token: true,
@@ -73,7 +79,7 @@ impl Options {
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("headless") => {}
+                Long("headless") => options.headless = true,
                 Long("port") => options.port = parse_port(&parser.value()?, 0)?,
                 Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
                 Long("no-token") => options.asks_for_token = false,
@@ -94,6 +100,35 @@ impl Options {
         }
         Ok(Some(options))
     }
+
+    /// Whether there is a screen, or why there is neither.
+    pub(crate) fn face(&self) -> Result<Face, String> {
+        let terminal = env::var("TERM").unwrap_or_default();
+        face(self.headless, io::stdin().is_terminal(), io::stdout().is_terminal(), &terminal)
+    }
+}
+
+/// How the editor is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Face {
+    Screen,
+    Headless,
+}
+
+fn face(headless: bool, input: bool, output: bool, terminal: &str) -> Result<Face, String> {
+    match (headless, input, output) {
+        (true, _, _) | (_, _, false) => Ok(Face::Headless),
+        // Commands that come from a file or a program would be passed over.
+        (_, false, true) => {
+            Err("standard output is a terminal and standard input is none, so there are no keys for \
+                                 a screen; --headless takes commands"
+                .into())
+        }
+        (_, true, true) if matches!(terminal, "" | "dumb") => {
+            Err(format!("this terminal (TERM={terminal}) can show no screen; --headless needs none"))
+        }
+        (_, true, true) => Ok(Face::Screen),
+    }
 }
 
 fn token_of(path: &Path) -> Result<AuthToken, String> {
@@ -110,6 +145,31 @@ impl OnDiff {
             "reject" => Ok(Self::Reject),
             "hold" => Ok(Self::Hold),
             _ => Err("--on-diff takes ask, accept, reject or hold"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_needs_a_terminal_on_both_sides() {
+        let cases = [
+            ("at a terminal", false, true, true, "xterm", Ok(Face::Screen)),
+            ("asked for none", true, true, true, "xterm", Ok(Face::Headless)),
+            ("run by a program", false, false, false, "", Ok(Face::Headless)),
+            ("its events go to a program", false, true, false, "xterm", Ok(Face::Headless)),
+            ("its commands come from one", false, false, true, "xterm", Err("--headless takes commands")),
+            ("the same, and asked for none", true, false, true, "xterm", Ok(Face::Headless)),
+            ("a terminal that shows lines", false, true, true, "dumb", Err("TERM=dumb")),
+        ];
+        for (name, headless, input, output, terminal, expected) in cases {
+            match (face(headless, input, output, terminal), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
+                (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{name}: {problem}"),
+                (found, _) => panic!("{name}: {found:?}"),
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::diagnostics::check;
 use crate::folders::{Folders, Inside};
 use crate::read::read;
-use ide_mcp::ide::{FileDiagnostics, MissingText, OpenFile, Passage, Position, Range, Selection};
+use ide_mcp::ide::{Diagnostic, FileDiagnostics, MissingText, OpenFile, Passage, Position, Range, Selection};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -62,11 +62,11 @@ impl Workspace {
     /// The problems of one file, in the spelling in which it was asked for, or of all open files.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         if let Some(uri) = uri {
-            return Ok(vec![FileDiagnostics::new(uri, check(&self.folders.find(uri)?.real))]);
+            return Ok(vec![FileDiagnostics::new(uri, on_disk(&self.folders.find(uri)?.real))]);
         }
         self.forget_removed();
         let of = |(real, shown): (&PathBuf, &PathBuf)| {
-            FileDiagnostics::new(format!("file://{}", shown.display()), check(real))
+            FileDiagnostics::new(format!("file://{}", shown.display()), on_disk(real))
         };
         Ok(self.open.iter().map(of).collect())
     }
@@ -88,6 +88,11 @@ impl Workspace {
     }
 }
 
+/// The problems of a file as it is on disk; one that is not there, or is no text, has none.
+pub(crate) fn on_disk(path: &Path) -> Vec<Diagnostic> {
+    read(path).map(|text| check(path, &text)).unwrap_or_default()
+}
+
 fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String> {
     let selected = range.of(text).ok_or_else(|| format!("{} has no such range", path.display()))?;
     // Columns behind the end of their line are brought back to it, so that the range is what the text is.
@@ -96,7 +101,7 @@ fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String>
     Ok(Selection::new(unicode(path)?, Range::new(place(range.start), place(range.end)), selected))
 }
 
-fn unicode(path: &Path) -> Result<String, String> {
+pub(crate) fn unicode(path: &Path) -> Result<String, String> {
     path.to_str().map(Into::into).ok_or_else(|| format!("{} is not Unicode", path.display()))
 }
 

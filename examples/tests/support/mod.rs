@@ -28,6 +28,10 @@ impl Place {
         Self { root }
     }
 
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
     pub fn project(&self) -> PathBuf {
         self.root.join("project")
     }

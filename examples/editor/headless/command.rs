@@ -1,5 +1,6 @@
 //! The commands of a headless editor: one JSON object a line.
 
+use crate::diffs::Verdict;
 use ide_mcp::ide::{Position, Range};
 use serde::Deserialize;
 
@@ -21,13 +22,6 @@ pub(crate) enum Command {
 /// A line and a UTF-16 column, both from 0.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Place(u32, u32);
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
-    Accept,
-    Reject,
-}
 
 impl Command {
     /// Reads a line; the error continues "line 7 is no command: ".

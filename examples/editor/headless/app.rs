@@ -2,10 +2,10 @@
 //!
 //! It never writes a file: the agent writes what was accepted.
 
-use crate::command::{Command, Verdict, range};
-use crate::diffs::{Diffs, Proposal, diff_end};
+use super::command::{Command, range};
+use super::report::{Event, Report};
+use crate::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::options::OnDiff;
-use crate::report::{Event, Report};
 use crate::workspace::Workspace;
 use ide_mcp::Time;
 use ide_mcp::ide::{
@@ -172,12 +172,8 @@ impl Headless {
 
     fn decide(&mut self, host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
         let (conn, call, tab) = (proposal.conn.number(), proposal.call, proposal.diff.tab_name.clone());
-        let why = match verdict {
-            Verdict::Accept => "accepted",
-            Verdict::Reject => "rejected",
-        };
         match host.decide(call, &proposal.outcome(verdict, contents)) {
-            Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why }),
+            Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why: verdict.done() }),
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
     }

@@ -1,0 +1,267 @@
+//! Which key does what, where: the one table, of which the line of help and the page of help are made too.
+
+use super::keys::{Code, Key};
+use super::model::act::Action;
+use super::model::buffer::Motion;
+
+/// Where keys mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    Files,
+    Text,
+    /// A proposal.
+    Proposal,
+    /// The text of a proposal, while it is edited.
+    Editing,
+    /// The pages of help and activity.
+    Page,
+}
+
+#[derive(Debug)]
+pub(crate) struct Binding {
+    pub(crate) keys: &'static [Key],
+    pub(crate) within: &'static [Context],
+    pub(crate) action: Action,
+    /// In the line of help; empty if it is not there.
+    pub(crate) short: &'static str,
+    pub(crate) help: &'static str,
+}
+
+use Context::{Editing, Files, Page, Proposal, Text};
+
+/// The page of help in its order: what is bound in these places stands under this title.
+pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
+    ("Everywhere", ALL),
+    ("A proposed change", &[Proposal]),
+    ("While it is edited", &[Editing]),
+    ("Any text", TEXTS),
+    ("A file", &[Text]),
+    ("The files", &[Files]),
+    ("Files and text", MAIN),
+    ("These pages", &[Page]),
+];
+
+const ALL: &[Context] = &[Files, Text, Proposal, Editing, Page];
+const MAIN: &[Context] = &[Files, Text];
+const TEXTS: &[Context] = &[Text, Editing];
+
+const fn char(character: char) -> Key {
+    Key::plain(Code::Char(character))
+}
+
+const fn f(number: u8) -> Key {
+    Key::plain(Code::F(number))
+}
+
+const fn plain(code: Code) -> Key {
+    Key::plain(code)
+}
+
+const fn bind(
+    within: &'static [Context],
+    keys: &'static [Key],
+    action: Action,
+    short: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { keys, within, action, short, help }
+}
+
+/// In the order in which they are shown. The first that fits counts.
+pub(crate) const BINDINGS: &[Binding] = &[
+    bind(
+        &[Proposal],
+        &[char('a'), f(9)],
+        Action::Accept,
+        "accept",
+        "accept the proposal; the agent writes the file",
+    ),
+    bind(&[Proposal], &[char('r'), f(10)], Action::Reject, "reject", "reject the proposal"),
+    bind(&[Proposal], &[char('e')], Action::EditProposal, "edit", "edit the proposal before accepting it"),
+    bind(
+        &[Proposal],
+        &[char('v')],
+        Action::SideBySide,
+        "view",
+        "side by side, where there are 100 columns, or unified",
+    ),
+    bind(&[Proposal], &[char('n')], Action::NextChange, "next", "to the next change of the proposal"),
+    bind(&[Proposal], &[char('p')], Action::PreviousChange, "prev", "to the change before"),
+    bind(&[Proposal], &[plain(Code::Tab)], Action::NextProposal, "other", "to the next proposal that waits"),
+    bind(&[Proposal], &[plain(Code::Esc), f(3)], Action::Later, "later", "leave the proposal open and go on"),
+    bind(
+        &[Editing],
+        &[Key::ctrl('s'), plain(Code::Esc)],
+        Action::StopEditing,
+        "back to the diff",
+        "back to the diff, with the proposal as it is now",
+    ),
+    bind(
+        &[Files],
+        &[plain(Code::Enter), plain(Code::Right)],
+        Action::Open,
+        "open",
+        "open the file, unfold the folder",
+    ),
+    bind(&[Files], &[plain(Code::Left)], Action::Fold, "", "fold the folder"),
+    bind(MAIN, &[f(3), Key::ctrl('d')], Action::ShowProposal, "proposals", "to the proposed changes"),
+    bind(MAIN, &[f(2), Key::ctrl('e')], Action::SwitchPane, "files", "between the files and the text"),
+    bind(&[Text], &[Key::ctrl('s')], Action::Save, "save", "save the file"),
+    bind(
+        MAIN,
+        &[Key::ctrl('k')],
+        Action::Mention,
+        "mention",
+        "mention the selected lines, or the file, to the agent",
+    ),
+    bind(TEXTS, &[Key::ctrl(' '), f(7)], Action::Mark, "mark", "begin to select by moving, without Shift"),
+    bind(TEXTS, &[Key::ctrl('a')], Action::SelectAll, "", "select everything"),
+    bind(TEXTS, &[Key::ctrl('z')], Action::Undo, "", "take the last change back"),
+    bind(TEXTS, &[Key::ctrl('c')], Action::Copy, "", "copy what is selected"),
+    bind(TEXTS, &[Key::ctrl('x')], Action::Cut, "", "cut what is selected"),
+    bind(TEXTS, &[Key::ctrl('v')], Action::Paste, "", "paste what was copied or cut here"),
+    bind(&[Text], &[f(8), Key::ctrl('p')], Action::NextProblem, "", "to the next problem in the file"),
+    bind(&[Text], &[f(6), Key::ctrl('n')], Action::NextFile, "", "to the next open file"),
+    bind(&[Text], &[Key::ctrl('r')], Action::Reload, "", "read the file again"),
+    bind(&[Text], &[Key::ctrl('w')], Action::Close, "", "close the file"),
+    bind(&[Text], &[plain(Code::Esc)], Action::Leave, "", "select nothing; then to the files"),
+    bind(&[Page], &[plain(Code::Esc), char('q'), f(1), f(4)], Action::ClosePage, "back", "close this page"),
+    bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
+    bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
+    bind(ALL, &[f(1), Key::ctrl('g')], Action::Help, "help", "this page"),
+    bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
+];
+
+/// The keys that move. With Shift they select.
+pub(crate) const MOTIONS: &[(Code, bool, Motion)] = &[
+    (Code::Up, false, Motion::Up),
+    (Code::Down, false, Motion::Down),
+    (Code::Left, false, Motion::Left),
+    (Code::Right, false, Motion::Right),
+    (Code::Left, true, Motion::WordLeft),
+    (Code::Right, true, Motion::WordRight),
+    (Code::Home, false, Motion::LineStart),
+    (Code::End, false, Motion::LineEnd),
+    (Code::PageUp, false, Motion::PageUp),
+    (Code::PageDown, false, Motion::PageDown),
+    (Code::Home, true, Motion::Start),
+    (Code::End, true, Motion::End),
+];
+
+/// What is not in the tables, for the page of help.
+pub(crate) const BESIDES: &[(&str, &str)] = &[
+    ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
+    ("Home, End", "to the ends of the line; with Ctrl of the text"),
+    ("Shift with these", "select"),
+    ("mouse", "points, selects, scrolls; with Shift as in other programs"),
+];
+
+/// What a key does; `None` for nothing.
+pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
+    let bound =
+        BINDINGS.iter().find(|binding| binding.within.contains(&context) && binding.keys.contains(&key));
+    if let Some(binding) = bound {
+        return Some(binding.action);
+    }
+    let motion = MOTIONS.iter().find(|(code, ctrl, _)| *code == key.code && *ctrl == key.ctrl && !key.alt);
+    if let Some((_, _, motion)) = motion {
+        return Some(Action::Go(*motion, key.shift));
+    }
+    let types = matches!(context, Text | Editing) && !key.ctrl && !key.alt;
+    match key.code {
+        Code::Char(character) if types => Some(Action::Type(character)),
+        Code::Tab if types && !key.shift => Some(Action::Type('\t')),
+        Code::Enter if types => Some(Action::NewLine),
+        Code::Backspace if types => Some(Action::Backspace),
+        Code::Delete if types => Some(Action::Delete),
+        // Where nothing is typed, the usual letters will do.
+        Code::Char('?') if !types => Some(Action::Help),
+        Code::Char(' ') if matches!(context, Page | Proposal) => Some(Action::Go(Motion::PageDown, false)),
+        _ => None,
+    }
+}
+
+/// The keys of the line of help, with what they do: the first key, in as few letters as possible.
+pub(crate) fn short(context: Context) -> impl Iterator<Item = (String, Action, &'static str)> {
+    let shown =
+        BINDINGS.iter().filter(move |binding| binding.within.contains(&context) && !binding.short.is_empty());
+    shown.filter_map(|binding| {
+        binding.keys.first().map(|key| (name(*key, true), binding.action, binding.short))
+    })
+}
+
+/// What a key is called.
+pub(crate) fn name(key: Key, is_short: bool) -> String {
+    let code = match key.code {
+        Code::Char(' ') => "Space".to_owned(),
+        Code::Char(character) if key.ctrl => character.to_uppercase().collect(),
+        Code::Char(character) => character.to_string(),
+        Code::F(number) => format!("F{number}"),
+        Code::PageUp => "PgUp".into(),
+        Code::PageDown => "PgDn".into(),
+        other => format!("{other:?}"),
+    };
+    match (key.ctrl, is_short) {
+        (true, true) => format!("^{code}"),
+        (true, false) => format!("Ctrl+{code}"),
+        (false, _) => code,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things() {
+        for context in ALL {
+            let mut seen: Vec<(Key, Action)> = Vec::new();
+            for binding in BINDINGS.iter().filter(|binding| binding.within.contains(context)) {
+                assert!(!binding.keys.is_empty() && !binding.help.is_empty());
+                for key in binding.keys {
+                    let clash = seen.iter().find(|(other, _)| other == key);
+                    // The key that opens a page closes it.
+                    let closes = matches!(clash, Some((_, Action::ClosePage)));
+                    assert!(clash.is_none() || closes, "{context:?}: {key:?} {clash:?}");
+                    seen.push((*key, binding.action));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_has_its_place_on_the_page_of_help() {
+        for binding in BINDINGS {
+            assert!(SECTIONS.iter().any(|(_, within)| *within == binding.within), "{binding:?}");
+        }
+    }
+
+    #[test]
+    fn no_letter_that_is_typed_is_a_command() {
+        for context in [Text, Editing] {
+            for letter in (' '..='~').chain(['\u{e9}', '\u{1f980}']) {
+                assert_eq!(action(context, char(letter)), Some(Action::Type(letter)));
+            }
+        }
+        assert_eq!(action(Files, char('a')), None);
+        assert_eq!(action(Files, char('?')), Some(Action::Help));
+        assert_eq!(action(Proposal, char('a')), Some(Action::Accept));
+    }
+
+    #[test]
+    fn moving_is_the_same_everywhere() {
+        for context in ALL {
+            let key = Key::with(Code::Down, false, true);
+            assert_eq!(action(*context, key), Some(Action::Go(Motion::Down, true)));
+        }
+    }
+
+    #[test]
+    fn keys_have_names() {
+        let names: Vec<String> = [Key::ctrl('s'), f(1), char('a'), Key::ctrl(' '), plain(Code::Esc)]
+            .iter()
+            .flat_map(|key| [name(*key, true), name(*key, false)])
+            .collect();
+        assert_eq!(names, ["^S", "Ctrl+S", "F1", "F1", "a", "a", "^Space", "Ctrl+Space", "Esc", "Esc"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Where things are on the screen, for drawing and for the mouse. There is always something, down to one cell.
+
+use super::model::act::Shown;
+use super::model::{Focus, Model};
+
+/// A diff is shown side by side from so many columns on.
+pub(crate) const SIDE_BY_SIDE: u16 = 100;
+/// From so many columns on, the files are beside the text; below, either is shown.
+const TWO_PANES: u16 = 60;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rect {
+    pub(crate) x: u16,
+    pub(crate) y: u16,
+    pub(crate) width: u16,
+    pub(crate) height: u16,
+}
+
+impl Rect {
+    pub(crate) fn contains(self, column: u16, row: u16) -> bool {
+        let within = |from: u16, length: u16, at: u16| at >= from && at.saturating_sub(from) < length;
+        within(self.x, self.width, column) && within(self.y, self.height, row)
+    }
+
+    pub(crate) fn rows(self) -> usize {
+        self.height.into()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// What the panes show.
+    pub(crate) header: Option<Rect>,
+    /// A row that says that proposals wait.
+    pub(crate) banner: Option<Rect>,
+    pub(crate) files: Option<Rect>,
+    /// A text, a proposal, a page.
+    pub(crate) main: Option<Rect>,
+    pub(crate) status: Option<Rect>,
+    pub(crate) help: Option<Rect>,
+}
+
+pub(crate) fn layout(model: &Model) -> Layout {
+    let (width, height) = model.size;
+    let row = |y: u16| Rect { x: 0, y, width, height: 1 };
+    let has_header = height >= 3;
+    let has_status = height >= 2;
+    let has_help = height >= 5;
+    let waits = !model.proposals.is_empty() && model.focus != Focus::Proposal && model.page.is_none();
+    let has_banner = waits && height >= 4;
+    let top = u16::from(has_header).saturating_add(u16::from(has_banner));
+    let bottom = u16::from(has_status).saturating_add(u16::from(has_help));
+    let body = Rect { x: 0, y: top, width, height: height.saturating_sub(top).saturating_sub(bottom) };
+
+    let is_whole = model.page.is_some() || model.focus == Focus::Proposal;
+    let (files, main) = if is_whole {
+        (None, Some(body))
+    } else if width < TWO_PANES {
+        if model.focus == Focus::Files { (Some(body), None) } else { (None, Some(body)) }
+    } else {
+        let files = (width / 4).clamp(18, 30);
+        // A line lies between them.
+        let x = files.saturating_add(1);
+        let main = Rect { x, width: width.saturating_sub(x), ..body };
+        (Some(Rect { width: files, ..body }), Some(main))
+    };
+    Layout {
+        header: has_header.then(|| row(0)),
+        banner: has_banner.then(|| row(1)),
+        files,
+        main,
+        status: has_status.then(|| row(height.saturating_sub(bottom))),
+        help: has_help.then(|| row(height.saturating_sub(1))),
+    }
+}
+
+/// The part of the main area that scrolls.
+pub(crate) fn shown(model: &Model) -> Shown {
+    let layout = layout(model);
+    let area = if model.focus == Focus::Files { layout.files } else { layout.main };
+    let rows = area.or(layout.main).or(layout.files).map_or(0, Rect::rows);
+    let notices = model.proposed().filter(|open| open.editing.is_none()).map_or(0, |open| open.notices.len());
+    let rows = if model.page.is_none() { rows.saturating_sub(notices) } else { rows };
+    Shown { rows, wide: model.wide && model.size.0 >= SIDE_BY_SIDE }
+}

@@ -1,0 +1,169 @@
+//! The editor with a screen. Here its loop: sockets, timers, signals and the terminal, one turn after another on one
+//! thread.
+//!
+//! ```text
+//!   keys ──▶ bindings ──▶ model ──▶ view ──▶ paint ──▶ terminal
+//!                           ▲
+//!        disk, agents ──▶  app
+//! ```
+//! `model` knows no disk and no socket, `view` makes a screen in memory of it, `app` brings in what happens outside.
+
+mod agents;
+mod app;
+mod bindings;
+mod disk;
+mod keys;
+pub(crate) mod layout;
+mod model;
+mod paint;
+mod signals;
+pub(crate) mod terminal;
+pub(crate) mod theme;
+pub(crate) mod view;
+
+#[cfg(test)]
+mod tests;
+
+use crate::folders::Folders;
+use crate::listen::listen;
+use crate::options::Options;
+use app::{App, Flow};
+use ide_mcp::ide::display_safe_lines;
+use ide_mcp::{Clock, Time};
+use ide_mcp_mio::Server;
+use keys::Decoder;
+use mio::{Events, Poll, Token};
+use signals::{Signal, Signals};
+use std::env;
+use std::error::Error;
+use std::io::ErrorKind;
+use terminal::Terminal;
+use theme::Theme;
+
+/// The tokens in the `Poll`; the server owns a range behind its own.
+const TERMINAL: Token = Token(0);
+const SIGNALS: Token = Token(1);
+const SERVER: Token = Token(2);
+
+pub(crate) struct Editor {
+    // Dropped first: what is said after it goes to the screen as it was.
+    terminal: Terminal,
+    server: Server,
+    signals: Signals,
+    decoder: Decoder,
+    app: App,
+    clock: Clock,
+    /// Why it ends, and how many proposals were open then.
+    stopping: Option<(String, usize)>,
+}
+
+impl Editor {
+    pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
+        let folders = Folders::open(&options.folders)?;
+        let poll = Poll::new()?;
+        let signals = Signals::new(poll.registry(), SIGNALS)?;
+        let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER)?;
+        let app = App::new(folders, options.on_diff);
+        // Last: what goes wrong before is said on the screen that stays.
+        let theme = Theme::of_environment(|name| env::var(name).ok());
+        let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
+            .map_err(|error| format!("the terminal cannot be used: {error}; --headless needs none"))?;
+        let (decoder, clock) = (Decoder::default(), Clock::new());
+        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
+    }
+
+    /// Runs to the end, and says how it came.
+    pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
+        let mut events = Events::with_capacity(64);
+        self.app.resize(self.terminal.size()?);
+        while !self.server.is_over() {
+            self.show();
+            let now = self.clock.now();
+            let due = self.terminal.is_due() && self.stopping.is_none();
+            let deadlines = [self.server.deadline(now), self.app.deadline(), self.decoder.deadline()];
+            let deadline = if due { Some(now) } else { deadlines.into_iter().flatten().min() };
+            match poll.poll(&mut events, self.clock.until(deadline)) {
+                Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
+                polled => polled?,
+            }
+            for event in &events {
+                self.server.handle(event);
+                if event.token() == TERMINAL {
+                    self.terminal.handle(event);
+                }
+            }
+            let now = self.clock.now();
+            self.take_signals(now);
+            self.take_input(now);
+            self.app.tick(self.server.host_mut(), now);
+            let app = &mut self.app;
+            self.server.turn(now, |host, event| app.event(host, now, event));
+            app.settle(self.server.host_mut(), now);
+        }
+        let (why, rejected) = self.stopping.take().unwrap_or_default();
+        let mut farewell = self.app.farewell(&why, rejected);
+        if let Some(problem) = self.server.lock_error() {
+            farewell.push_str(&format!("\neditor: {problem}"));
+        }
+        self.terminal.close(&display_safe_lines(&farewell));
+        Ok(())
+    }
+
+    fn show(&mut self) {
+        if self.app.stale || !self.terminal.is_idle() {
+            // Where the terminal is gone there is a signal, or the end of its input.
+            let _ = self.terminal.show(self.app.draw());
+        }
+    }
+
+    fn take_signals(&mut self, now: Time) {
+        for signal in self.signals.take() {
+            match signal {
+                Signal::Resized => self.resize(),
+                Signal::Stop => {
+                    self.terminal.leave();
+                    // Goes on here when it is continued.
+                    let _ = signals::stop();
+                }
+                Signal::Continued => {
+                    let _ = self.terminal.enter();
+                    self.resize();
+                }
+                Signal::End(name) => self.stop(now, name),
+            }
+        }
+    }
+
+    fn resize(&mut self) {
+        self.terminal.forget();
+        if let Ok(size) = self.terminal.size() {
+            self.app.resize(size);
+        }
+    }
+
+    fn take_input(&mut self, now: Time) {
+        if self.stopping.is_some() {
+            return;
+        }
+        let decoder = &mut self.decoder;
+        if let Err(error) = self.terminal.read(|bytes| decoder.feed(now, bytes)) {
+            return self.stop(now, &format!("the end of its terminal ({error})"));
+        }
+        while let Some(input) = self.decoder.next(now) {
+            match self.app.input(self.server.host_mut(), now, &input) {
+                Flow::GoOn => {}
+                Flow::Redraw => self.resize(),
+                Flow::Quit => return self.stop(now, "Ctrl+Q"),
+            }
+        }
+    }
+
+    fn stop(&mut self, now: Time, why: &str) {
+        if self.stopping.is_none() {
+            self.stopping = Some((why.to_owned(), self.app.model.proposals.len()));
+            self.app.model.stopping = Some(format!("ends by {why} …"));
+            self.app.stale = true;
+            self.server.shutdown(now);
+        }
+    }
+}

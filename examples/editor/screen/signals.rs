@@ -1,0 +1,76 @@
+//! Signals, as something that a poll can wait for.
+
+use mio::net::UnixStream;
+use mio::{Interest, Registry, Token};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::flag;
+use signal_hook::low_level::{emulate_default_handler, pipe};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// The terminal has another size.
+    Resized,
+    /// The process is to stop, and to leave the terminal to the shell.
+    Stop,
+    /// The process goes on after it was stopped.
+    Continued,
+    /// It is to end; the name of the signal.
+    End(&'static str),
+}
+
+const ALL: [(i32, Signal); 7] = [
+    (SIGWINCH, Signal::Resized),
+    (SIGTSTP, Signal::Stop),
+    (SIGCONT, Signal::Continued),
+    (SIGTERM, Signal::End("SIGTERM")),
+    (SIGINT, Signal::End("SIGINT")),
+    (SIGHUP, Signal::End("SIGHUP")),
+    (SIGQUIT, Signal::End("SIGQUIT")),
+];
+
+#[derive(Debug)]
+pub(crate) struct Signals {
+    came: Vec<(Arc<AtomicBool>, Signal)>,
+    wakes: UnixStream,
+}
+
+/// Stops this process, until somebody sends SIGCONT.
+pub(crate) fn stop() -> io::Result<()> {
+    emulate_default_handler(SIGTSTP)
+}
+
+impl Signals {
+    pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut came = Vec::new();
+        for (number, signal) in ALL {
+            let flag = Arc::new(AtomicBool::new(false));
+            // The flag first: when it wakes us, it is there.
+            flag::register(number, flag.clone())?;
+            pipe::register(number, theirs.try_clone()?)?;
+            came.push((flag, signal));
+        }
+        let mut wakes = UnixStream::from_std(ours);
+        registry.register(&mut wakes, token, Interest::READABLE)?;
+        Ok(Self { came, wakes })
+    }
+
+    /// Those that came since they were last asked for.
+    pub(crate) fn take(&mut self) -> Vec<Signal> {
+        let mut bytes = [0; 64];
+        loop {
+            match self.wakes.read(&mut bytes) {
+                Ok(length) if length > 0 => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => break,
+            }
+        }
+        let came = self.came.iter().filter(|(flag, _)| flag.swap(false, Ordering::SeqCst));
+        came.map(|(_, signal)| *signal).collect()
+    }
+}

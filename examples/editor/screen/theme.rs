@@ -1,0 +1,147 @@
+//! What the roles of cells look like: calm colours on a dark ground, the same on every terminal.
+
+use super::view::canvas::Ink;
+use crossterm::style::{Attribute, Color};
+
+/// How many colours a terminal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colours {
+    /// Any, as 24 bits.
+    True,
+    /// The 256 of xterm.
+    Indexed,
+    /// None are wanted.
+    None,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Theme {
+    colours: Colours,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// Of the text, and of the ground.
+    pub(crate) colours: Option<(Color, Color)>,
+    pub(crate) attributes: &'static [Attribute],
+}
+
+/// A colour, as 24 bits and as the nearest of the 256 that reads well here.
+#[derive(Clone, Copy)]
+struct Colour(u32, u8);
+
+const TEXT: Colour = Colour(0xc8_cc_d4, 252);
+const BRIGHT: Colour = Colour(0xe9_ec_f2, 255);
+const DIM: Colour = Colour(0x8b_94_a3, 246);
+const FAINT: Colour = Colour(0x5a_62_70, 241);
+const BLUE: Colour = Colour(0x7a_a2_d6, 110);
+const GREEN: Colour = Colour(0x98_c3_79, 114);
+const RED: Colour = Colour(0xe0_6c_75, 168);
+const YELLOW: Colour = Colour(0xe0_af_68, 179);
+const VIOLET: Colour = Colour(0xc0_95_dd, 140);
+
+const GROUND: Colour = Colour(0x1c_1f_26, 234);
+const RAISED: Colour = Colour(0x22_26_2f, 235);
+const BAR: Colour = Colour(0x2a_30_3b, 236);
+const MARKED: Colour = Colour(0x2f_4a_6d, 24);
+const MARKED_FAINT: Colour = Colour(0x2f_36_43, 238);
+const GREEN_GROUND: Colour = Colour(0x1d_31_26, 234);
+const GREEN_MARKED: Colour = Colour(0x2b_5a_3c, 22);
+const RED_GROUND: Colour = Colour(0x37_22_28, 234);
+const RED_MARKED: Colour = Colour(0x6e_30_3a, 52);
+const SUNK: Colour = Colour(0x17_19_1f, 233);
+const AMBER_GROUND: Colour = Colour(0x36_2f_22, 236);
+
+impl Theme {
+    pub(crate) const fn new(colours: Colours) -> Self {
+        Self { colours }
+    }
+
+    /// What the environment says of the terminal.
+    pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // https://no-color.org: whatever it is set to, unless that is nothing.
+        if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            return Self::new(Colours::None);
+        }
+        let says_true = variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
+        Self::new(if says_true { Colours::True } else { Colours::Indexed })
+    }
+
+    pub(crate) fn look(&self, ink: Ink) -> Look {
+        use Attribute::{Bold, Dim, Reverse, Underlined};
+        // Without colours, attributes have to do.
+        let (text, ground, attributes, plain): (_, _, &'static [Attribute], &'static [Attribute]) = match ink
+        {
+            Ink::Text => (TEXT, GROUND, &[], &[]),
+            Ink::Dim => (DIM, GROUND, &[], &[Dim]),
+            Ink::Rule => (FAINT, GROUND, &[], &[Dim]),
+            Ink::Header => (BRIGHT, BAR, &[Bold], &[Bold, Reverse]),
+            Ink::HeaderDim => (DIM, BAR, &[], &[Reverse]),
+            Ink::HeaderMark => (YELLOW, BAR, &[], &[Reverse]),
+            Ink::Banner => (YELLOW, AMBER_GROUND, &[Bold], &[Bold, Underlined]),
+            Ink::Number => (FAINT, GROUND, &[], &[Dim]),
+            Ink::CurrentNumber => (TEXT, GROUND, &[], &[]),
+            Ink::CurrentLine => (TEXT, RAISED, &[], &[]),
+            Ink::Selected => (BRIGHT, MARKED, &[], &[Reverse]),
+            Ink::Replaced => (VIOLET, GROUND, &[], &[Reverse]),
+            Ink::Folder => (BLUE, GROUND, &[], &[]),
+            Ink::OpenFile => (BRIGHT, GROUND, &[Bold], &[Bold]),
+            Ink::Row => (BRIGHT, MARKED, &[Bold], &[Reverse]),
+            Ink::RowUnfocused => (TEXT, MARKED_FAINT, &[], &[Underlined]),
+            Ink::Added => (Colour(0xb8_da_ae, 151), GREEN_GROUND, &[], &[]),
+            Ink::AddedStrong => (Colour(0xe2_f7_da, 194), GREEN_MARKED, &[], &[Bold, Underlined]),
+            Ink::AddedNumber => (Colour(0x6f_9a_72, 65), GREEN_GROUND, &[], &[Dim]),
+            Ink::Removed => (Colour(0xe2_ac_a8, 174), RED_GROUND, &[], &[]),
+            Ink::RemovedStrong => (Colour(0xff_dc_d8, 224), RED_MARKED, &[], &[Bold, Underlined]),
+            Ink::RemovedNumber => (Colour(0xa8_6f_72, 95), RED_GROUND, &[], &[Dim]),
+            Ink::Gap => (FAINT, SUNK, &[], &[]),
+            Ink::Hidden => (FAINT, RAISED, &[], &[Dim]),
+            Ink::Problem => (RED, GROUND, &[], &[Bold]),
+            Ink::Notice => (YELLOW, AMBER_GROUND, &[], &[Underlined]),
+            Ink::Status => (TEXT, BAR, &[], &[Reverse]),
+            Ink::StatusDim => (DIM, BAR, &[], &[Reverse]),
+            Ink::StatusGood => (GREEN, BAR, &[], &[Reverse]),
+            Ink::StatusBad => (RED, BAR, &[Bold], &[Bold, Reverse]),
+            Ink::Key => (BLUE, GROUND, &[], &[Bold]),
+            Ink::Hint => (DIM, GROUND, &[], &[]),
+            Ink::Heading => (BRIGHT, GROUND, &[Bold], &[Bold]),
+        };
+        match self.colours {
+            Colours::None => Look { colours: None, attributes: plain },
+            colours => Look { colours: Some((text.of(colours), ground.of(colours))), attributes },
+        }
+    }
+}
+
+impl Colour {
+    const fn of(self, colours: Colours) -> Color {
+        match colours {
+            Colours::True => {
+                let [_, r, g, b] = self.0.to_be_bytes();
+                Color::Rgb { r, g, b }
+            }
+            Colours::Indexed | Colours::None => Color::AnsiValue(self.1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_which_colours() {
+        let cases: &[(&[(&str, &str)], Colours)] = &[
+            (&[], Colours::Indexed),
+            (&[("COLORTERM", "truecolor")], Colours::True),
+            (&[("COLORTERM", "24bit")], Colours::True),
+            (&[("COLORTERM", "yes")], Colours::Indexed),
+            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "1")], Colours::None),
+            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "")], Colours::True),
+        ];
+        for (variables, expected) in cases {
+            let of = |name: &str| variables.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+            assert_eq!(Theme::of_environment(of).colours, *expected, "{variables:?}");
+        }
+    }
+}

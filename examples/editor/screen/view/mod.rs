@@ -1,0 +1,66 @@
+//! The model as a screen in memory.
+
+pub(crate) mod canvas;
+
+mod bars;
+mod files;
+mod pages;
+mod proposal;
+mod text;
+
+use super::layout::layout;
+use super::model::{Focus, Model};
+use canvas::Canvas;
+
+/// Draws everything. What scrolls is scrolled to where its cursor is before, by [`reveal`].
+pub(crate) fn draw(model: &Model) -> Canvas {
+    let mut canvas = Canvas::new(model.size);
+    let layout = layout(model);
+    if let Some(area) = layout.files {
+        files::draw(model, area, &mut canvas);
+    }
+    if let Some(area) = layout.main {
+        match (model.page, model.proposed(), model.document()) {
+            (Some(page), _, _) => pages::draw(model, page, area, &mut canvas),
+            (None, Some(open), _) => {
+                proposal::draw(open, super::layout::shown(model).wide, area, &mut canvas)
+            }
+            (None, None, Some(document)) => {
+                let has_focus = model.focus == Focus::Text;
+                let problem = |line: usize| document.problem_in(line).is_some();
+                text::draw(&document.buffer, problem, has_focus, area, &mut canvas);
+            }
+            (None, None, None) => pages::draw_nothing(area, &mut canvas),
+        }
+    }
+    bars::draw(model, &layout, &mut canvas);
+    canvas
+}
+
+/// Scrolls everything that has a cursor to where it is.
+pub(crate) fn reveal(model: &mut Model) {
+    let layout = layout(model);
+    if let Some(files) = layout.files {
+        model.tree.reveal(files.rows());
+    }
+    if let (Some(main), Some(buffer)) = (layout.main, model.buffer()) {
+        let columns = usize::from(main.width).saturating_sub(text::gutter(buffer));
+        buffer.reveal(main.rows(), columns.saturating_sub(1).max(1));
+    }
+    if let (Some(page), Some(main)) = (model.page, layout.main) {
+        let last = pages::length(model, page.kind).saturating_sub(main.rows());
+        model.page = Some(super::model::Page { top: page.top.min(last), ..page });
+    }
+}
+
+/// Which line and column of the text that is shown is at this place of the screen.
+pub(crate) fn place_in_text(model: &Model, column: u16, row: u16) -> Option<(usize, usize)> {
+    let area = layout(model).main?;
+    let buffer = match model.proposed() {
+        Some(open) => open.editing.as_ref()?,
+        None => &model.document()?.buffer,
+    };
+    let line = buffer.top.saturating_add(row.saturating_sub(area.y).into());
+    let x = usize::from(column.saturating_sub(area.x));
+    Some((line, x.saturating_sub(text::gutter(buffer)).saturating_add(buffer.left)))
+}

@@ -1,0 +1,127 @@
+//! Terminals that are not what an editor would like: that take nothing, that go away, that are none.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use support::Place;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A terminal: the side of the person, and the side of the program.
+fn terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&person, Winsize { ws_row: 60, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    (person.into(), program)
+}
+
+/// The editor at this terminal.
+fn at(terminal: &File, command: &mut Command) -> Child {
+    let side = || Stdio::from(terminal.try_clone().unwrap());
+    command.env("TERM", "xterm").env("COLORTERM", "truecolor");
+    command.stdin(side()).stdout(side()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_it() {
+        assert!(begin.elapsed() < PATIENCE, "{what} does not come");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn locks(place: &Place) -> usize {
+    std::fs::read_dir(place.lock_dir()).map_or(0, Iterator::count)
+}
+
+fn ended(mut child: Child) -> (Option<i32>, String) {
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_nobody() {
+    let place = Place::new("stalled");
+    let text = |letter: &str| format!("{}\n", letter.repeat(190)).repeat(60);
+    let files = [place.write("a.txt", &text("a")), place.write("b.txt", &text("b"))];
+    let (person, program) = terminal();
+    let mut editor = at(&program, &mut place.command("editor", &[]));
+    wait_for("the lock file", || locks(&place) == 1);
+    // Each is a screenful: far more than a terminal holds that nobody reads.
+    let mut agent = place.agent(&["calls"]);
+    for turn in 0..40 {
+        agent.tell(&format!("openFile {}", json!({"filePath": files[turn % 2]})));
+        let outcome = agent.event("outcome");
+        assert_ne!(outcome["outcome"]["result"]["isError"], true, "{outcome}");
+    }
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+    // Nor does its end wait for it.
+    let pid = rustix::process::Pid::from_raw(i32::try_from(editor.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    wait_for("the end of the lock file", || locks(&place) == 0);
+    wait_for("its end", || editor.try_wait().unwrap().is_some());
+    drop(person);
+}
+
+#[test]
+fn a_terminal_that_goes_away_is_the_end() {
+    let place = Place::new("gone");
+    let (person, program) = terminal();
+    let editor = at(&program, &mut place.command("editor", &[]));
+    drop(program);
+    wait_for("the lock file", || locks(&place) == 1);
+    let mut agent = place.agent(&["calls"]);
+    agent.tell(r#"openDiff {"old_file_path":"a.txt","new_file_contents":"new","tab_name":"t"}"#);
+    agent.tell("getOpenEditors");
+    assert_eq!(agent.event("outcome")["tool"], "getOpenEditors");
+    drop(person);
+    let (status, said) = ended(editor);
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let outcome = agent.event("outcome");
+    assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
+    assert_eq!(locks(&place), 0);
+}
+
+#[test]
+fn where_there_can_be_no_screen_it_says_what_can_be() {
+    let place = Place::new("none");
+    let (_person, program) = terminal();
+    let side = || Stdio::from(program.try_clone().unwrap());
+    let mut dumb = place.command("editor", &[]);
+    dumb.env("TERM", "dumb").stdin(side()).stdout(side());
+    let mut piped = place.command("editor", &[]);
+    piped.stdin(Stdio::null()).stdout(side());
+    for (mut command, expected) in [(dumb, "TERM=dumb"), (piped, "standard input is none")] {
+        let (status, said) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(expected) && said.contains("--headless"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    assert_eq!(locks(&place), 0);
+    let mut headless = place.command("editor", &["--headless"]);
+    headless.stdin(Stdio::null()).stdout(side()).stderr(Stdio::piped());
+    assert_eq!(ended(headless.spawn().unwrap()), (Some(0), String::new()));
+}
