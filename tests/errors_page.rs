@@ -1,0 +1,108 @@
+//! docs/errors.md has every text that the sources make.
+#![cfg(feature = "ide")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What begins a place where texts for people or peers stand, and what ends it.
+const PLACES: [(&str, &str); 6] = [
+    ("fmt::Display for ", "\n}\n"),
+    ("const fn rule(", "\n    }\n"),
+    ("const fn text(", "\n    }\n"),
+    ("Refusal::new(", ")"),
+    ("bad(", ")"),
+    (" refuse(", ")"),
+];
+
+/// These are no errors, or only put others together.
+const OTHERS: [&str; 9] = [
+    "CloseCode",
+    "Refusal",
+    "ErrorObject",
+    "ProtocolVersion",
+    "LogLevel",
+    "Id",
+    "Broken",
+    "Masked",
+    "Severity",
+];
+
+#[test]
+fn every_text_is_explained() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = one_line(&fs::read_to_string(root.join("docs/errors.md")).unwrap());
+    let (mut found, mut missing) = (0, Vec::new());
+    for file in rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters"))) {
+        let source = fs::read_to_string(&file).unwrap();
+        let source = source.split("#[cfg(test)]").next().unwrap();
+        for text in PLACES.iter().flat_map(|place| texts(source, place)) {
+            // What is filled in is an ellipsis there.
+            for piece in text.split(['{', '}']).step_by(2).map(str::trim).filter(|piece| piece.len() > 8) {
+                found += 1;
+                if !page.contains(&one_line(piece)) {
+                    missing.push(format!("{piece:?} of {}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "docs/errors.md does not explain\n{}", missing.join("\n"));
+    assert!(found > 130, "only {found} texts were found: the sources have changed their form");
+}
+
+fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (at, _) in source.match_indices(begin) {
+        let place = &source[at + begin.len()..];
+        let place = &place[..place.find(end).unwrap_or(place.len())];
+        if OTHERS.iter().any(|other| place.starts_with(&format!("{other} "))) {
+            continue;
+        }
+        texts.extend(literals(place));
+    }
+    texts
+}
+
+/// The string literals of a piece of code, with what they escape.
+fn literals(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut chars = code.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != '"' {
+            continue;
+        }
+        let mut text = String::new();
+        while let Some(char) = chars.next().filter(|char| *char != '"') {
+            match (char, chars.peek()) {
+                ('\\', Some('\n')) => while chars.next_if(|char| char.is_whitespace()).is_some() {},
+                ('\\', Some(_)) => text.extend(chars.next()),
+                _ => text.push(char),
+            }
+        }
+        found.push(text);
+    }
+    found
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if entry.is_dir() && !["tests", "target", "conformance"].contains(&name) {
+            found.extend(rust_files(&entry));
+        } else if name.ends_with(".rs") {
+            found.push(entry);
+        }
+    }
+    found
+}
