@@ -75,6 +75,24 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         self.link.discard(now, BUDGET);
     }
 
+    /// The same, event by event: the next event, be it left from before, or `None` at the end of a turn. Nothing of
+    /// a turn is lost or done twice if what follows comes later, or something was sent in between.
+    pub fn step(&mut self, now: Time) -> Option<M::Event> {
+        if let Some(event) = self.machine.poll_event() {
+            return Some(event);
+        }
+        // A peer that always has something to say is to hear our answers all the same.
+        self.link.write(&mut self.machine, now, BUDGET);
+        self.link.read(&mut self.machine, now, BUDGET);
+        self.machine.tick(now);
+        let event = self.machine.poll_event();
+        if event.is_none() {
+            self.link.write(&mut self.machine, now, BUDGET);
+            self.link.discard(now, BUDGET);
+        }
+        event
+    }
+
     /// When the next turn is due at the latest: `now` while there is something to do.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {

@@ -151,7 +151,15 @@ impl<S> Link<S> {
         &mut self.io
     }
 
-    fn may_read(&self) -> bool {
+    /// The socket, of which nothing is to be moved any more.
+    #[must_use]
+    pub fn into_socket(self) -> S {
+        self.io
+    }
+
+    /// Whether a read may find something. If not, [`ready`](Link::ready) must say that it is worth a try.
+    #[must_use]
+    pub const fn may_read(&self) -> bool {
         self.readable && !self.ended
     }
 
