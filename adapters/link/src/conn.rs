@@ -1,8 +1,9 @@
 //! A [`Link`] with the machine it works for.
 
-use crate::{BUDGET, Link, Shutdown};
+use crate::{BUDGET, Link, Next, Rung, Shutdown, Turns};
 use ide_mcp::{Machine, Time, Wire};
 use std::io::{Read, Write};
+use std::mem;
 
 /// One connection: a machine and its socket.
 ///
@@ -13,6 +14,7 @@ use std::io::{Read, Write};
 pub struct Conn<M, S> {
     machine: M,
     link: Link<S>,
+    turns: Turns,
 }
 
 impl<M, S> Conn<M, S> {
@@ -20,7 +22,7 @@ impl<M, S> Conn<M, S> {
     /// not yet.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link }
+        Self { machine, link, turns: Turns::new() }
     }
 
     /// The machine.
@@ -91,6 +93,18 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
             self.link.discard(now, BUDGET);
         }
         event
+    }
+
+    /// The same for whoever waits by a [`Bell`](crate::Bell), where only this connection rings: listen, then hand over
+    /// what rang.
+    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<M::Event> {
+        if !rung.sockets.is_empty() {
+            self.ready();
+        }
+        let mut turns = mem::take(&mut self.turns);
+        let next = turns.next(rung.woken, || self.step(now));
+        self.turns = turns;
+        next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
     /// When the next turn is due at the latest: `now` while there is something to do.

@@ -7,10 +7,13 @@
 
 mod bell;
 mod conn;
+mod hand_over;
 mod link;
+mod next;
 mod shutdown;
 
 pub use bell::{Bell, Rung, Waker};
 pub use conn::Conn;
 pub use link::{BUDGET, Link};
+pub use next::{Next, Turns};
 pub use shutdown::Shutdown;

@@ -29,7 +29,7 @@ mod server;
 mod transport;
 
 pub use bind::Bind;
-pub use server::{Next, Server};
+pub use server::Server;
 pub use transport::{RETRY, Transport};
 
 // For `hand_over`.

@@ -5,9 +5,10 @@ use crate::links::Links;
 use crate::{Bind, Transport};
 use ide_mcp::ide::{Auth, Host, HostConfig, HostEvent, LockFile, ServerEvent};
 use ide_mcp::{Machine, Time};
-use ide_mcp_link::Rung;
+use ide_mcp_link::{Next, Rung, Turns};
 use ide_mcp_lockfile::{Error, LockDir, Published, Watched};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::net::{SocketAddr, TcpListener};
 
 /// How many connections are accepted before those that were are read. A stranger can push out another one only if
@@ -24,24 +25,7 @@ pub struct Server<T: Transport> {
     links: Links<T::Socket>,
     addr: SocketAddr,
     lock_error: Option<Error>,
-    /// A [`Waker`](ide_mcp_link::Waker) rang, and the application has not been told.
-    woken: bool,
-    /// The last of [`next`](Server::next) was an event.
-    told: bool,
-}
-
-/// What [`Server::next`] has come to.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Next {
-    /// Something happened.
-    Event(HostEvent),
-    /// A [`Waker`](ide_mcp_link::Waker) rang: the application looks at its queue.
-    Woken,
-    /// The server was shut down, and nothing is left to do.
-    Over,
-    /// Nothing is left to do before this time, or before something rings. If it has come, others may have a turn first.
-    Wait(Option<Time>),
+    turns: Turns,
 }
 
 impl<T: Transport> Server<T> {
@@ -71,8 +55,7 @@ impl<T: Transport> Server<T> {
             links: Links::new(),
             addr,
             lock_error: None,
-            woken: false,
-            told: false,
+            turns: Turns::new(),
         })
     }
 
@@ -145,31 +128,19 @@ impl<T: Transport> Server<T> {
     }
 
     /// The same, event by event, for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, then hand over what rang.
-    /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between. Wakes
-    /// and events do not keep each other waiting.
-    pub fn next(&mut self, now: Time, rung: &Rung) -> Next {
+    ///
+    /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between.
+    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {
         if rung.listener {
             self.acceptable();
         }
         for number in &rung.sockets {
             self.ready(*number);
         }
-        self.woken |= rung.woken;
-        if !(self.woken && self.told) {
-            self.told = false;
-            if let Some(event) = self.step(now) {
-                self.told = true;
-                return Next::Event(event);
-            }
-        }
-        self.told = false;
-        if core::mem::take(&mut self.woken) {
-            Next::Woken
-        } else if self.is_over() {
-            Next::Over
-        } else {
-            Next::Wait(self.deadline(now))
-        }
+        let mut turns = mem::take(&mut self.turns);
+        let next = turns.next(rung.woken, || self.step(now));
+        self.turns = turns;
+        next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
     /// When the next turn is due at the latest: `now` while there is something to do.
