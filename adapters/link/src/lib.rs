@@ -8,6 +8,7 @@
 mod bell;
 mod conn;
 mod hand_over;
+mod idleness;
 mod link;
 mod next;
 mod shutdown;
