@@ -35,6 +35,8 @@ pub(crate) struct Outbound {
 #[derive(Debug, Default)]
 struct State {
     bytes: Vec<u8>,
+    /// The thread is about to write what was here before.
+    is_writing: bool,
     stage: Stage,
     /// There was no room for something.
     lacked_room: bool,
@@ -54,9 +56,20 @@ enum Stage {
 impl Outbound {
     /// Takes what there is room for: what a socket that does not block would have written.
     ///
-    /// That the socket has failed is told when `tells` says so: what the peer had said before comes first.
-    pub(crate) fn put(&self, bytes: &[u8], tells: impl FnOnce() -> bool) -> io::Result<usize> {
+    /// `send` writes what the socket has room for, without waiting. That the socket has failed is told when `tells` says
+    /// so: what the peer had said before comes first.
+    pub(crate) fn put(
+        &self,
+        bytes: &[u8],
+        send: impl FnOnce(&[u8]) -> io::Result<usize>,
+        tells: impl FnOnce() -> bool,
+    ) -> io::Result<usize> {
         let mut state = lock(&self.state);
+        let is_first = state.bytes.is_empty() && !state.is_writing && !state.has_failed;
+        // What is wrong, if anything, the thread finds as well.
+        if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
+            return Ok(n);
+        }
         if state.has_failed && tells() {
             return Err(state.error.take().unwrap_or_else(|| ErrorKind::BrokenPipe.into()));
         }
@@ -91,10 +104,14 @@ impl Outbound {
     pub(crate) fn drain(&self, stream: &TcpStream, bell: &Waker) {
         let mut piece = Vec::new();
         loop {
-            let mut state = self.wait_while(|state| state.bytes.is_empty() && state.stage == Stage::Open);
+            let mut state = lock(&self.state);
+            state.is_writing = false;
+            let mut state =
+                self.wait_while(state, |state| state.bytes.is_empty() && state.stage == Stage::Open);
             if state.bytes.is_empty() {
                 break;
             }
+            state.is_writing = true;
             mem::swap(&mut state.bytes, &mut piece);
             let lacked_room = mem::take(&mut state.lacked_room);
             drop(state);
@@ -116,7 +133,7 @@ impl Outbound {
             piece.shrink_to(1024);
         }
         let _ = stream.shutdown(Shutdown::Write);
-        drop(self.wait_while(|state| state.stage != Stage::Abandoned));
+        drop(self.wait_while(lock(&self.state), |state| state.stage != Stage::Abandoned));
         // With it ends the thread that reads.
         let _ = stream.shutdown(Shutdown::Both);
     }
@@ -141,8 +158,11 @@ impl Outbound {
         Ok(())
     }
 
-    fn wait_while(&self, mut waits: impl FnMut(&State) -> bool) -> MutexGuard<'_, State> {
-        let state = lock(&self.state);
+    fn wait_while<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        mut waits: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
         self.changed.wait_while(state, |state| waits(state)).unwrap_or_else(PoisonError::into_inner)
     }
 }

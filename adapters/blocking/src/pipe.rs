@@ -53,7 +53,7 @@ impl Read for Pipe {
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.outbound.put(bytes, || self.0.inbound.is_stuck())
+        self.0.outbound.put(bytes, |bytes| send(&self.0.stream, bytes), || self.0.inbound.is_stuck())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -73,4 +73,22 @@ impl Drop for Pipe {
         self.0.inbound.close();
         self.0.outbound.abandon();
     }
+}
+
+/// Writes what there is room for, without waiting. Most often that is all of it, and no thread has to be woken.
+#[cfg(unix)]
+fn send(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    use rustix::net::SendFlags;
+    // There the standard library has set it for the socket.
+    #[cfg(target_vendor = "apple")]
+    let no_signal = SendFlags::empty();
+    #[cfg(not(target_vendor = "apple"))]
+    let no_signal = SendFlags::NOSIGNAL;
+    Ok(rustix::net::send(stream, bytes, SendFlags::DONTWAIT | no_signal)?)
+}
+
+/// Elsewhere a socket that blocks cannot be asked not to, and the thread writes all.
+#[cfg(not(unix))]
+fn send(_: &TcpStream, _: &[u8]) -> io::Result<usize> {
+    Err(io::ErrorKind::WouldBlock.into())
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The server of an editor, on the thread that calls it.
 ///
 /// [`next_event`](Server::next_event) waits, and hands over one event at a time. The connections and the host stay on
-/// the calling thread. One thread accepts, and each connection has one that reads and one that writes: they move bytes
-/// to and from buffers of 64 KiB, and know nothing of what they move. So the caller never waits for a peer, whether it
+/// the calling thread. One thread accepts, and each connection has one that reads and one that writes what the socket
+/// had no room for: they move bytes through buffers of 64 KiB, and know nothing of what they move. So the caller never waits for a peer, whether it
 /// reads or not, and where nothing happens nobody wakes but for the timers of the protocol. (Reading all sockets once
 /// a frame needs no threads, and wakes sixty times a second for nothing: for a program that does so anyway,
 /// [`poll`](Server::poll) with [`Duration::ZERO`] looks at what is there.)
