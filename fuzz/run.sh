@@ -29,9 +29,11 @@ for target in "${targets[@]}"; do
     esac
     dictionary=fuzz/dictionaries/$dictionary.dict
     mkdir -p "$gathered" "$kept"
-    # How often a branch is taken makes thousands of inputs differ where a script repeats itself.
+    # How often a branch is taken makes thousands of inputs differ where a script repeats itself, or a text.
     few=()
-    [ "$dictionary" != fuzz/dictionaries/messages.dict ] || few=(-use_counters=0)
+    case $dictionary in
+        */messages.dict | */lockfile.dict | */paths.dict) few=(-use_counters=0) ;;
+    esac
     # Long inputs find nothing that short ones do not, and are slow.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
     if [ "$minutes" -eq 0 ]; then

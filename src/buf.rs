@@ -2,6 +2,7 @@
 //! written, and [`Outbox`], through which a session writes messages without knowing what frames them.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 /// Takes whole messages from a layer that does not know how they are framed: a WebSocket text frame
 /// ([`ws::Sender`](crate::ws::Sender)), a line for stdio, or whatever an application makes of it.
@@ -31,7 +32,6 @@ const LARGE_CHUNK: usize = 4 * CHUNK;
 const ENOUGH: usize = SMALL_CHUNK / 2;
 
 /// The receive buffer: `buf[start..end]` was received and not yet consumed, and `start <= end <= buf.len()`.
-#[derive(Debug)]
 pub(crate) struct Rx {
     buf: Vec<u8>,
     start: usize,
@@ -224,7 +224,6 @@ impl Rx {
 }
 
 /// The send buffer: `buf[head..]` waits to be written.
-#[derive(Debug)]
 pub(crate) struct Tx {
     buf: Vec<u8>,
     head: usize,
@@ -315,6 +314,20 @@ impl Tx {
         if self.pending().is_empty() {
             self.discard();
         }
+    }
+}
+
+impl fmt::Debug for Rx {
+    /// Shows how much is held and not what: a request to open has a token in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rx").field("held", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Tx {
+    /// The same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tx").field("pending", &self.pending().len()).finish_non_exhaustive()
     }
 }
 

@@ -48,7 +48,8 @@ enum Asked {
     Diff,
     CloseTab,
     CloseAll(usize),
-    Tools,
+    /// Whether because they have changed: then it forgets the selection, at the latest when it has the list.
+    Tools(bool),
 }
 
 struct World {
@@ -147,9 +148,9 @@ impl World {
                 self.selected = Some(said);
             }
             13 => self.host.set_tools(tools()),
-            14 if ready && self.clients[who].relists => {
-                self.clients[who].relists = false;
-                self.say(who, |id| (request(id, "tools/list"), Some(Asked::Tools)), None);
+            14 if ready => {
+                let relists = std::mem::take(&mut self.clients[who].relists);
+                self.say(who, |id| (request(id, "tools/list"), Some(Asked::Tools(relists))), None);
             }
             _ => {
                 self.now = self.now.after(Duration::from_millis(random.number() % 400));
@@ -278,7 +279,10 @@ impl World {
                     Some(Asked::CloseAll(count)) => {
                         assert!(result.contains(&format!("CLOSED_{count}_DIFF_TABS")), "seed {seed}: {said}");
                     }
-                    Some(Asked::Tools) => assert!(result.contains("openDiff"), "seed {seed}: {said}"),
+                    Some(Asked::Tools(relists)) => {
+                        assert!(result.contains("openDiff"), "seed {seed}: {said}");
+                        client.shows = client.shows.take().filter(|_| !relists);
+                    }
                     // That of `initialize`, whose id is 0.
                     None => assert_eq!(id, 0, "I37, seed {seed}: answered twice, or never asked: {said}"),
                 }

@@ -85,6 +85,8 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     assert!(heard[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{heard:?}");
     let (selected, heard) = tell(of("/w/.env", "secret too"));
     assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "nothing that is new");
+    let (selected, heard) = tell(Selection::cleared());
+    assert_eq!((selected, heard.len()), (Selected::Whole, 0), "it says the same");
     let mention = |path: &str| Mention::new(path, None);
     assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
     assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
@@ -99,6 +101,10 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     );
     host.diagnostics_changed(stale(&["file:///w/.env"]));
     host.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    // Which spelling an editor has for them is not known, and what cannot be decoded may be a path as it is.
+    let odd = ["file:///w/%2Eenv", "file:///w/100%/.env", "file:///w/a#b/.env", "/w/.env", "untitled:.env"];
+    host.diagnostics_changed(stale(&odd));
     assert_eq!(said(&mut host, conn), [""; 0]);
     assert_eq!(host.active_editor_changed(of("/w/.env", "secret")), []);
     let heard = said(&mut host, conn);

@@ -15,11 +15,11 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
-        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Reconnect, Server, ServerConfig,
-        ServerEvent, ToolRequest, ToolSet, Transport,
+        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
+        ServerConfig, ServerEvent, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
-    rpc::{Gone, RequestId, SendError, SessionId},
+    rpc::{ErrorObject, Gone, RequestId, SendError, SessionId},
     testing::{self, Random},
     ws::{self, Closed, ResponseError},
 };
@@ -316,7 +316,7 @@ fn raw_requests_go_both_ways() {
         [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
     ));
     pair.server.respond_raw(*call, &raw(r#"{"b":2}"#)).unwrap();
-    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered));
+    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered.into()));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
@@ -346,6 +346,60 @@ fn raw_requests_go_both_ways() {
         "{:?}",
         pair.client_events
     );
+}
+
+/// What a bridge needs of the agent's side: everything as it is written, and time without end.
+#[test]
+fn a_bridge_hears_and_answers_raw() {
+    let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
+    client.session.forward = Forward::All;
+    client.raw_notifications = true;
+    let mut pair = Pair(testing::Pair::new(
+        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    ));
+    pair.settle();
+    pair.client_events.clear();
+    pair.server_events.clear();
+
+    let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
+    for said in ["selection_changed", "notifications/tools/list_changed"] {
+        pair.server.notify(said, Some(&*odd)).unwrap();
+        pair.settle();
+        let events = std::mem::take(&mut pair.client_events);
+        let [ClientEvent::Notification { method, params: Some(params) }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!((&**method, params.get()), (said, odd.get()));
+    }
+
+    let patient = Timeout::Progress { idle: Duration::from_secs(900), total: Duration::from_secs(900) };
+    pair.server.request("x/ask", None::<&()>, patient).unwrap();
+    pair.settle();
+    let events = std::mem::take(&mut pair.client_events);
+    let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
+    pair.client.wait(*call, Timeout::Never).unwrap();
+    pair.at(40_000);
+    assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "30 s are over, and nothing is");
+    let mut error = ErrorObject::new(-7, "no");
+    error.data = Some(odd.clone());
+    pair.client.fail_with(*call, &error).unwrap();
+    for gone in [
+        pair.client.fail_with(*call, &error),
+        pair.client.wait(*call, Timeout::Never),
+        pair.client.progress(*call, &Progress::new(0.6)).map(drop),
+    ] {
+        assert_eq!(gone, Err(Gone::Answered));
+    }
+    pair.settle();
+    let heard = std::mem::take(&mut pair.server_events);
+    let [ServerEvent::Progress { .. }, ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] =
+        &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((error.code, error.data.as_deref().unwrap().get()), (-7, odd.get()));
 }
 
 #[test]
@@ -379,7 +433,8 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
     server.accept(None).unwrap();
     client.feed(at(0), &written(&mut server));
-    assert!(drain(&mut client).is_empty());
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::SubprotocolMissing]), "{events:?}");
     assert_eq!(client.list_tools(), Err(SendError::NotReady));
     server.feed(at(0), &written(&mut client));
     let events = drain(&mut server);
@@ -393,6 +448,24 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     let events = drain(&mut client);
     assert!(matches!(&events[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]), "{events:?}");
     assert!(client.is_done());
+}
+
+#[test]
+fn ide_connected_is_said_once_there_is_room() {
+    let policy = Policy::without_authentication(PORT);
+    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
+    client.pid = Some(7);
+    // What is said before it fills this.
+    client.limits.outgoing = 20;
+    let mut pair = testing::Pair::new(
+        Server::new(server, SessionId::new(1), at(0)),
+        Client::new(client, Random::new(1), SessionId::new(2), at(0)).unwrap(),
+        at(0),
+    );
+    pair.settle();
+    let connected = |event: &&ServerEvent| matches!(event, ServerEvent::IdeConnected { pid: Some(7), .. });
+    assert_eq!(pair.server_events.iter().filter(connected).count(), 1, "{:?}", pair.server_events);
 }
 
 #[test]

@@ -314,8 +314,8 @@ fn h06_what_follows_the_head_counts_only_if_it_is_good() {
         let answers =
             editor.written().windows(20).filter(|window| *window == b"\"protocolVersion\":\"2").count();
         if accepted {
-            assert_eq!(shown(&events), ["Violation(NotJson)"], "{name}");
-            assert_eq!(shown(&after), ["Violation(NotJson)"], "{name}");
+            assert_eq!(shown(&events), ["Violation(Message(NotJson))"], "{name}");
+            assert_eq!(shown(&after), ["Violation(Message(NotJson))"], "{name}");
         } else {
             assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{name}: {events:?}");
             assert_eq!(shown(&after), [""; 0], "{name}");

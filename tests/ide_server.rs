@@ -12,8 +12,10 @@
 #[path = "support/ide.rs"]
 mod support;
 
+use std::time::Duration;
+
 use ide_mcp::{
-    Machine, Wire,
+    Machine, Time, Wire,
     ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
@@ -143,6 +145,84 @@ fn a_cancelled_diff_is_told_and_never_answered() {
     );
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
+}
+
+/// A client that speaks 2025-03-26, which has batches.
+fn batching() -> Editor {
+    let mut editor = Editor::open(config());
+    for said in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
+        editor.say(said);
+    }
+    editor.written();
+    editor
+}
+
+fn cancelled(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
+#[test]
+fn what_the_machine_answers_itself_may_have_been_cancelled_in_the_same_batch() {
+    let asked = r#"{"jsonrpc":"2.0","id":5,"method":"ide_connected","params":{"pid":1}}"#.to_owned();
+    let connected = "IdeConnected { pid: Some(1), is_version_unsupported: false }";
+    let cases: &[(String, &[&str])] = &[
+        (close_tab(5, "t"), &["diff t TabClosed"]),
+        (call(5, "closeAllDiffTabs", "{}"), &["diff t AllClosed"]),
+        (call(5, "set_permission_mode", r#"{"mode":"plan"}"#), &[r#"PermissionMode { mode: "plan" }"#]),
+        (asked, &[connected]),
+    ];
+    for (said, expected) in cases {
+        let mut editor = batching();
+        open(&mut editor, 3, "t");
+        assert_eq!(shown(&editor.say(&format!("[{said},{}]", cancelled(5)))), *expected, "{said}");
+        assert!(editor.texts().iter().all(|text| !text.contains(r#""id":5"#)), "{said}");
+        assert_eq!(editor.say(&request(6, "ping")).len(), 0, "{said}");
+    }
+}
+
+#[test]
+fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
+    for (said, answer) in [
+        (close_tab(5, "t"), tab_closed(5)),
+        (call(5, "closeAllDiffTabs", "{}"), answer(5, &["CLOSED_0_DIFF_TABS"])),
+    ] {
+        let mut editor = batching();
+        let diff = open(&mut editor, 3, "t");
+        let events = editor.say(&format!("[{said},{}]", cancelled(3)));
+        assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
+        assert_eq!(editor.texts(), [answer], "{said}");
+        assert_eq!(
+            editor.server.decide(diff, &DiffOutcome::Saved { contents: "".into() }),
+            Err(Gone::Cancelled)
+        );
+    }
+}
+
+#[test]
+fn a_handler_may_shut_down_with_calls_still_to_come() {
+    let mut editor = batching();
+    open(&mut editor, 3, "t");
+    let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
+    editor.server.feed(Time::ZERO, &text(&batch));
+    let first = editor.server.poll_event();
+    assert!(matches!(first, Some(ServerEvent::Call { .. })), "{first:?}");
+    editor.server.shutdown();
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+}
+
+#[test]
+fn a_call_may_be_given_another_time() {
+    let mut editor = Editor::attached(without_keepalive());
+    let diff = open(&mut editor, 1, "t");
+    let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.server.wait(diff, Timeout::After(Duration::from_secs(60))).unwrap();
+    editor.server.wait(asked, Timeout::After(Duration::from_secs(2))).unwrap();
+    assert_eq!(shown(&editor.at(1_999)), [""; 0]);
+    assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
+    assert_eq!(editor.texts(), [answer(2, &["[]"])], "what it is answered with stays");
+    assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
+    assert_eq!(editor.server.wait(diff, Timeout::Never), Err(Gone::Expired));
+    assert_eq!(editor.server.open_diffs().count(), 0);
 }
 
 #[test]
@@ -416,10 +496,49 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
             assert_eq!(editor.texts(), [selection_changed("one")]);
         }
         assert!(editor.server.is_hearing());
-        // Not a third time.
-        editor.say(&request(2, "tools/list"));
+        // Time alone makes the client forget nothing.
         editor.at(due + 10_000);
-        assert_eq!(editor.texts().len(), 1);
+        assert_eq!(editor.texts(), NOTHING);
+    }
+}
+
+/// Measured: the client forgets the selection when it hears of the change, whichever of its lists we have answered since.
+#[test]
+fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
+    for late in [false, true] {
+        let mut editor = Editor::attached(without_keepalive());
+        editor.server.select(selection("x"));
+        editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
+        editor.texts();
+        if late {
+            // It takes more than the second after which it counts as one that does not list again.
+            editor.at(1_000);
+        } else {
+            // This one was under way when the change was told.
+            editor.say(&request(1, "tools/list"));
+        }
+        assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
+        editor.say(&request(2, "tools/list"));
+        assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
+    }
+}
+
+/// Between `initialize` and `initialized` the tools may be listed.
+#[test]
+fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_ones() {
+    for (listed, told) in [(true, 1), (false, 0)] {
+        let mut editor = Editor::open(config());
+        editor.say(INITIALIZE);
+        if listed {
+            editor.say(&request(1, "tools/list"));
+        }
+        let other = ToolSet::new().handle(Tool::GetDiagnostics);
+        assert_eq!(editor.server.set_tools(other), Err(SendError::NotReady));
+        editor.texts();
+        editor.say(INITIALIZED);
+        editor.say(CONNECTED);
+        let changes = editor.texts().iter().filter(|text| text.contains("list_changed")).count();
+        assert_eq!(changes, told, "listed: {listed}");
     }
 }
 
@@ -556,13 +675,13 @@ fn peers_that_break_the_rules_are_told_which() {
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
     for _ in 0..8 {
-        assert_eq!(shown(&editor.say("not JSON")), ["Violation(NotJson)"]);
+        assert_eq!(shown(&editor.say("not JSON")), ["Violation(Message(NotJson))"]);
     }
     assert_eq!(editor.written(), b"", "eight are tolerated");
     let events = editor.say("not JSON");
     assert_eq!(
         shown(&events),
-        ["Violation(NotJson)", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
+        ["Violation(Message(NotJson))", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
     );
     assert_eq!(read(&editor.written()), [closed(Violation::TooManyMalformedMessages)]);
     assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);

@@ -17,7 +17,7 @@ use ide_mcp::{
     mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, Timeout, ToolResult},
     rpc::{RequestId, SendError, SessionId},
 };
-use mcp_support::{Bench, Lines, outcome_text};
+use mcp_support::{Bench, Lines, outcome_text, violation_text};
 
 struct Agent {
     client: Client,
@@ -83,7 +83,7 @@ fn describe(event: &ClientEvent) -> String {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
         ClientEvent::PeerError(error) => format!("peer error {error}"),
-        ClientEvent::Violation(violation) => format!("violation {violation:?}"),
+        ClientEvent::Violation(violation) => violation_text(violation),
         ClientEvent::TooManyViolations => "too many violations".into(),
         other => panic!("unknown event {other:?}"),
     }
@@ -133,6 +133,11 @@ fn a_handshake_ends_well_or_says_why() {
         (
             "unreadable info",
             r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":7,"instructions":null}}"#,
+            &["ready - 2025-06-18"],
+        ),
+        (
+            "info that is a list",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":["a","1"]}}"#,
             &["ready - 2025-06-18"],
         ),
         (
@@ -429,7 +434,7 @@ fn a_list_in_pages_is_one_outcome() {
     for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
         let (mut agent, _) = listing();
         agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
-        assert_eq!(agent.events(), ["violation MalformedResponse", "outcome Malformed"], "{name}");
+        assert_eq!(agent.events(), ["violation UnreadableList", "outcome Malformed"], "{name}");
     }
 }
 

@@ -11,7 +11,7 @@
 
 mod mcp_support;
 
-use std::{borrow::Cow, collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
@@ -19,7 +19,7 @@ use ide_mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Forward, Implementation, Outcome, RawTools, Server,
         ServerConfig, ServerEvent, Timeout,
     },
-    rpc::{CallId, RequestId, SessionId},
+    rpc::{CallId, RequestId, RespondError, SessionId},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
 
@@ -40,8 +40,7 @@ impl Bridge {
     /// A bridge both of whose sides are open.
     fn open() -> Self {
         let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
-        let named = ["tools/list", "tools/call", "x/raw", "x/fails", "x/waits", "resources/list"];
-        server.forward = Forward::Methods(named.map(Cow::from).to_vec());
+        server.forward = Forward::All;
         let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
         client.forward = Forward::Everything;
         let mut bridge = Self {
@@ -92,9 +91,12 @@ impl Bridge {
                     if let Some(call) = self.up.remove(&request) {
                         match outcome {
                             Outcome::Result(result) => {
-                                self.client.respond(call, &result, &mut self.to_editor)
+                                self.client.respond_with(call, &result, &mut self.to_editor)
                             }
-                            Outcome::Error(error) => self.client.fail_with(call, &error, &mut self.to_editor),
+                            Outcome::Error(error) => self
+                                .client
+                                .fail_with(call, &error, &mut self.to_editor)
+                                .map_err(RespondError::from),
                             other => panic!("{other:?}"),
                         }
                         .unwrap();
@@ -121,8 +123,13 @@ impl Bridge {
                 ClientEvent::Outcome { request, outcome } => {
                     let call = self.down.remove(&request).unwrap();
                     let _ = match outcome {
-                        Outcome::Result(result) => self.server.respond(call, &result, &mut self.to_agent),
-                        Outcome::Error(error) => self.server.fail_with(call, &error, &mut self.to_agent),
+                        Outcome::Result(result) => {
+                            self.server.respond_with(call, &result, &mut self.to_agent)
+                        }
+                        Outcome::Error(error) => self
+                            .server
+                            .fail_with(call, &error, &mut self.to_agent)
+                            .map_err(RespondError::from),
                         _ => continue,
                     };
                 }
@@ -244,19 +251,20 @@ fn what_is_not_forwarded_is_answered_at_once() {
             "server/discover".into(),
         ])
     };
-    // Forwarded, and answered at once, by nothing, these, everything.
+    // Forwarded, and answered at once, by nothing, these, everything, all.
     let rows = [
-        ("x/y", [false, false, true]),
-        ("prompts/list", [false, true, true]),
-        ("logging/setLevel", [false, false, true]),
-        ("tools/list", [false, true, false]),
-        ("ping", [false; 3]),
-        ("server/discover", [false; 3]),
-        ("initialize", [false; 3]),
+        ("x/y", [false, false, true, true]),
+        ("prompts/list", [false, true, true, true]),
+        ("logging/setLevel", [false, false, true, true]),
+        ("tools/list", [false, true, false, true]),
+        ("tools/call", [false, false, false, true]),
+        ("ping", [false; 4]),
+        ("server/discover", [false; 4]),
+        ("initialize", [false; 4]),
     ];
     for (method, forwarded) in rows {
-        for (forward, expected) in [Forward::Nothing, named(), Forward::Everything].into_iter().zip(forwarded)
-        {
+        let all = [Forward::Nothing, named(), Forward::Everything, Forward::All];
+        for (forward, expected) in all.into_iter().zip(forwarded) {
             let mut bench = config(forward.clone());
             let sent = bench.ask("5", method);
             assert_eq!(sent.is_empty(), expected, "{method} with {forward:?}: {sent:?}");

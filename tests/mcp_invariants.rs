@@ -530,10 +530,31 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
         watch.progress(call, &Progress::new(1.0));
         assert_eq!(watch.peer.deadline(), Some(Time::from_millis(due)), "what does not go on does not count");
     }
+    let due = |watch: &Watch<Server<TestTools>>| watch.peer.deadline().map(|at| at.since_start().as_millis());
     watch.wait(call, Timeout::Never);
-    assert_eq!(watch.peer.deadline(), None);
+    assert_eq!(due(&watch), None);
     watch.wait(call, Timeout::After(Duration::from_secs(1)));
-    assert_eq!(watch.peer.deadline(), Some(Time::from_millis(61_000)));
+    assert_eq!(due(&watch), Some(61_000));
+    watch.at(Time::from_millis(60_500));
+    watch.progress(call, &Progress::new(100_000.0));
+    assert_eq!(due(&watch), Some(61_000), "whatever progress is reported");
+    let paced = Timeout::Progress { idle: Duration::from_secs(2), total: Duration::from_secs(3) };
+    watch.wait(call, paced);
+    assert_eq!(due(&watch), Some(62_500));
+    watch.at(Time::from_millis(62_000));
+    watch.progress(call, &Progress::new(100_001.0));
+    assert_eq!(due(&watch), Some(63_500));
+    watch.wait(call, Timeout::Default);
+    assert_eq!(due(&watch), Some(92_000));
+
+    // However long it is told to wait, it is answered in the end with what was said for it.
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "soon");
+    for timeout in [Timeout::Never, Timeout::After(Duration::from_millis(7))] {
+        bench.server.wait(call, timeout).unwrap();
+    }
+    let none = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
+    assert_eq!(bench.at(7), (vec!["ended Expired".to_owned()], vec![none.to_owned()]));
 }
 
 #[test]
@@ -946,8 +967,32 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     let mut bench = pinging(false);
     bench.out.full = true;
     assert_eq!(bench.at(5_000), nothing());
+    assert_eq!(due(&bench), 10_000);
     bench.out.full = false;
     assert_eq!(bench.at(10_000).1.len(), 1);
+
+    // As many requests of the application wait as may: the ping is none of them, and takes the place of none.
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.keepalive = Some(Keepalive::default());
+    config.limits.requests = 2;
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.events();
+    let ask = |bench: &mut Bench| {
+        let asked = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).map(drop);
+        bench.out.take();
+        asked
+    };
+    assert_eq!((ask(&mut bench), ask(&mut bench)), (Ok(()), Ok(())));
+    let (events, sent) = bench.at(5_000);
+    assert_eq!((events, sent), (vec![], vec![PING.replace(":1,", ":3,")]));
+    assert_eq!((ask(&mut bench), bench.server.open_requests()), (Err(SendError::TooManyInFlight), 3));
+    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(ask(&mut bench), Ok(()), "while the ping is in flight");
+    assert_eq!(ask(&mut bench), Err(SendError::TooManyInFlight));
+    bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert_eq!(ask(&mut bench), Err(SendError::TooManyInFlight), "its end makes no room either");
 
     // Neither at the end of time nor with nothing between two pings does polling go round for ever.
     for every in [Duration::ZERO, Duration::from_secs(5)] {

@@ -13,8 +13,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout},
-    rpc::{Gone, SendError, Violation},
+    mcp::{
+        CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult, Violation,
+    },
+    rpc::{self, Gone, RespondError, SendError},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
 
@@ -168,6 +170,7 @@ fn initialize_is_answered_whatever_its_parameters() {
         "{}",
         r#"{"protocolVersion":7}"#,
         r#"{"protocolVersion":"x","clientInfo":[]}"#,
+        r#"{"clientInfo":["a","1"]}"#,
         r#"{"clientInfo":1}"#,
     ] {
         let mut bench = Bench::new();
@@ -241,7 +244,10 @@ mod cancellation {
         let call = bench.call("7", "plain");
         assert_eq!(bench.cancel("7"), [""; 0]);
         assert_eq!(bench.events(), ["ended Cancelled why"]);
-        assert_eq!(bench.server.respond(call, "late", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
+            Err(Gone::Cancelled)
+        );
         assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(Gone::Cancelled));
         assert_eq!(bench.at(60_000), (vec![], vec![]), "and its deadline is gone too");
     }
@@ -250,10 +256,10 @@ mod cancellation {
     fn after_the_answer() {
         let mut bench = Bench::ready();
         let call = bench.call("7", "plain");
-        bench.server.respond(call, "x", &mut bench.out).unwrap();
+        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
         assert_eq!(bench.cancel("7").len(), 1, "the answer stays");
         assert_eq!(bench.events(), [""; 0]);
-        assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Answered));
+        assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Answered));
     }
 
     #[test]
@@ -272,9 +278,10 @@ mod cancellation {
         bench.cancel("7");
         bench.events();
         let new = bench.call("7", "plain");
-        assert_eq!(bench.server.respond(old, "old", &mut bench.out), Err(Gone::Cancelled));
-        assert_eq!(bench.server.respond(new, "new", &mut bench.out), Ok(()));
-        assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":"new"}"#]);
+        assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
+        let new = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"new"}]}}"#;
+        assert_eq!(bench.out.take(), [new]);
     }
 
     #[test]
@@ -293,7 +300,7 @@ mod cancellation {
         bench.cancel("7");
         bench.server.close();
         assert_eq!(bench.events(), ["ended Cancelled why"]);
-        assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Cancelled));
     }
 
     #[test]
@@ -377,7 +384,7 @@ fn an_id_that_is_open_is_refused_to_all_others() {
         assert_eq!(bench.ask("7", method), refusal, "{method}");
     }
     assert_eq!(bench.ask("\"7\"", "ping").len(), 1, "a string is another id");
-    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Ok(()));
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
 }
 
 #[test]
@@ -393,14 +400,14 @@ fn a_call_too_many_is_refused_and_the_rest_goes_on() {
     );
     assert_eq!(bench.ask("\"p\"", "ping"), [r#"{"jsonrpc":"2.0","id":"p","result":{}}"#]);
     assert_eq!(bench.ask("\"l\"", "prompts/list").len(), 1);
-    bench.server.respond(calls[0], "x", &mut bench.out).unwrap();
+    bench.server.respond(calls[0], &ToolResult::text("x"), &mut bench.out).unwrap();
     bench.out.take();
     assert_eq!(bench.hear(one_more), [""; 0]);
     assert_eq!(bench.server.open_calls(), 256);
 
     bench.server.close();
     assert_eq!(bench.events().iter().filter(|event| *event == "ended Closed").count(), 256);
-    assert_eq!(bench.server.respond(calls[1], "x", &mut bench.out), Err(Gone::Closed));
+    assert_eq!(bench.server.respond(calls[1], &ToolResult::text("x"), &mut bench.out), Err(Gone::Closed));
 }
 
 #[test]
@@ -434,6 +441,7 @@ fn a_forgotten_call_is_answered_at_its_deadline() {
         ("soon", Some(400), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#.to_owned()),
         ("soon_without_result", Some(400), failed("400ms")),
         ("soon_with_bad_result", Some(400), failed("400ms")),
+        ("soon_with_list", Some(400), failed("400ms")),
         ("never", None, String::new()),
     ];
     for (name, due, sent) in cases {
@@ -447,7 +455,11 @@ fn a_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(bench.at(due - 1), (vec![], vec![]), "{name}: early");
         assert_eq!(bench.at(due), (vec!["ended Expired".to_owned()], vec![sent]), "{name}");
         assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
-        assert_eq!(bench.server.respond(call, "late", &mut bench.out), Err(Gone::Expired), "{name}");
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
+            Err(Gone::Expired),
+            "{name}"
+        );
         assert_eq!(bench.server.deadline(), None, "{name}");
     }
 }
@@ -483,24 +495,108 @@ fn while_an_event_waits_the_deadline_has_come() {
     assert_eq!(bench.server.deadline(), None);
 }
 
+/// All results of MCP are objects. What is none is refused, and the call waits for another answer.
 #[test]
-fn a_result_that_cannot_be_written_is_answered_as_an_error() {
+fn a_result_that_is_no_object_leaves_the_call_open() {
+    let unserializable = BTreeMap::from([((1, 2), 3)]);
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
+    let (server, out) = (&mut bench.server, &mut bench.out);
+    let refused = Err(RespondError::Unserializable);
+    for (name, said) in [
+        ("no JSON", server.respond_with(call, &unserializable, out)),
+        ("text", server.respond_with(call, "x", out)),
+        ("a list", server.respond_with(call, &[1], out)),
+        ("null", server.respond_with(call, &(), out)),
+    ] {
+        assert_eq!((said, &out.sent[..]), (refused, &[][..]), "{name}");
+        assert!(server.is_open(call), "{name}");
+    }
+    assert_eq!(server.deadline(), Some(Time::from_millis(30_000)), "its deadline runs on");
+    assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
+    assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
+    assert_eq!(server.respond_with(call, "x", out), Err(RespondError::Gone(Gone::Answered)));
+}
+
+#[test]
+fn what_cannot_be_written_is_not_sent() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
-    assert_eq!(bench.server.respond(call, &unserializable, &mut bench.out), Ok(()));
-    assert_eq!(
-        bench.out.take(),
-        [
-            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the result cannot be written as JSON"}}"#
-        ]
-    );
+    let mut bench = Bench::ready();
     let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
     assert_eq!(notified, Err(SendError::Unserializable));
     let asked = bench.server.request("r", Some(&unserializable), Timeout::Default, &mut bench.out);
     assert_eq!(asked, Err(SendError::Unserializable));
     assert_eq!(bench.out.take(), [""; 0]);
     assert_eq!(bench.server.deadline(), None, "no timer was started");
+}
+
+/// What was declared decides first, then the state, then whether there is something to say, then whether there is room.
+#[test]
+fn the_log_and_changed_tools_are_refused_as_notifications_are() {
+    fn config(declared: bool) -> ServerConfig {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.logging = declared.then_some(LogLevel::Warning);
+        config.tools_list_changed = declared;
+        config
+    }
+    fn in_state(state: &str, declared: bool) -> Bench {
+        let mut bench = Bench::with(config(declared));
+        if state != "awaiting initialize" {
+            bench.hear(INITIALIZE);
+        }
+        if !matches!(state, "awaiting initialize" | "initializing") {
+            bench.hear(INITIALIZED);
+        }
+        match state {
+            "draining" => bench.server.drain(),
+            "closed" => bench.server.close(),
+            "full" => bench.out.full = true,
+            _ => {}
+        }
+        bench
+    }
+    let (not_yet, closed, full) = (SendError::NotReady, SendError::Closed, SendError::Full);
+    // The log: severe enough, and not. The tools: others than before, and the same.
+    type Said = Result<bool, SendError>;
+    let rows: [(&str, [Said; 2], [Said; 2]); 6] = [
+        ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),
+        ("initializing", [Ok(true), Ok(false)], [Err(not_yet); 2]),
+        ("ready", [Ok(true), Ok(false)], [Ok(true), Ok(false)]),
+        ("full", [Err(full), Ok(false)], [Err(full), Ok(false)]),
+        ("draining", [Err(not_yet); 2], [Err(not_yet); 2]),
+        ("closed", [Err(closed); 2], [Err(closed); 2]),
+    ];
+    for (state, logged, listed) in rows {
+        for (level, want) in [(LogLevel::Error, logged[0]), (LogLevel::Notice, logged[1])] {
+            let mut bench = in_state(state, true);
+            assert_eq!(bench.server.log(level, None, "x", &mut bench.out), want, "{state}, {level}");
+            assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, {level}");
+        }
+        for (changed, want) in [(true, listed[0]), (false, listed[1])] {
+            let mut bench = in_state(state, true);
+            if changed {
+                bench.server.tools_mut().add("another");
+            }
+            let told = bench.server.tools_list_changed(&mut bench.out);
+            assert_eq!(told, want, "{state}, changed: {changed}");
+            assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, changed: {changed}");
+            // What could not be told is not forgotten.
+            bench.out.full = false;
+            let again = bench.server.tools_list_changed(&mut bench.out);
+            let expected = if want == Err(full) {
+                Ok(true)
+            } else if want == Ok(true) {
+                Ok(false)
+            } else {
+                want
+            };
+            assert_eq!(again, expected, "{state}, changed: {changed}, again");
+        }
+        let mut bench = in_state(state, false);
+        let undeclared = Err(SendError::Undeclared);
+        assert_eq!(bench.server.log(LogLevel::Emergency, None, "x", &mut bench.out), undeclared, "{state}");
+        assert_eq!(bench.server.tools_list_changed(&mut bench.out), undeclared, "{state}");
+    }
 }
 
 #[test]
@@ -539,7 +635,7 @@ fn a_full_outbox_refuses_all_but_answers() {
         Err(SendError::Full)
     );
     assert_eq!(bench.out.take(), [""; 0]);
-    bench.server.respond(call, "x", &mut bench.out).unwrap();
+    bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert_eq!(bench.out.take().len(), 1);
     assert_eq!(bench.ask("8", "ping").len(), 1);
 }
@@ -691,7 +787,9 @@ fn closing_ends_everything_once() {
     let mut ended = Vec::new();
     while let Some(event) = bench.poll() {
         match event {
-            ServerEvent::Violation(violation) => assert_eq!(violation, Violation::NotJson),
+            ServerEvent::Violation(violation) => {
+                assert_eq!(violation, Violation::Message(rpc::Violation::NotJson))
+            }
             ServerEvent::CallEnded { call: id, how } => {
                 assert_eq!((id, &how), (call, &CallEnd::Closed));
                 ended.push("call");
@@ -705,7 +803,7 @@ fn closing_ends_everything_once() {
     }
     assert_eq!(ended, ["call", "request"]);
     assert_eq!(bench.server.deadline(), None);
-    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Err(Gone::Closed));
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Closed));
     assert!(!bench.server.cancel(request, None, &mut bench.out));
     for text in [INITIALIZE, INITIALIZED, "garbage", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#] {
         assert_eq!(bench.hear(text), [""; 0], "{text}");
@@ -718,8 +816,9 @@ fn a_draining_server_still_answers_what_is_open() {
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
     bench.server.drain();
-    assert_eq!(bench.server.respond(call, "x", &mut bench.out), Ok(()));
-    assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":"x"}"#]);
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"x"}]}}"#;
+    assert_eq!(bench.out.take(), [answer]);
 }
 
 #[test]
@@ -728,7 +827,7 @@ fn a_handle_of_another_session_opens_nothing() {
     let call = one.call("7", "plain");
     let config = ServerConfig::new(Implementation::new("other", "1"));
     let mut other =
-        ide_mcp::mcp::Server::new(config, mcp_support::TestTools::default(), ide_mcp::rpc::SessionId::new(2));
+        ide_mcp::mcp::Server::new(config, mcp_support::TestTools::default(), rpc::SessionId::new(2));
     let mut out = mcp_support::Lines::default();
     for text in [
         INITIALIZE,
@@ -739,6 +838,6 @@ fn a_handle_of_another_session_opens_nothing() {
     }
     out.take();
     assert_eq!(other.open_calls(), 1);
-    assert_eq!(other.respond(call, "x", &mut out), Err(Gone::Unknown));
+    assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(Gone::Unknown));
     assert_eq!(out.take(), [""; 0]);
 }

@@ -11,7 +11,7 @@
 mod mcp_support;
 
 use ide_mcp::{
-    mcp::{Implementation, ServerConfig, ToolResult},
+    mcp::{Implementation, ServerConfig, ServerEvent, ToolResult, Violation},
     rpc::Gone,
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
@@ -171,7 +171,7 @@ fn batches_of_the_one_version_that_has_them() {
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{call},{ping}]"));
-    let Some(ide_mcp::mcp::ServerEvent::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
+    let Some(ServerEvent::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert!(bench.out.take()[0].starts_with(&result("2")), "alone");
 }
@@ -187,6 +187,35 @@ fn j01_depth_is_limited_in_raw_json_too() {
     probe("beyond it", &mut Bench::ready(), &deep(126), &[&error("5", -32600)]);
     probe("a bomb", &mut Bench::ready(), &"[".repeat(1_000_000), &[]);
     probe("a bomb that is closed", &mut Bench::ready(), &deep(500_000), &[&error("5", -32600)]);
+}
+
+/// No version has a batch within a batch, so what is said of it is not that the version has none.
+#[test]
+fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
+    let nested = format!("[[{}]]", ask("1", "ping", ""));
+    let rows = [
+        (
+            "2025-03-26",
+            &nested,
+            Violation::NestedBatch,
+            "a batch within a batch: put its messages into the outer one",
+        ),
+        ("2025-11-25", &nested, Violation::Batch, "a batch, which version 2025-03-26 alone has: send"),
+    ];
+    for (version, text, want, said) in rows {
+        let mut bench = ready(version);
+        assert_eq!(bench.hear(text), [""; 0], "{version}");
+        let Some(ServerEvent::Violation(violation)) = bench.poll() else {
+            unreachable!("{version}: no fault")
+        };
+        assert_eq!(violation, want, "{version}");
+        assert!(violation.to_string().starts_with(said), "{version}: {violation}");
+        assert!(bench.poll().is_none(), "{version}: none of it is looked at");
+    }
+    let mut bench = ready("2025-03-26");
+    bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
+    let Some(ServerEvent::Violation(violation)) = bench.poll() else { unreachable!("no fault") };
+    assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
 
 /// A large call that is passed on raw is copied once, and not into a tree.
@@ -291,9 +320,9 @@ fn j09_a_handle_of_before_means_nothing_to_the_next_session() {
     let mut after = Bench::numbered(config, 2);
     after.hear(INITIALIZE);
     let new = after.call("7", "plain");
-    assert_eq!(after.server.respond(old, "x", &mut after.out), Err(Gone::Unknown));
-    assert_eq!(before.server.respond(old, "x", &mut before.out), Err(Gone::Closed));
-    assert_eq!(after.server.respond(new, "x", &mut after.out), Ok(()));
+    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(Gone::Unknown));
+    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(Gone::Closed));
+    assert_eq!(after.server.respond(new, &ToolResult::text("x"), &mut after.out), Ok(()));
 }
 
 #[test]

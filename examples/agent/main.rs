@@ -5,15 +5,18 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
 mod commands;
-mod find;
+mod events;
 mod options;
 mod request;
+mod script;
 mod session;
 
 use commands::Verdict;
-use commands::diff::Proposal;
-use ide_mcp_examples::{complain, usage_error};
+use commands::diff::{Proposal, tell};
+use ide_mcp_examples::{complain, find, say_json, usage_error};
 use options::{Command, Options};
+use script::Script;
+use serde::Serialize;
 use session::{NotAttached, Session};
 use std::process::ExitCode;
 
@@ -25,51 +28,87 @@ const NOT_BEGUN: u8 = 2;
 fn main() -> ExitCode {
     let options = match Options::parse() {
         Ok(Some(options)) => options,
-        Ok(None) => return done(commands::print(options::USAGE).map(|_| Verdict::Good)),
-        Err(problem) => return end(NOT_BEGUN, &usage_error("agent", &problem.to_string())),
+        Ok(None) => return done(commands::print(options::USAGE).map(|_| Verdict::Good), false),
+        Err(problem) => return end(NOT_BEGUN, &usage_error("agent", &problem.to_string()), false),
     };
-    // What cannot be proposed need not be sent, and what changes nothing need not be asked.
-    let proposal = match &options.command {
-        Command::Diff { path, proposal } => match Proposal::prepare(path, proposal) {
-            Ok(Some(proposal)) => Some(proposal),
-            Ok(None) => {
-                let text = format!("nothing to propose: {} has these contents already", path.display());
-                return done(commands::print(&text).map(|_| Verdict::Good));
-            }
-            Err(problem) => return end(FAILED, &problem),
-        },
-        _ => None,
+    let json = options.json;
+    let prepared = match Prepared::prepare(options.command, json) {
+        Ok(Some(prepared)) => prepared,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err((status, problem)) => return end(status, &problem, json),
     };
-    let editor = match find::editor(&options.place) {
+    let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
-        Err(nothing) => return end(NOT_BEGUN, &nothing.to_string()),
+        Err(nothing) => return end(NOT_BEGUN, &nothing.to_string(), json),
     };
-    let mut session = match Session::attach(&editor) {
+    let mut session = match Session::attach(editor, options.reconnect) {
         Ok(session) => session,
-        Err(NotAttached::Nobody(why)) => return end(NOT_BEGUN, &why),
-        Err(NotAttached::Failed(why)) => return end(FAILED, &why),
+        Err(NotAttached::Nobody(why)) => return end(NOT_BEGUN, &why, json),
+        Err(NotAttached::Failed(why)) => return end(FAILED, &why, json),
     };
-    let verdict = match (options.command, proposal) {
-        (Command::Tools, _) => commands::tools::tools(&mut session),
-        (Command::Call(request), _) => commands::call::call(&mut session, &request),
-        (Command::Calls, _) => commands::calls::calls(&mut session),
-        (Command::Watch, _) => commands::watch::watch(&mut session),
-        (Command::Diff { .. }, Some(proposal)) => commands::diff::diff(&mut session, &proposal),
-        (Command::Diff { .. }, None) => Ok(Verdict::Good),
+    let verdict = match &prepared {
+        Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
+        Prepared::Script(script) => script.play(&mut session, json),
+        Prepared::Command(Command::Tools) => commands::tools::tools(&mut session, json),
+        Prepared::Command(Command::Call(request)) => commands::call::call(&mut session, request, json),
+        Prepared::Command(Command::Calls) => commands::calls::calls(&mut session),
+        Prepared::Command(_) => commands::watch::watch(&mut session),
     };
     session.detach();
-    done(verdict)
+    done(verdict, json)
 }
 
-fn done(verdict: Result<Verdict, String>) -> ExitCode {
-    match verdict {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::from(FAILED),
-        Err(failure) => end(FAILED, &failure),
+/// What is known to make sense before anybody is asked.
+enum Prepared {
+    Proposal(Proposal),
+    Script(Script),
+    Command(Command),
+}
+
+impl Prepared {
+    /// `None` if nothing is left to do. What cannot be proposed need not be sent, and what changes nothing need not be
+    /// asked.
+    fn prepare(command: Command, json: bool) -> Result<Option<Self>, (u8, String)> {
+        Ok(Some(match command {
+            Command::Diff { path, proposal } => {
+                match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
+                    Some(proposal) => Self::Proposal(proposal),
+                    None => {
+                        let words =
+                            format!("nothing to propose: {} has these contents already", path.display());
+                        tell("unchanged", &words, &path, json).map_err(|problem| (FAILED, problem))?;
+                        return Ok(None);
+                    }
+                }
+            }
+            Command::Script(path) => {
+                Self::Script(Script::read(&path).map_err(|problem| (NOT_BEGUN, problem))?)
+            }
+            command => Self::Command(command),
+        }))
     }
 }
 
-fn end(status: u8, problem: &str) -> ExitCode {
+fn done(verdict: Result<Verdict, String>, json: bool) -> ExitCode {
+    match verdict {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(FAILED),
+        Err(failure) => end(FAILED, &failure, json),
+    }
+}
+
+fn end(status: u8, problem: &str, json: bool) -> ExitCode {
+    if json {
+        // The complaint below says it as well.
+        let _ = say_json(&Complaint { event: "error", message: problem, status });
+    }
     complain("agent", problem);
     ExitCode::from(status)
+}
+
+#[derive(Serialize)]
+struct Complaint<'a> {
+    event: &'static str,
+    message: &'a str,
+    status: u8,
 }

@@ -2,6 +2,8 @@
 
 use crate::request::request;
 use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp_examples::find::Asked;
 use ide_mcp_examples::parse_port;
 use lexopt::prelude::*;
 use std::path::PathBuf;
@@ -9,11 +11,17 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 Attach to a running editor as a coding agent does.
 
-usage: agent [--lock FILE | --port N] [--cwd DIR] COMMAND
+usage: agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--json] [--reconnect] (COMMAND | --script FILE)
 
-  --lock FILE   the lock file of the editor
-  --port N      the editor with the lock file N.lock
-  --cwd DIR     look for an editor that has this directory open (default: the working directory)
+  --lock FILE    the lock file of the editor, N.lock or N.json
+  --port N       the editor with the lock file N.lock
+  --cwd DIR      look for an editor that has this directory open (default: the working directory)
+  --legacy       look also where the real client does not: in ~/.claude where CLAUDE_CONFIG_DIR is set,
+                 $XDG_CONFIG_HOME/claude, and ~/.claude-code with its N.json
+  --json         say everything as lines of JSON, see below
+  --reconnect    with watch, calls and --script: an editor that goes is waited for, as the real client does it, which
+                 wants it on the same port within a minute
+  --script FILE  play this script; - is standard input
 
 commands:
   tools               list the tools of the editor
@@ -24,25 +32,38 @@ commands:
   diff PATH NEWFILE   propose the contents of NEWFILE for PATH, wait for the verdict, and write PATH if it is accepted;
                       PATH need not exist
 
+A script has one JSON object a line with one of these verbs; blank lines, and those that begin with #, are passed over:
+  {\"call\":\"NAME\",\"arguments\":{…}}    call a tool, and go on; its outcome comes as an event
+  {\"notify\":\"METHOD\",\"params\":{…}}   send a notification
+  {\"expect\":{…},\"within\":5000}       wait for an event that has these members with these values, for 10 s or as many
+                                     milliseconds as it says. Events that do not match are kept for later
+  {\"sleep\":200}                      wait for so many milliseconds
+An array in an expected event is matched element by element, and may be shorter than the one that came.
+
+Lines of JSON, and the events of a script, by their member \"event\", and what else they have:
+  tool                name, description, inputSchema: tools
+  outcome             line (in calls and scripts), tool, outcome: {\"result\":…}, {\"error\":{\"code\",\"message\"}} or
+                      {\"ended\":\"why\"}; line and error where the line itself is wrong
+  selection_changed   params: watch; so every notification, by its name
+  lost, attached      why; port, name: with --reconnect
+  closed              why: the end of the connection, in a script
+  diff                verdict (accepted, rejected, unchanged), path
+  step, script        line, came (the expected event); steps: what is done of a script
+  error               message, status: why it failed, which standard error says as well
+
 Without --lock and --port the editor is found as the real client does it: by CLAUDE_CODE_SSE_PORT, then by the lock
 files below CLAUDE_CONFIG_DIR (or ~/.claude) that have a folder which contains the directory. The token is read from
-the lock file and is never an argument.
+the lock file and is never an argument. `doctor` says why an editor is not found.
 
-exit status: 0; 1 for a rejected change, a result that is an error, a lost connection, or anything else that fails;
-2 if no editor was found, or the command line is wrong";
+exit status: 0; 1 for a rejected change, a result that is an error, a script that came out otherwise, a lost connection,
+or anything else that fails; 2 if no editor was found, or the command line or the script is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) place: Place,
+    pub(crate) asked: Asked,
     pub(crate) command: Command,
-}
-
-/// Where to look for the editor.
-#[derive(Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) lock: Option<PathBuf>,
-    pub(crate) port: Option<u16>,
-    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) reconnect: bool,
 }
 
 #[derive(Debug)]
@@ -51,30 +72,50 @@ pub(crate) enum Command {
     Call(ToolRequest),
     Calls,
     Watch,
-    Diff { path: PathBuf, proposal: PathBuf },
+    Diff {
+        path: PathBuf,
+        proposal: PathBuf,
+    },
+    /// `-` is standard input.
+    Script(PathBuf),
 }
 
 impl Options {
     /// `None` if help was asked for.
     pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
         let mut parser = lexopt::Parser::from_env();
-        let mut place = Place::default();
-        let mut words = Vec::new();
+        let mut asked = Asked::default();
+        let (mut words, mut script) = (Vec::new(), None);
+        let (mut json, mut reconnect) = (false, false);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("lock") => place.lock = Some(parser.value()?.into()),
-                Long("port") => place.port = Some(parse_port(&parser.value()?, 1)?),
-                Long("cwd") => place.cwd = Some(parser.value()?.into()),
+                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
+                Long("cwd") => asked.cwd = Some(parser.value()?.into()),
+                Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
+                Long("json") => json = true,
+                Long("reconnect") => reconnect = true,
+                Long("script") => script = Some(parser.value()?.into()),
                 Value(word) => words.push(word.string()?),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
         }
-        if place.lock.is_some() && place.port.is_some() {
+        if asked.lock.is_some() && asked.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        Ok(Some(Self { place, command: command(&words)? }))
+        let command = match script {
+            Some(_) if !words.is_empty() => {
+                return Err(format!("--script and {} exclude each other", words.join(" ")).into());
+            }
+            Some(script) => Command::Script(script),
+            None => command(&words)?,
+        };
+        if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
+            return Err("--reconnect goes with watch, calls and --script".into());
+        }
+        Ok(Some(Self { asked, command, json, reconnect }))
     }
 }
 

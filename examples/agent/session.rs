@@ -1,18 +1,25 @@
-//! One attached session over a blocking socket.
+//! The session with an editor over a blocking socket: one connection, or one after another where it is tried again.
 
-use crate::find::Editor;
 use getrandom::SysRng;
-use ide_mcp::Time;
-use ide_mcp::ide::display_safe;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolRequest};
+use ide_mcp::ide::{
+    Backoff, Client, ClientConfig, ClientEvent, GivenUp, Reconnect, ToolRequest, display_safe,
+};
 use ide_mcp::mcp::{self, Implementation, Outcome};
 use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
+use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
+use ide_mcp_examples::find::{self, Asked, Editor};
+use ide_mcp_examples::{Progress, connect};
 use serde_json::value::RawValue;
-use std::net::Ipv4Addr;
-use std::process;
 use std::time::Duration;
+use std::{io, process, thread};
+
+/// How often a person who waits is told so.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How long a connection may take to come about: as long as with the real client.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What went wrong with a session, for a person. What the peer contributed to it is safe to show.
 pub(crate) type Failure = String;
@@ -32,71 +39,121 @@ impl From<Failure> for NotAttached {
     }
 }
 
+/// What happened to the session.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    Event(ClientEvent),
+    /// The connection ended so, and it is tried again.
+    Lost(Failure),
+    /// It worked.
+    Back,
+}
+
+/// ```text
+///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (Lost, then Back, to whoever listens)
+///                 │ lost, and not to be tried again      │ failed: Waiting, or given up
+///                 ▼                                      ▼
+///               Failure                                Failure
+/// ```
 #[derive(Debug)]
 pub(crate) struct Session {
-    conn: Conn<Client<SysRng>>,
+    editor: Editor,
+    /// `None` while the next attempt is awaited.
+    conn: Option<Conn<Client<SysRng>>>,
+    /// `None` if a lost connection is the end.
+    again: Option<Reconnect>,
+    /// Whether whoever listens was told that it is lost, and not yet that it is back.
+    is_lost: bool,
+    clock: Clock,
+    /// How many connections there were.
+    count: u64,
 }
 
 impl Session {
-    /// Attaches: returns once the session is open.
-    pub(crate) fn attach(editor: &Editor) -> Result<Self, NotAttached> {
-        let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
-        let mut config = ClientConfig::new(name, editor.port, editor.token.clone());
-        config.pid = Some(process::id());
-        let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).map_err(|e| e.to_string())?;
-        let conn = Conn::connect((Ipv4Addr::LOCALHOST, editor.port), client)
-            .map_err(|error| NotAttached::Nobody(nobody(editor, &error)))?;
-        let mut session = Self { conn };
+    /// Attaches: returns once the session is open. With `again` a lost connection is tried again, as the real client does
+    /// it; not the first one.
+    pub(crate) fn attach(editor: Editor, again: bool) -> Result<Self, NotAttached> {
+        let clock = Clock::new();
+        let again = again.then(|| Reconnect::new(Backoff::default(), clock.now()));
+        let mut session = Self { editor, conn: None, again: None, is_lost: false, clock, count: 0 };
+        let conn = session.connect().map_err(|error| NotAttached::Nobody(nobody(&session.editor, &error)))?;
+        session.conn = Some(conn);
+        let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
         loop {
-            match session.event() {
-                Some(ClientEvent::Ready(_)) => return Ok(session),
+            match session.poll(SECOND) {
+                Some(ClientEvent::Ready(_)) => break,
                 // How the connection ended comes next.
                 Some(ClientEvent::Failed(mcp::Failure::Closed)) => {}
                 Some(ClientEvent::Failed(failure)) => return Err(safe(&failure).into()),
-                Some(ClientEvent::Closed(closed)) => return Err(refused(editor, &closed).into()),
+                Some(ClientEvent::Closed(closed)) => return Err(refused(&session.editor, &closed).into()),
                 Some(_) => {}
-                None => return Err(OVER.to_owned().into()),
+                None if session.is_over() => return Err(OVER.to_owned().into()),
+                None => waiting.show(),
+            }
+        }
+        session.again = again;
+        session.begin_anew();
+        Ok(session)
+    }
+
+    /// Waits for what happens next; the end of the connection is a failure, unless it is tried again.
+    pub(crate) fn next(&mut self) -> Result<Heard, Failure> {
+        let mut waiting = None;
+        loop {
+            if let Some(heard) = self.next_within(SECOND)? {
+                return Ok(heard);
+            }
+            if self.conn.is_none() {
+                let name = self.name();
+                waiting.get_or_insert_with(|| Waiting::new(format!("waiting until {name} is back"))).show();
             }
         }
     }
 
-    /// Waits for the next event; the end of the connection is a failure.
-    pub(crate) fn next(&mut self) -> Result<ClientEvent, Failure> {
-        match self.event() {
-            Some(ClientEvent::Closed(closed)) => Err(safe(&closed)),
-            Some(event) => Ok(event),
-            None => Err(OVER.into()),
-        }
-    }
-
     /// The same, but not longer than this.
-    pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, Failure> {
-        match self.conn.poll(at_most) {
-            Some(ClientEvent::Closed(closed)) => Err(safe(&closed)),
-            Some(event) => Ok(Some(event)),
-            None if self.conn.is_over() => Err(OVER.into()),
+    pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
+        if self.conn.is_none() {
+            return self.try_again(at_most);
+        }
+        match self.poll(at_most) {
+            Some(ClientEvent::Closed(closed)) => self.lost(&closed),
+            Some(ClientEvent::Ready(_)) => {
+                self.begin_anew();
+                Ok(Some(Heard::Back))
+            }
+            Some(event) => Ok(Some(Heard::Event(event))),
+            None if self.is_over() => Err(OVER.into()),
             None => Ok(None),
         }
     }
 
-    /// Calls a tool without waiting for its outcome.
-    pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
-        self.client().call(request)
+    /// Whether something can be asked now.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.conn.as_ref().is_some_and(|conn| conn.machine().is_ready())
     }
 
-    /// Waits for the outcome of a request.
-    pub(crate) fn outcome_of(&mut self, asked: RequestId) -> Result<Outcome, Failure> {
+    /// Calls a tool without waiting for its outcome.
+    pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
+        self.client()?.call(request)
+    }
+
+    /// Waits for the outcome of a request. A person is told what is awaited.
+    pub(crate) fn outcome_of(&mut self, asked: RequestId, what: &str) -> Result<Outcome, Failure> {
+        let mut waiting = Waiting::new(format!("waiting for {what} of {}", self.name()));
         loop {
-            match self.next()? {
-                ClientEvent::Outcome { request, outcome } if request == asked => return Ok(outcome),
-                _ => {}
+            match self.next_within(SECOND)? {
+                Some(Heard::Event(ClientEvent::Outcome { request, outcome })) if request == asked => {
+                    return Ok(outcome);
+                }
+                Some(_) => {}
+                None => waiting.show(),
             }
         }
     }
 
     /// Waits for the result of a request.
-    pub(crate) fn result_of(&mut self, asked: RequestId) -> Result<Box<RawValue>, Failure> {
-        match self.outcome_of(asked)? {
+    pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Box<RawValue>, Failure> {
+        match self.outcome_of(asked, what)? {
             Outcome::Closed => Err(format!("the editor ended before it answered ({})", self.end())),
             outcome => Self::answer(outcome),
         }
@@ -116,24 +173,138 @@ impl Session {
     /// Waits for the end and says how it came.
     pub(crate) fn end(&mut self) -> Failure {
         loop {
-            if let Err(end) = self.next() {
-                return end;
+            match self.next() {
+                Err(end) | Ok(Heard::Lost(end)) => return end,
+                Ok(_) => {}
             }
         }
     }
 
-    pub(crate) fn client(&mut self) -> &mut Client<SysRng> {
-        self.conn.machine_mut()
+    /// What asks and says.
+    ///
+    /// # Errors
+    /// [`SendError::NotReady`] while there is no connection.
+    pub(crate) fn client(&mut self) -> Result<&mut Client<SysRng>, SendError> {
+        self.conn.as_mut().map(Conn::machine_mut).ok_or(SendError::NotReady)
+    }
+
+    pub(crate) const fn editor(&self) -> &Editor {
+        &self.editor
+    }
+
+    /// What a person calls the editor.
+    pub(crate) fn name(&self) -> String {
+        let Editor { name, port, .. } = &self.editor;
+        if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?}") }
     }
 
     /// Leaves with a close frame and waits until it is answered; at once where the connection has ended already.
     pub(crate) fn detach(mut self) {
-        self.client().close();
-        while self.event().is_some() {}
+        if let Some(mut conn) = self.conn.take() {
+            conn.machine_mut().close();
+            while conn.next_event().is_some() {}
+        }
     }
 
-    fn event(&mut self) -> Option<ClientEvent> {
-        self.conn.next_event()
+    fn poll(&mut self, at_most: Duration) -> Option<ClientEvent> {
+        self.conn.as_mut()?.poll(at_most)
+    }
+
+    fn is_over(&self) -> bool {
+        self.conn.as_ref().is_none_or(Conn::is_over)
+    }
+
+    fn begin_anew(&mut self) {
+        self.is_lost = false;
+        if let Some(again) = &mut self.again {
+            again.attached();
+        }
+    }
+
+    fn connect(&mut self) -> io::Result<Conn<Client<SysRng>>> {
+        self.count = self.count.saturating_add(1);
+        let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
+        let mut config = ClientConfig::new(name, self.editor.port, self.editor.token.clone());
+        config.pid = Some(process::id());
+        let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
+        let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        Conn::from_stream(connect(self.editor.port, PATIENCE)?, client)
+    }
+
+    /// What to say of it: an attempt that fails is no news.
+    fn lost(&mut self, closed: &Closed) -> Result<Option<Heard>, Failure> {
+        self.conn = None;
+        let now = self.clock.now();
+        let Some(again) = &mut self.again else { return Err(safe(closed)) };
+        let ended = match again.ended(now, closed) {
+            Err(GivenUp::Refused) => match read_again(&self.editor) {
+                // It was started anew with another token.
+                Some(editor) if editor.token != self.editor.token => {
+                    self.editor = editor;
+                    *again = Reconnect::new(Backoff::default(), now);
+                    Ok(now)
+                }
+                Some(_) => Err(GivenUp::Refused),
+                // It has yet to publish that.
+                None => again.ended(now, &Closed::Vanished),
+            },
+            ended => ended,
+        };
+        match ended {
+            Ok(_) if self.is_lost => Ok(None),
+            Ok(_) => {
+                self.is_lost = true;
+                Ok(Some(Heard::Lost(safe(closed))))
+            }
+            Err(given_up) => Err(format!("{}; {given_up}", safe(closed))),
+        }
+    }
+
+    fn try_again(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
+        let now = self.clock.now();
+        let due = self.again.as_ref().and_then(Reconnect::due).ok_or(OVER)?;
+        let wait = due.since(now).min(at_most);
+        if !wait.is_zero() {
+            thread::sleep(wait);
+        }
+        if self.clock.now() < due {
+            return Ok(None);
+        }
+        if let Some(again) = &mut self.again {
+            again.started();
+        }
+        match self.connect() {
+            Ok(conn) => {
+                self.conn = Some(conn);
+                Ok(None)
+            }
+            Err(_) => self.lost(&Closed::Vanished),
+        }
+    }
+}
+
+/// What the lock file says now.
+fn read_again(editor: &Editor) -> Option<Editor> {
+    let asked = Asked { lock: Some(editor.lock.clone()), ..Asked::default() };
+    find::editor(&asked).ok()
+}
+
+/// Tells a person at a terminal what is awaited, and for how long.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    progress: Progress,
+    what: String,
+    since: Clock,
+}
+
+impl Waiting {
+    pub(crate) fn new(what: String) -> Self {
+        Self { progress: Progress::new("agent"), what, since: Clock::new() }
+    }
+
+    pub(crate) fn show(&mut self) {
+        let seconds = self.since.now().since(Time::ZERO).as_secs();
+        self.progress.show(&format!("{} … {seconds} s", self.what));
     }
 }
 
@@ -143,7 +314,7 @@ fn safe(text: &impl ToString) -> Failure {
     display_safe(&text.to_string()).into_owned()
 }
 
-fn nobody(editor: &Editor, error: &std::io::Error) -> Failure {
+fn nobody(editor: &Editor, error: &io::Error) -> Failure {
     let (name, port, lock) = (&editor.name, editor.port, editor.lock.display());
     let advice = match editor.dead {
         Some(pid) => format!("its process {pid} does not run: start the editor again, or remove {lock}"),

@@ -1,9 +1,16 @@
-//! What the programs share: messages as lines, their output, and pieces of a command line.
+//! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
+//! their output, progress, and pieces of a command line.
 
+pub mod find;
 mod lines;
+mod loopback;
 mod options;
 mod output;
+mod progress;
+pub mod transcript;
 
 pub use lines::{Fault, LinesIn, LinesOut};
+pub use loopback::connect;
 pub use options::{parse_port, usage_error};
 pub use output::{complain, json_line, say, say_json, write_line};
+pub use progress::Progress;

@@ -6,3 +6,7 @@
 mod options;
 #[path = "../agent/request.rs"]
 mod request;
+#[path = "../agent/script/parse.rs"]
+mod script_parse;
+#[path = "../agent/script/pattern.rs"]
+mod script_pattern;

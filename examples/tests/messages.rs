@@ -12,7 +12,7 @@
 
 mod support;
 
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use serde_json::Value;
 use std::fs;
 use std::net::TcpListener;
@@ -31,7 +31,7 @@ fn publish(place: &Place, port: u16, pid: u32) -> String {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let folders = vec![place.project().to_str().unwrap().into()];
     let file = LockFile::new(pid, folders, "Gone", AuthToken::from_text("t").unwrap());
-    let path = place.lock_dir().join(LockFile::file_name(port));
+    let path = place.lock_dir().join(LockForm::Lock.file_name(port));
     fs::write(&path, file.to_json()).unwrap();
     path.to_str().unwrap().into()
 }
@@ -79,7 +79,7 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
 #[test]
 fn help_says_what_the_exit_status_means() {
     let place = Place::new("help");
-    for program in ["editor", "agent"] {
+    for program in ["editor", "agent", "doctor"] {
         let mut process = place.start(program, &["--help"]);
         assert_eq!(process.end(), (Some(0), String::new()));
         let text = process.rest().join("\n");

@@ -2,6 +2,7 @@
 
 use super::arguments::{Said, arguments};
 use super::dialect::SelectionForm;
+use super::paths::Unencoded;
 use super::tool::MAX_DIAGNOSTICS;
 use super::{Dialect, FileDiagnostics, Position, Range};
 use crate::text::truncate;
@@ -75,8 +76,7 @@ impl Serialize for InDialect<'_, Selection> {
                 match file_url {
                     Some(url) => params.serialize_entry("fileUrl", url)?,
                     None if !is_there => params.serialize_entry("fileUrl", "")?,
-                    // As VS Code has it: nothing is percent-encoded.
-                    None => params.serialize_entry("fileUrl", &format_args!("file://{file_path}"))?,
+                    None => params.serialize_entry("fileUrl", &format_args!("{}", Unencoded(file_path)))?,
                 }
                 params.serialize_entry("selection", &range.map(RangeOut::from))?;
             }
@@ -269,6 +269,12 @@ mod tests {
         assert_eq!(serde_json::to_string(&selection).unwrap(), expected);
         let read: Selection = serde_json::from_str(expected).unwrap();
         assert_eq!(read.range, range);
+    }
+
+    #[test]
+    fn the_url_of_a_selection_on_windows_is_one() {
+        let written = serde_json::to_string(&Selection::new(r"C:\w\a", Range::default(), "")).unwrap();
+        assert!(written.contains(r#""fileUrl":"file:///C:/w/a""#), "{written}");
     }
 
     #[test]

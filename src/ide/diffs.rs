@@ -18,6 +18,8 @@ pub enum DiffEnd {
     ShutDown,
     /// The client cancelled the call; nothing is answered.
     Cancelled,
+    /// The time that the application gave it is over ([`Server::wait`](super::Server::wait)). The call has been answered.
+    Expired,
     /// The connection ended; nothing can be answered.
     Disconnected,
 }
@@ -35,16 +37,6 @@ impl Diffs {
     pub(crate) fn remove(&mut self, call: CallId) -> Option<String> {
         let at = self.0.iter().position(|diff| diff.0 == call)?;
         Some(self.0.remove(at).1)
-    }
-
-    /// The first open diff with this tab, compared byte for byte.
-    pub(crate) fn with_tab(&self, tab_name: &str) -> Option<CallId> {
-        self.0.iter().find(|diff| diff.1 == tab_name).map(|diff| diff.0)
-    }
-
-    /// The first open diff.
-    pub(crate) fn first(&self) -> Option<CallId> {
-        self.0.first().map(|diff| diff.0)
     }
 
     /// All open diffs.

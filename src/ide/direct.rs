@@ -192,7 +192,7 @@ pub enum DirectAnswer {
 }
 
 impl DirectAnswer {
-    /// As JSON, for [`Host::respond_raw`](super::Host::respond_raw).
+    /// As JSON, which need not be an object.
     #[must_use]
     pub fn to_raw(&self) -> Box<RawValue> {
         serde_json::value::to_raw_value(self).unwrap_or_default()

@@ -47,6 +47,8 @@ pub enum Kept {
     Listening,
     /// It is not known whether its port does.
     PerhapsListening,
+    /// Another file has its name by now. Never said by [`is_left_over`], which is told of one.
+    Replaced,
 }
 
 impl fmt::Display for Kept {
@@ -58,6 +60,7 @@ impl fmt::Display for Kept {
             Self::PerhapsAlive => "its process cannot be seen from here and may live",
             Self::Listening => "somebody listens on its port",
             Self::PerhapsListening => "somebody may listen on its port",
+            Self::Replaced => "it was written again meanwhile",
         })
     }
 }

@@ -19,7 +19,7 @@ use super::paths::{is_absolute, is_windows};
 /// [`LocateError`] if a variable that is needed is unset, empty or no absolute path.
 pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<Candidate>, LocateError> {
     let config_dir = environment.claude_config_dir;
-    let home = || absolute("HOME", environment.home.ok_or(LocateError::NoHome)?);
+    let home = || absolute(HOME_VARIABLE, environment.home.ok_or(LocateError::NoHome)?);
     let mut found = Vec::new();
     if let Some(dir) = config_dir {
         let dir = absolute("CLAUDE_CONFIG_DIR", dir)?;
@@ -42,12 +42,16 @@ pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<Candi
     Ok(found)
 }
 
+/// The variable that names the home directory on the system that this was compiled for: `HOME`, on Windows
+/// `USERPROFILE`.
+pub const HOME_VARIABLE: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+
 /// The variables that decide. `None` is a variable that is not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Environment<'a> {
     /// `CLAUDE_CONFIG_DIR`.
     pub claude_config_dir: Option<&'a str>,
-    /// `HOME`, or `USERPROFILE` on Windows.
+    /// [`HOME_VARIABLE`].
     pub home: Option<&'a str>,
     /// `XDG_CONFIG_HOME`; only looked at where [`Extras::xdg`] asks for it.
     pub xdg_config_home: Option<&'a str>,
@@ -123,7 +127,7 @@ impl fmt::Display for LocateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoHome => {
-                f.write_str("HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path")
+                write!(f, "{HOME_VARIABLE} is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path")
             }
             Self::Empty { variable } => {
                 write!(f, "{variable} is set but empty: unset it, or set it to an absolute path")

@@ -17,24 +17,107 @@
 //!
 //! # From lock file to closed socket
 //!
-//! 1. The editor publishes its [`LockFile`]; the agent finds it, asks for a WebSocket with the token in a header, and is
-//!    let in or refused ([`Policy`]).
-//! 2. `initialize`, `notifications/initialized`, `ide_connected {pid}`: [`ServerEvent::Ready`], then
-//!    [`ServerEvent::IdeConnected`]. What is pushed before is lost on the real client (measured), so it waits here.
-//! 3. `tools/list` is answered with what the [`ToolSet`] lists. The model sees only `getDiagnostics` and `executeCode`; the
-//!    client calls `closeAllDiffTabs`, `close_tab` and `set_permission_mode` even where nothing is listed (measured).
-//! 4. The editor says what is selected ([`Server::select`]) and mentioned ([`Server::mention`]); the client lists the tools
-//!    again after each change of them, forgets the selection (measured), and is told it again.
-//! 5. A prompt begins with `closeAllDiffTabs`. An edit comes as [`ToolRequest::OpenDiff`] and waits for a person: the answer
-//!    is a [`DiffOutcome`], and the client writes the file. If the person decides in the terminal, `close_tab` is the only
-//!    sign of it (measured): the machine answers the diff and says [`ServerEvent::DiffClosed`].
-//! 6. After an edit the client asks for the problems ([`ToolRequest::GetDiagnostics`]), which have 400 ms.
-//! 7. The client closes with 1000, or is just gone: every open diff ends, then [`ServerEvent::Closed`].
+//! The protocol is not specified anywhere, so each claim has its evidence behind it. *Measured*: the real client was run
+//! against an editor that did just this (docs/evidence.md in the repository). *Recorded*: it stands in a session of the
+//! real client that the tests replay. *Documented*: its makers say so. *Described*: several independent editors agree,
+//! and nobody here has seen it.
 //!
-//! What goes over the wire in each case stands in docs/conformance.md in the repository, written by the tests.
+//! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`], `<port>.lock`, below
+//!    `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; below `~/.config` it is never found: *measured*). So
+//!    [`locate`] says. A client deletes the file of a process that it takes for dead (*measured*), hence the watchdog in
+//!    `ide-mcp-lockfile`.
+//! 2. **The choice.** The client takes a file with a folder that is its working directory or contains it, and none
+//!    without a folder (*measured*), unless `CLAUDE_CODE_SSE_PORT` names the port (*described*): [`matching`] decides so
+//!    and gives the reason of each refusal, [`launch_env`] sets the variable for a terminal of the editor.
+//! 3. **The request to open.** `GET /` with the sub-protocol `mcp` and the token in a header, never an `Origin`
+//!    (*measured*). [`Policy`] answers 101, or refuses before anything is heard. A client that is refused does not try
+//!    again; one that is let in without `mcp` leaves without a word (*measured*).
+//! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list` (*recorded*):
+//!    [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. What is pushed before is lost (*measured*), so it
+//!    waits here: for `ide_connected`, or 500 ms.
+//! 5. **The tools.** The [`ToolSet`] is listed. The model of the client sees only `getDiagnostics` and `executeCode`, and
+//!    the client calls `closeAllDiffTabs` even where nothing is listed (*measured*), `close_tab` and `set_permission_mode`
+//!    too (*described*): these three are always answered here.
+//! 6. **The selection.** [`Host::select`] as often as it changes, [`Host::mention`] for files: a selection goes into the
+//!    next prompt, unasked (*measured*), so a [`Filter`] stands before it. After each change of the tools the client lists
+//!    them again and forgets the selection (*measured*); it is told it again after every list from then on.
+//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*): the diffs of this client end, and those of no other.
+//! 8. **An edit** comes as [`ToolRequest::OpenDiff`] and waits for a person. The answer is a [`DiffOutcome`], two blocks of
+//!    text; one block is not understood; the client writes the file, with the text of the answer (*measured*). Where the
+//!    person decides in the terminal, the call is never cancelled: `close_tab` is the only sign (*measured*). It is
+//!    answered here, and [`ServerEvent::DiffClosed`] says that the view can go.
+//! 9. **After the edit** come `close_tab`, twice, and [`ToolRequest::GetDiagnostics`] (*measured*), which have 400 ms: the
+//!    client waits 500, and on other calls without end (*described*), so each has a deadline.
+//! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff ends, then comes
+//!     [`ServerEvent::Closed`]. An editor that comes back on its port with its token has its client back within some 12 s
+//!     (*measured*); [`Reconnect`] does so for an agent.
 //!
-//! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there. What the real
-//! client does was measured (docs/evidence.md in the repository); where this module does something odd, that is why.
+//! What goes over the wire in each case stands in docs/conformance.md in the repository, written by the tests. The same
+//! way without a socket, both sides in one program:
+//!
+//! ```
+//! use ide_mcp::ide::matching::{Listed, Place, choose};
+//! use ide_mcp::ide::{
+//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Policy, Server,
+//!     ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+//! };
+//! use ide_mcp::{Machine, Time, Wire, mcp::Implementation, rpc::SessionId};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let random = ide_mcp::testing::Random::new(1);
+//! const PORT: u16 = 41111; // that the editor listens on
+//! let (now, token) = (Time::ZERO, AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?);
+//! let published = LockFile::new(4711, vec!["/w".into()], "Editor", token.clone()).to_json();
+//! let config = ServerConfig::new(
+//!     Implementation::new("editor", "1.0"),
+//!     Policy::new(PORT, token),
+//!     ToolSet::new().handle(Tool::OpenDiff),
+//! );
+//! let mut editor = Server::new(config, SessionId::new(1), now); // for a connection that it accepted
+//!
+//! let file = LockFile::parse(&published)?;
+//! let listed = Listed { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
+//! let matching = choose(&[listed], &Place { cwd: "/w/src", canonical: None, port: None });
+//! assert_eq!(matching.only().map(|file| file.port), Some(PORT));
+//! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
+//! let mut agent = Client::new(config, random, SessionId::new(2), now)?;
+//!
+//! let (mut verdict, mut ends) = (None, 0);
+//! while ends < 2 {
+//!     editor.feed(now, agent.outgoing());
+//!     agent.sent(usize::MAX);
+//!     while let Some(event) = editor.poll_event() {
+//!         match event {
+//!             // A person looks at it, and changes it.
+//!             ServerEvent::Call { call, request: ToolRequest::OpenDiff(_) } => {
+//!                 editor.decide(call, &DiffOutcome::Saved { contents: "edited".into() })?;
+//!             }
+//!             ServerEvent::Closed(_) => ends += 1,
+//!             _ => {}
+//!         }
+//!     }
+//!     agent.feed(now, editor.outgoing());
+//!     editor.sent(usize::MAX);
+//!     while let Some(event) = agent.poll_event() {
+//!         match event {
+//!             ClientEvent::Ready(_) => {
+//!                 agent.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a.txt", "proposed", "a.txt")))?;
+//!             }
+//!             ClientEvent::Outcome { outcome, .. } => {
+//!                 verdict = Some(format!("{outcome:?}"));
+//!                 agent.close();
+//!             }
+//!             ClientEvent::Closed(_) => ends += 1,
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! assert!(verdict.is_some_and(|said| said.contains("FILE_SAVED") && said.contains("edited")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there.
 
 mod arguments;
 mod client;
@@ -43,11 +126,9 @@ mod dialect;
 mod diffs;
 mod direct;
 mod display;
-mod event;
 mod host;
 mod leftover;
 mod lock_file;
-mod lock_form;
 mod policy;
 mod position;
 mod reconnect;
@@ -68,15 +149,13 @@ pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
-pub use event::ServerEvent;
 pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected};
 pub use leftover::{Kept, is_left_over};
-pub use lock_file::{LockFile, LockFileError, Transport};
-pub use lock_form::LockForm;
+pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy};
 pub use position::{Position, Range};
 pub use reconnect::{Backoff, GivenUp, Reconnect};
-pub use server::{Server, ServerConfig};
+pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
 pub use tool::{
     Answer, CheckDocumentDirty, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition,

@@ -114,7 +114,8 @@ impl Reconnect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GivenUp {
-    /// This side closed.
+    /// This side closed: because it was told to, or since no session could be opened, which
+    /// [`Failed`](super::ClientEvent::Failed) or [`SubprotocolMissing`](super::ClientEvent::SubprotocolMissing) said.
     Closed,
     /// The editor does not let us in, and would not the next time: the token, the host or the path is another. Look at
     /// the lock files again.

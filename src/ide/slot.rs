@@ -8,7 +8,9 @@
 //! ```
 //!
 //! Measured: what is sent before `initialized` is lost, and `tools/list_changed` makes the client forget the
-//! selection, so that it has to be sent again once the tools have been listed.
+//! selection, so that it has to be sent again once the tools have been listed. Which of its lists is the answer to that
+//! cannot be known, for one may have been under way and another may take longer than a second: so from then on the
+//! selection is sent after every list. The same again does no harm.
 
 use super::Selection;
 use crate::Time;
@@ -26,6 +28,8 @@ pub(crate) struct Slot {
     latest: Option<Arc<Selection>>,
     /// The latest has not been sent since the client last could have forgotten it.
     owed: bool,
+    /// The client was told of a change of the tools.
+    relists: bool,
     state: State,
 }
 
@@ -39,7 +43,7 @@ enum State {
 
 impl Slot {
     pub(crate) const fn new() -> Self {
-        Self { latest: None, owed: false, state: State::Deaf { connected: false } }
+        Self { latest: None, owed: false, relists: false, state: State::Deaf { connected: false } }
     }
 
     pub(crate) fn set(&mut self, selection: Arc<Selection>) {
@@ -66,13 +70,15 @@ impl Slot {
         // One that is not initialized is not told of the change.
         if !matches!(self.state, State::Deaf { .. }) {
             self.state = State::Relisting { until: now.after(RELIST) };
+            self.relists = true;
             self.owed = self.latest.is_some();
         }
     }
 
     pub(crate) fn tools_listed(&mut self) {
-        if matches!(self.state, State::Relisting { .. }) {
+        if self.relists {
             self.state = State::Hearing;
+            self.owed = self.latest.is_some();
         }
     }
 
@@ -168,6 +174,16 @@ mod tests {
                 slot.tools_listed()
             }
             assert!(slot.due().is_some());
+            // A list that was under way may have come first, or the one that is meant comes late.
+            slot.sent();
+            slot.tools_listed();
+            assert!(slot.due().is_some());
         }
+        let mut slot = slot();
+        slot.initialized(at(0));
+        slot.ide_connected();
+        slot.sent();
+        slot.tools_listed();
+        assert!(slot.due().is_none(), "who was told of no change forgets nothing");
     }
 }

@@ -1,7 +1,7 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
 use super::{Dialect, OtherTool, Tool, ToolRequest};
-use crate::mcp::{Patience, ToolSpec, Tools};
+use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::{ErrorObject, code};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use core::time::Duration;
@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 /// The tools of an editor: those it handles, and its own; and the dialect in which it speaks of them.
 ///
-/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not, since the client calls
-/// them unasked (measured). A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
+/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not: the real client calls
+/// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Tool, ToolSet};
@@ -66,7 +66,8 @@ impl ToolSet {
 
     /// Offers a tool of the application's own, whose calls come as [`ToolRequest::Other`]. `schema` is the JSON
     /// Schema of its arguments. It may have the name of a tool of the protocol, except those that
-    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever.
+    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever. What was listed under its
+    /// name before is not listed any more.
     ///
     /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
     #[must_use]
@@ -77,8 +78,13 @@ impl ToolSet {
         schema: impl Into<Cow<'static, str>>,
     ) -> Self {
         let name = name.into();
-        self.own.push(name.clone());
-        self.specs.push(ToolSpec::new(name, description, schema));
+        let spec = ToolSpec::new(name.clone(), description, schema);
+        // A client is to find each name once.
+        match self.specs.iter_mut().find(|listed| listed.name == name) {
+            Some(listed) => *listed = spec,
+            None => self.specs.push(spec),
+        }
+        self.own.push(name);
         self
     }
 
@@ -149,17 +155,19 @@ impl Tools for SharedTools {
         Ok(ToolRequest::Other(OtherTool::new(name, arguments)))
     }
 
-    fn patience(&self, call: &ToolRequest) -> Patience {
+    fn timeout(&self, call: &ToolRequest) -> Timeout {
         match call.tool() {
             // What waits for a person.
-            Some(Tool::OpenDiff | Tool::ExecuteCode) => Patience::Unlimited,
-            Some(Tool::GetDiagnostics) => {
-                let flat = self.0.dialect.rules().snake_case;
-                let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
-                Patience::After { span: DIAGNOSTICS, result: Some(none) }
-            }
-            Some(_) | None => Patience::Default,
+            Some(Tool::OpenDiff | Tool::ExecuteCode) => Timeout::Never,
+            Some(Tool::GetDiagnostics) => Timeout::After(DIAGNOSTICS),
+            Some(_) | None => Timeout::Default,
         }
+    }
+
+    fn result_when_late(&self, call: &ToolRequest) -> Option<&'static str> {
+        let flat = self.0.dialect.rules().snake_case;
+        let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
+        (call.tool() == Some(Tool::GetDiagnostics)).then_some(none)
     }
 }
 
@@ -181,8 +189,7 @@ mod tests {
         use crate::ide::{Answer, Diagnostics, GetDiagnostics};
         for dialect in Dialect::ALL {
             let call = ToolRequest::GetDiagnostics(GetDiagnostics::new(None));
-            let patience = shared(ToolSet::speaking(dialect)).patience(&call);
-            let Patience::After { result: Some(result), .. } = patience else { panic!("{patience:?}") };
+            let result = shared(ToolSet::speaking(dialect)).result_when_late(&call).unwrap();
             assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
         }
     }
@@ -211,6 +218,13 @@ mod tests {
     fn nothing_is_listed_twice() {
         let tools = ToolSet::new().handle(Tool::CloseTab).handle(Tool::OpenDiff).handle(Tool::OpenDiff);
         assert!(tools.names().eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
+        let tools = ToolSet::new().handle(Tool::GetDiagnostics).own("x", "1", "{}").own("x", "2", "{}").own(
+            "getDiagnostics",
+            "ours",
+            "{}",
+        );
+        assert!(tools.names().eq(["getDiagnostics", "x"]), "{tools:?}");
+        assert!(tools.specs.iter().map(|spec| &*spec.description).eq(["ours", "2"]), "the last counts");
     }
 
     #[test]

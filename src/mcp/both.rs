@@ -42,19 +42,19 @@ macro_rules! both_roles {
             self.session.deadline()
         }
 
-        /// Answers a call with its result, an object. One that cannot be written as JSON is answered as an error with
-        /// -32603.
+        /// Answers a call with a result of any shape that is written as an object, as all results of MCP are.
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. Nothing is sent.
-        pub fn respond<R: Serialize + ?Sized>(
+        /// If the call is not open: how it ended; or if the result cannot be written as JSON or is no object, in which
+        /// case the call is still open. Nothing is sent.
+        pub fn respond_with<R: Serialize + ?Sized>(
             &mut self,
             call: CallId,
             result: &R,
             out: &mut impl Outbox,
-        ) -> Result<(), Gone> {
-            self.session.respond(call, result, out)
+        ) -> Result<(), RespondError> {
+            self.session.incoming.respond_with(call, result, out)
         }
 
         /// Answers a call with a JSON-RPC error. A tool that failed answers a result with `isError`, see
@@ -87,9 +87,15 @@ macro_rules! both_roles {
             self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
         }
 
-        /// Says how far an open call has come, and starts the clock of its deadline again, up to the longest that a
-        /// call may wait. True if the peer is told; false if it did not ask to be, if there is no room, or if the
-        /// number is not greater than the last one, in which case nothing happens at all.
+        /// Says how far an open call has come. The number must be greater than the last one, and finite; otherwise
+        /// nothing happens at all.
+        ///
+        /// The clock of its deadline starts again at the latest time seen, as far as its
+        /// [`Timeout`](crate::mcp::Timeout) permits: under `Default` up to the longest that a call may wait, under
+        /// `After` not at all. That is so whether or not the peer is told.
+        ///
+        /// True if the peer is told. False if it did not ask to be, or there is no room, in which case this is not made
+        /// up for later; and where nothing happens.
         ///
         /// # Errors
         ///
@@ -103,7 +109,8 @@ macro_rules! both_roles {
             self.session.progress(call, said, out)
         }
 
-        /// Lets an open call wait this long from now on, whatever was said before.
+        /// Lets an open call wait this long, counted from the latest time seen, in place of what was said before. What
+        /// it is answered with at the end stays what it was.
         ///
         /// # Errors
         ///
@@ -117,23 +124,26 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the session is not ready, before which the peer loses what it is told, or if there is no room, or the
-        /// parameters cannot be written.
+        /// [`Closed`](SendError::Closed) once the session was closed; [`NotReady`](SendError::NotReady) before it is
+        /// ready, when the peer would lose what it is told, and once it was drained; [`Full`](SendError::Full) if there
+        /// is no room; [`Unserializable`](SendError::Unserializable) if the parameters cannot be written as an object.
         pub fn notify<P: Serialize + ?Sized>(
             &mut self,
             method: &str,
             params: Option<&P>,
             out: &mut impl Outbox,
         ) -> Result<(), SendError> {
-            self.session.notify(method, params, false, out)
+            self.session.may_speak(false)?;
+            self.session.notify(method, params, out)
         }
 
         /// Asks the peer something; `params` are an object. Exactly one [`Outcome`](crate::mcp::Outcome) event follows.
         ///
         /// # Errors
         ///
-        /// If the session is not ready (but `ping` may be sent while it is being opened), if there is no room, too many
-        /// requests wait, or the parameters cannot be written.
+        /// As [`notify`](Self::notify), but `ping` may be sent while the session is being opened: by a server from the
+        /// beginning, by a client once it has started. And [`TooManyInFlight`](SendError::TooManyInFlight) if as many
+        /// requests wait as may.
         pub fn request<P: Serialize + ?Sized>(
             &mut self,
             method: &str,
@@ -150,19 +160,21 @@ macro_rules! both_roles {
             self.session.cancel(request, reason, out)
         }
 
-        /// Takes no more requests of the peer, and sends none; what is open may still be answered, on both sides. The
-        /// peer is not told.
+        /// Takes no more requests of the peer but `ping`, and sends none but the pings of the
+        /// [`Keepalive`](crate::mcp::Keepalive); what is open may still be answered, on both sides. The peer is not told.
+        /// Nothing happens to a session that was closed.
         pub fn drain(&mut self) {
             self.session.drain();
         }
 
-        /// Takes no more requests and answers those that are open as failed, with this text. Each ends with an event.
+        /// As [`drain`](Self::drain), and answers the calls that are open as failed, with this text. Each ends with an
+        /// event.
         pub fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
             self.session.shut_down(text, out);
         }
 
         /// Ends the session: every open call and every request of ours ends with an event, and nothing is taken or
-        /// sent any more.
+        /// sent any more, not even an answer. What was not polled yet still comes out of `poll_event`.
         pub fn close(&mut self) {
             inbound::close(self);
         }

@@ -34,6 +34,7 @@ impl<'a> Content<'a> {
 }
 
 impl Serialize for Content<'_> {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => {
@@ -109,6 +110,7 @@ impl<'a> ToolResult<'a> {
 }
 
 impl Serialize for ToolResult<'_> {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = if self.is_error { 2 } else { 1 };
         let mut result = serializer.serialize_struct("ToolResult", members)?;

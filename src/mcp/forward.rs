@@ -14,8 +14,10 @@ pub enum Forward {
     Nothing,
     /// These methods, be they modelled or not: `tools/list` too, if it stands here.
     Methods(Vec<Cow<'static, str>>),
-    /// All that are not modelled, with the lists of resources and prompts. For a bridge.
+    /// All that are not modelled, with the lists of resources and prompts. For an application that serves them itself.
     Everything,
+    /// All, the modelled ones too. For a bridge: the tools are those of somebody else, and so is their list.
+    All,
 }
 
 impl Forward {
@@ -25,6 +27,7 @@ impl Forward {
             Self::Nothing => false,
             Self::Methods(methods) => methods.iter().any(|name| name == method),
             Self::Everything => !modelled,
+            Self::All => true,
         }
     }
 }

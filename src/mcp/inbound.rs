@@ -6,7 +6,7 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use serde_json::value::RawValue;
 
 use super::{
-    Outcome, ProtocolVersion,
+    Outcome, ProtocolVersion, Violation,
     batch::{self, Gather},
     incoming::{answer, not_found, refuse, refuse_duplicate},
     outgoing::Purpose,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Outbox,
-    rpc::{Answer, Id, Message, RequestId, Violation, classify, code, write},
+    rpc::{Answer, Id, Message, RequestId, classify, code, write},
 };
 
 /// What is a request by its name, in any version. Without an id it is neither executed nor passed on.
@@ -93,8 +93,10 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
     let mut gather = Gather::new(out);
     for element in elements {
         let message = classify(element.get(), &role.session().limits);
-        // A response may lead to a request, which is not for an array of answers.
-        if matches!(message, Message::Response { .. }) {
+        if matches!(message, Message::Batch(_)) {
+            role.session().tolerate(Violation::NestedBatch);
+        } else if matches!(message, Message::Response { .. }) {
+            // It may lead to a request, which is not for an array of answers.
             take(role, message, gather.direct());
         } else {
             take(role, message, &mut gather);

@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Patience, Progress, ProtocolVersion, Timeout, ToolResult, outgoing::send, progress::ProgressOut,
+    Progress, ProtocolVersion, Timeout, ToolResult, outgoing::send, progress::ProgressOut, timeout::Wait,
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, Calls, Gone, Id, Limits, SessionId, code, write},
+    rpc::{CallId, Calls, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
 };
 
 /// How a call ended without an answer of the application.
@@ -53,17 +53,11 @@ struct Call {
     /// A tool fails with a result, everything else with an error.
     is_tool: bool,
     wait: Option<Wait>,
+    /// The result when it is over, as JSON.
+    when_late: Option<&'static str>,
     /// By which the peer wants to hear of progress.
     token: Option<Id>,
     reached: f64,
-}
-
-/// For how long a call waits, and what it is answered with then.
-#[derive(Clone, Copy, Debug)]
-struct Wait {
-    span: Duration,
-    latest: Time,
-    result: Option<&'static str>,
 }
 
 impl Incoming {
@@ -91,23 +85,18 @@ impl Incoming {
         self.calls.is_in_flight(id)
     }
 
-    /// Takes a call of a tool, or answers that there are too many.
+    /// Takes a call of a tool, or answers that there are too many. `when_late` is the result if the application has
+    /// none in time.
     pub(super) fn open_tool(
         &mut self,
         now: Time,
         id: Id,
-        patience: Patience,
+        (timeout, when_late): (Timeout, Option<&'static str>),
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
-        let wait = match patience {
-            Patience::Default => Some(self.usual(now)),
-            Patience::Unlimited => None,
-            Patience::After { span, result } => {
-                Some(Wait { span, latest: now.after(span.max(self.waits.longest)), result })
-            }
-        };
-        self.open(now, id, Call { is_tool: true, wait, token, reached: f64::NEG_INFINITY }, out)
+        let wait = timeout.begin(now, self.usual(now));
+        self.open(now, id, Call { is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY }, out)
     }
 
     /// Takes any other request, or answers that there are too many.
@@ -119,12 +108,12 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let wait = Some(self.usual(now));
-        self.open(now, id, Call { is_tool: false, wait, token, reached: f64::NEG_INFINITY }, out)
+        let call = Call { is_tool: false, wait, when_late: None, token, reached: f64::NEG_INFINITY };
+        self.open(now, id, call, out)
     }
 
     fn usual(&self, now: Time) -> Wait {
-        let span = self.waits.usual;
-        Wait { span, latest: now.after(span.max(self.waits.longest)), result: None }
+        Wait::new(now, self.waits.usual, self.waits.usual.max(self.waits.longest))
     }
 
     fn open(&mut self, now: Time, id: Id, call: Call, out: &mut impl Outbox) -> Option<CallId> {
@@ -132,19 +121,46 @@ impl Incoming {
             refuse_busy(&id, out);
             return None;
         }
-        let deadline = call.wait.map(|wait| now.after(wait.span));
+        let deadline = call.wait.and_then(|wait| wait.deadline(now));
         // It is neither full nor, as was seen before anything else was, is the id in flight.
         self.calls.open(id, deadline, call).ok()
     }
 
-    pub(super) fn respond<R: Serialize + ?Sized>(
+    /// Answers with the result of a tool, which is always an object.
+    pub(super) fn respond(
         &mut self,
         call: CallId,
-        result: &R,
+        result: &ToolResult<'_>,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
         let (id, _) = self.calls.finish(call)?;
         answer(&id, result, out);
+        Ok(())
+    }
+
+    /// Answers with whatever is an object; with anything else the call stays open.
+    pub(super) fn respond_with<R: Serialize + ?Sized>(
+        &mut self,
+        call: CallId,
+        result: &R,
+        out: &mut impl Outbox,
+    ) -> Result<(), RespondError> {
+        let id = self.calls.id(call)?;
+        send(out, |buf| write::result(buf, id, result)).map_err(|_| RespondError::Unserializable)?;
+        self.calls.finish(call)?;
+        Ok(())
+    }
+
+    /// Answers with any value, as methods do that are not of MCP.
+    #[cfg(feature = "ide")]
+    pub(super) fn respond_with_any(
+        &mut self,
+        call: CallId,
+        result: &RawValue,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        let (id, _) = self.calls.finish(call)?;
+        out.message(|buf| write::any_result(buf, &id, result));
         Ok(())
     }
 
@@ -183,26 +199,16 @@ impl Incoming {
         };
         open.reached = said.progress;
         if let Some(wait) = open.wait {
-            self.calls.set_deadline(call, Some(now.after(wait.span).min(wait.latest)));
+            self.calls.set_deadline(call, wait.deadline(now));
         }
         Ok(told)
     }
 
     /// Gives a call another time to wait, counted from now.
     pub(super) fn wait(&mut self, now: Time, call: CallId, timeout: Timeout) -> Result<(), Gone> {
-        let usual = self.usual(now);
-        let open = self.calls.get_mut(call)?;
-        let result = open.wait.and_then(|wait| wait.result);
-        open.wait = match timeout {
-            Timeout::Never => None,
-            Timeout::Default => Some(Wait { result, ..usual }),
-            Timeout::After(span) => Some(Wait { span, latest: now.after(span), result }),
-            Timeout::Progress { idle, total } => {
-                Some(Wait { span: idle.min(total), latest: now.after(total), result })
-            }
-        };
-        let deadline = open.wait.map(|wait| now.after(wait.span));
-        self.calls.set_deadline(call, deadline);
+        let wait = timeout.begin(now, self.usual(now));
+        self.calls.get_mut(call)?.wait = wait;
+        self.calls.set_deadline(call, wait.and_then(|wait| wait.deadline(now)));
         Ok(())
     }
 
@@ -214,12 +220,12 @@ impl Incoming {
     /// Answers one call that is due.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<CallId> {
         let (call, id, open) = self.calls.expire(now)?;
-        let said = open.wait.and_then(|wait| serde_json::from_str::<&RawValue>(wait.result?).ok());
-        match said {
+        let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
+        match result.filter(|result| is_object(result)) {
             Some(result) => answer(&id, result, out),
             None => {
-                let span = open.wait.map_or(Duration::MAX, |wait| wait.span);
-                give_up(&id, open.is_tool, &format!("no answer to this call within {span:?}"), out);
+                let idle = open.wait.map_or(Duration::MAX, |wait| wait.idle);
+                give_up(&id, open.is_tool, &format!("no answer to this call within {idle:?}"), out);
             }
         }
         Some(call)
@@ -248,8 +254,10 @@ fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) {
     }
 }
 
+/// Answers with what is known to be an object.
 pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
-    out.message(|buf| write::result(buf, id, result));
+    let sent = send(out, |buf| write::result(buf, id, result));
+    debug_assert!(sent.is_ok(), "a result of our own is an object");
 }
 
 pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {

@@ -1,10 +1,10 @@
 //! Whether the peer is still there, asked with JSON-RPC pings where the transport has none of its own.
 //!
 //! ```text
-//!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered──▶ Idle
-//!                          ▲                        │ patience over
-//!                          └──ping again ── much later than due (a laptop slept)
-//!                                                   └── else: the peer is reported as unresponsive, once; Off
+//!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered, or any message──▶ Idle
+//!                         │  ▲                     │ patience over
+//!                         └──┘ no room: later      ├── much later than due (a laptop slept): another ping, Waiting
+//!                                                  └── else: the peer is reported as unresponsive, once; Off
 //! ```
 
 use core::time::Duration;
@@ -13,6 +13,13 @@ use crate::{Time, rpc::RequestId};
 
 /// Pings a peer that is silent. Off unless configured: over WebSocket its own pings serve the same and are invisible
 /// to MCP.
+///
+/// At most one ping is in flight. It does not count against [`Limits::requests`](crate::rpc::Limits::requests), so that
+/// an application which asks a lot does not lose sight of its peer.
+///
+/// None is sent while the [`Outbox`](crate::Outbox) is full: it would lie behind what the peer does not read, and say
+/// nothing of it. A peer that does not read is for whoever owns the transport to end; over WebSocket
+/// [`Limits::stalled`](crate::ws::Limits::stalled) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keepalive {
@@ -31,6 +38,9 @@ impl Default for Keepalive {
     }
 }
 
+/// How long it is at least from one attempt to send a ping to the next.
+const LEAST: Duration = Duration::from_millis(1);
+
 /// The pings of one session.
 #[derive(Debug)]
 pub(super) struct Pulse {
@@ -41,25 +51,17 @@ pub(super) struct Pulse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Off,
-    Idle {
-        due: Time,
-        /// A ping whose answer did not come, but something else did.
-        unanswered: Option<RequestId>,
-    },
-    Waiting {
-        ping: RequestId,
-        sent: Time,
-        until: Time,
-    },
+    Idle { due: Time },
+    Waiting { ping: RequestId, sent: Time, until: Time },
 }
 
 /// What the time demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beat {
-    /// Send a ping; forget the one that waits.
-    Ping { instead_of: Option<RequestId> },
-    /// The peer did not answer this one.
-    GiveUp(RequestId),
+    /// Send a ping, in place of one that waits.
+    Ping,
+    /// The peer did not answer.
+    GiveUp,
 }
 
 impl Pulse {
@@ -69,7 +71,7 @@ impl Pulse {
 
     pub(super) fn start(&mut self, now: Time) {
         if let Some(keepalive) = self.keepalive {
-            self.rest_until(now.after(keepalive.every), None);
+            self.rest_until(now.after(keepalive.every));
         }
     }
 
@@ -77,67 +79,61 @@ impl Pulse {
         self.state = State::Off;
     }
 
-    pub(super) const fn deadline(&self) -> Option<Time> {
+    pub(super) fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Off => None,
-            State::Idle { due, .. } => Some(due),
-            State::Waiting { until, .. } => Some(until),
+            State::Idle { due } => due.if_ever(),
+            State::Waiting { until, .. } => until.if_ever(),
         }
     }
 
     /// A message came, whatever it is.
     pub(super) fn heard(&mut self, now: Time) {
-        let Some(keepalive) = self.keepalive.filter(|keepalive| keepalive.any_message) else { return };
-        let unanswered = match self.state {
-            State::Off => return,
-            State::Idle { unanswered, .. } => unanswered,
-            State::Waiting { ping, .. } => Some(ping),
-        };
-        self.rest_until(now.after(keepalive.every), unanswered);
+        match self.keepalive {
+            Some(keepalive) if keepalive.any_message && self.state != State::Off => {
+                self.rest_until(now.after(keepalive.every));
+            }
+            _ => {}
+        }
     }
 
-    /// The ping was answered, by whatever.
+    /// A ping was answered, by whatever. Only the answer to the one that is waited for says something.
     pub(super) fn answered(&mut self, ping: RequestId, now: Time) {
-        let Some(keepalive) = self.keepalive else { return };
-        match self.state {
-            State::Waiting { ping: waiting, sent, .. } if waiting == ping => {
-                self.rest_until(now.max(sent.after(keepalive.every)), None);
+        match (self.keepalive, self.state) {
+            (Some(keepalive), State::Waiting { ping: waiting, sent, .. }) if waiting == ping => {
+                self.rest_until(now.max(sent.after(keepalive.every)));
             }
-            State::Idle { due, unanswered } if unanswered == Some(ping) => self.rest_until(due, None),
-            State::Off | State::Idle { .. } | State::Waiting { .. } => {}
+            _ => {}
         }
     }
 
     pub(super) fn due(&self, now: Time) -> Option<Beat> {
         let keepalive = self.keepalive?;
-        match self.state {
-            State::Idle { due, unanswered } if due <= now => Some(Beat::Ping { instead_of: unanswered }),
-            State::Waiting { ping, until, .. } if until <= now => {
-                Some(if now.since(until) > keepalive.every {
-                    // So late that it was this side that was away.
-                    Beat::Ping { instead_of: Some(ping) }
-                } else {
-                    Beat::GiveUp(ping)
-                })
-            }
-            State::Off | State::Idle { .. } | State::Waiting { .. } => None,
+        let due = self.deadline().filter(|due| *due <= now)?;
+        Some(match self.state {
+            // So late that it was this side that was away.
+            State::Waiting { .. } if now.since(due) > keepalive.every => Beat::Ping,
+            State::Waiting { .. } => Beat::GiveUp,
+            State::Idle { .. } | State::Off => Beat::Ping,
+        })
+    }
+
+    /// A ping was sent.
+    pub(super) fn pinged(&mut self, ping: RequestId, now: Time) {
+        if let Some(keepalive) = self.keepalive {
+            self.state = State::Waiting { ping, sent: now, until: now.after(keepalive.patience) };
         }
     }
 
-    /// A ping was sent, or could not be for want of room, in which case it is tried again later.
-    pub(super) fn pinged(&mut self, ping: Option<RequestId>, now: Time) {
-        let Some(keepalive) = self.keepalive else { return };
-        match ping {
-            Some(ping) => {
-                self.state = State::Waiting { ping, sent: now, until: now.after(keepalive.patience) }
-            }
-            None if now.after(keepalive.every) > now => self.rest_until(now.after(keepalive.every), None),
-            // At the end of time, or with no time between pings, it would be tried for ever.
-            None => self.state = State::Off,
+    /// A ping could not be sent for want of room.
+    pub(super) fn put_off(&mut self, now: Time) {
+        if let Some(keepalive) = self.keepalive {
+            // With no time at all between two attempts, they would never end.
+            self.rest_until(now.after(keepalive.every.max(LEAST)));
         }
     }
 
-    const fn rest_until(&mut self, due: Time, unanswered: Option<RequestId>) {
-        self.state = State::Idle { due, unanswered };
+    const fn rest_until(&mut self, due: Time) {
+        self.state = State::Idle { due };
     }
 }

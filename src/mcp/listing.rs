@@ -9,8 +9,8 @@ use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::{Timeout, progress::Members};
-use crate::rpc::{RequestId, is_object};
+use super::Timeout;
+use crate::rpc::{RequestId, each_member, text_of};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,15 +100,16 @@ impl Listing {
 
     /// Adds a page.
     pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
-        let Some(members) = Members::read(&page).filter(|_| is_object(&page)) else {
-            return Turn::Unreadable;
-        };
-        let items = members.get(self.list.member()).map(RawValue::get);
-        let Some(items) = items.and_then(|items| items.strip_prefix('[')?.strip_suffix(']')).map(str::trim)
-        else {
-            return Turn::Unreadable;
-        };
-        let next = members.get("nextCursor").filter(|cursor| cursor.get() != "null");
+        let (mut items, mut next) = (None, None);
+        let all = each_member(&page, |name, value| match text_of(name).as_deref() {
+            Some("nextCursor") if next.is_none() => next = Some(value),
+            Some(name) if name == self.list.member() && items.is_none() => items = Some(value.get()),
+            Some(_) | None => {}
+        });
+        let items =
+            items.filter(|_| all.is_some()).and_then(|items| items.strip_prefix('[')?.strip_suffix(']'));
+        let Some(items) = items.map(str::trim) else { return Turn::Unreadable };
+        let next = next.filter(|cursor| cursor.get() != "null");
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
@@ -234,6 +235,7 @@ mod tests {
                 r#"{"prompts":[]}"#,
             ),
             ("one byte longer", &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#], "Endless"),
+            ("a name with an escape", &[r#"{"pr\u006fmpts":[1]}"#], r#"{"pr\u006fmpts":[1]}"#),
             ("no object", &["[]"], "Unreadable"),
             ("null", &["null"], "Unreadable"),
             ("no items", &[r#"{"tools":[]}"#], "Unreadable"),
@@ -243,5 +245,18 @@ mod tests {
         for (name, pages, want) in CASES {
             assert_eq!(gather(pages), *want, "{name}");
         }
+    }
+
+    /// What a page says beside its items and its cursor is looked over, not gathered.
+    #[test]
+    fn a_page_costs_what_it_says_and_no_more() {
+        let others = "\"x\":0,".repeat(1_000_000);
+        let text = format!(r#"{{{others}"prompts":[1],"nextCursor":"a"}}"#);
+        let page = RawValue::from_string(text).unwrap();
+        let listing = Listing::new(List::Prompts, Timeout::Default);
+        let measured = allocation_counter::measure(|| {
+            assert!(matches!(listing.add(page, LIMITS), Turn::Next(_)));
+        });
+        assert!(measured.bytes_max < 1024, "{} bytes", measured.bytes_max);
     }
 }

@@ -29,7 +29,7 @@
 //! | --- | --- |
 //! | say what came, or that time passed | `receive`, `tick` |
 //! | find out what happened | `poll_event`, until it returns `None` |
-//! | answer a call | `respond`, `fail`; meanwhile `progress`, `wait` |
+//! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `wait` |
 //! | speak first | `notify`, `request`, `cancel` |
 //! | know when to come back | `deadline` |
 //! | end it | `drain`, `shut_down`, `close` |
@@ -53,6 +53,7 @@ mod session;
 mod timeout;
 mod tools;
 mod version;
+mod violation;
 
 pub use client::{Client, ClientConfig, ClientEvent, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
@@ -66,5 +67,6 @@ pub use outgoing::Outcome;
 pub use progress::Progress;
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use timeout::Timeout;
-pub use tools::{Patience, RawCall, RawTools, ToolSpec, Tools};
+pub use tools::{RawCall, RawTools, ToolSpec, Tools};
 pub use version::ProtocolVersion;
+pub use violation::Violation;

@@ -8,16 +8,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Progress, Timeout,
+    Progress, Timeout, Violation,
     listing::Listing,
     params::CancelledOut,
     progress::{ProgressIn, with_token},
+    timeout::Wait,
 };
 use crate::{
     Outbox, Time,
-    rpc::{
-        ErrorObject, Id, Limits, RequestId, Requests, SendError, SessionId, Violation, requests::Match, write,
-    },
+    rpc::{ErrorObject, Id, Limits, RequestId, Requests, SendError, SessionId, requests::Match, write},
     text::truncate,
 };
 
@@ -35,7 +34,8 @@ pub enum Outcome {
     Cancelled,
     /// The peer answered something that is neither a result nor an error, or a list that cannot be read or has no end.
     Malformed,
-    /// The session ended first.
+    /// The session was closed first, and the peer was not told. Of a list in pages also: the session was drained before
+    /// the last page was asked for.
     Closed,
 }
 
@@ -56,6 +56,10 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     requests: Requests<Asked>,
+    /// How many may wait, beside the ping.
+    limit: usize,
+    /// The latest ping of the session's own. There is never a second one in flight.
+    ping: Option<RequestId>,
     timeout: Duration,
     reason: usize,
 }
@@ -69,14 +73,19 @@ struct Asked {
 /// How a request whose progress is reported goes on.
 #[derive(Debug)]
 struct Pace {
-    idle: Duration,
-    latest: Time,
+    wait: Wait,
     reached: f64,
 }
 
 impl Outgoing {
     pub(super) const fn new(session: SessionId, limits: &Limits, timeout: Duration) -> Self {
-        Self { requests: Requests::new(session, limits.requests), timeout, reason: limits.reason }
+        Self {
+            requests: Requests::new(session),
+            limit: limits.requests,
+            ping: None,
+            timeout,
+            reason: limits.reason,
+        }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -87,7 +96,7 @@ impl Outgoing {
         self.requests.len()
     }
 
-    /// Sends a request. Whether there is room for it is for the caller to know.
+    /// Sends a request. Whether there is room for it in the outbox is for the caller to know.
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
         now: Time,
@@ -96,19 +105,49 @@ impl Outgoing {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, SendError> {
-        let id = self.requests.next_id().ok_or(SendError::TooManyInFlight)?;
-        let pace = match timeout {
-            Timeout::Progress { idle, total } => {
+        if self.is_full() {
+            return Err(SendError::TooManyInFlight);
+        }
+        let id = self.requests.next_id();
+        let wait = timeout.begin(now, Wait::new(now, self.timeout, self.timeout));
+        let pace = match (timeout, wait) {
+            (Timeout::Progress { .. }, Some(wait)) => {
                 let params = with_token(params, id).ok_or(SendError::Unserializable)?;
                 send(out, |buf| write::request(buf, id, method, Some(&params)))?;
-                Some(Pace { idle, latest: now.after(total), reached: f64::NEG_INFINITY })
+                Some(Pace { wait, reached: f64::NEG_INFINITY })
             }
-            Timeout::Default | Timeout::Never | Timeout::After(_) => {
+            _ => {
                 send(out, |buf| write::request(buf, id, method, params))?;
                 None
             }
         };
-        Ok(self.requests.open(timeout.deadline(now, self.timeout), Asked { purpose, pace }))
+        let deadline = wait.and_then(|wait| wait.deadline(now));
+        Ok(self.requests.open(deadline, Asked { purpose, pace }))
+    }
+
+    /// Sends a ping of the session's own, in place of one that was not answered. However many requests of the
+    /// application wait, there is room for this one.
+    pub(super) fn ping(&mut self, out: &mut impl Outbox) -> RequestId {
+        self.forget_ping();
+        let id = self.requests.next_id();
+        let sent = send(out, |buf| write::request(buf, id, "ping", None::<&()>));
+        debug_assert!(sent.is_ok(), "nothing but a name and a number is written");
+        let ping = self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None });
+        self.ping = Some(ping);
+        ping
+    }
+
+    /// Ends the ping that waits, if one does, without a word: its answer does not matter any more.
+    pub(super) fn forget_ping(&mut self) {
+        if let Some(ping) = self.ping.take() {
+            self.requests.cancel(ping);
+        }
+    }
+
+    /// Whether as many requests wait as may; the ping does not count.
+    fn is_full(&self) -> bool {
+        let pings = usize::from(self.ping.is_some_and(|ping| self.requests.is_waiting(ping)));
+        self.len().saturating_sub(pings) >= self.limit
     }
 
     /// Ends the request that a response answers. It is named as the application knows it, here and below.
@@ -138,8 +177,8 @@ impl Outgoing {
             return Err(Violation::StaleProgress);
         }
         pace.reached = progress.progress;
-        let (deadline, name) = (now.after(pace.idle).min(pace.latest), name(request, purpose));
-        self.requests.set_deadline(request, Some(deadline));
+        let (deadline, name) = (pace.wait.deadline(now), name(request, purpose));
+        self.requests.set_deadline(request, deadline);
         Ok((name, progress))
     }
 
@@ -158,11 +197,6 @@ impl Outgoing {
             self.send_cancelled(request, reason, out);
         }
         waits.is_some()
-    }
-
-    /// Ends a request without a word: its answer does not matter.
-    pub(super) fn forget(&mut self, request: RequestId) {
-        self.requests.cancel(request);
     }
 
     /// Ends one request that is due, and tells the peer.

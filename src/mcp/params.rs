@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
-use crate::rpc::is_object;
+use crate::rpc::{is_object, read_object};
 use crate::text::truncate;
 
 /// An object without members, as arguments that a peer left out are read.
@@ -50,7 +50,7 @@ impl<'a> Initialize<'a> {
     }
 
     pub(super) fn client(&self) -> Option<Implementation> {
-        serde_json::from_str(self.client_info?.get()).ok()
+        read_object(self.client_info?)
     }
 }
 

@@ -4,19 +4,14 @@
 //! with it, each time with a greater number, until the answer. Peers drop connections on which a token is made up or
 //! outlives its request, so neither can be expressed here.
 
-use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
-use core::fmt;
+use alloc::{borrow::Cow, boxed::Box, format, string::String};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-    ser::SerializeMap,
-};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::ProtocolVersion;
 use crate::{
-    rpc::{Id, Limits, read_object},
+    rpc::{Id, Limits, each_member, read_object, text_of},
     text::truncate,
 };
 
@@ -136,70 +131,36 @@ pub(super) fn token_of(params: Option<&RawValue>, limits: &Limits) -> Option<Id>
 
 /// The parameters with this token in their `_meta`, in place of any other. `None` if they cannot be written.
 pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) -> Option<Box<RawValue>> {
-    let written = to_raw_value(&params).ok()?;
-    let mut members = Members::read(&written)?;
-    let meta = members.take("_meta");
-    let mut meta = meta.and_then(Members::read).unwrap_or_default();
-    meta.take("progressToken");
-    let token = to_raw_value(&token).ok()?;
-    meta.0.push(("progressToken".into(), &token));
-    let meta = to_raw_value(&meta).ok()?;
-    members.0.push(("_meta".into(), &meta));
-    to_raw_value(&members).ok()
+    let params = to_raw_value(&params).ok()?;
+    let mut text = String::from("{");
+    let meta = match params.get() {
+        "null" => None,
+        _ => copy_members(&params, "_meta", &mut text)?,
+    };
+    text.push_str("\"_meta\":{");
+    let before = text.len();
+    if meta.is_some_and(|meta| copy_members(meta, "progressToken", &mut text).is_none()) {
+        // It was no object, whatever was.
+        text.truncate(before);
+    }
+    text.push_str(&format!("\"progressToken\":{token}}}}}"));
+    RawValue::from_string(text).ok()
 }
 
-/// The members of an object as they are written, in their order.
-#[derive(Default)]
-pub(super) struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'a> Members<'a> {
-    /// Those of this object; none of `null`. `None` if it is neither.
-    pub(super) fn read(raw: &'a RawValue) -> Option<Self> {
-        match raw.get() {
-            "null" => Some(Self::default()),
-            object => serde_json::from_str(object).ok(),
+/// Appends the members of an object as they are written, each with a comma behind it. Those called `but` are left out,
+/// and the first of them is given back. `None` if it is no object.
+fn copy_members<'a>(object: &'a RawValue, but: &str, into: &mut String) -> Option<Option<&'a RawValue>> {
+    let mut left_out = None;
+    each_member(object, |name, value| {
+        if text_of(name).is_some_and(|name| name == but) {
+            left_out = left_out.or(Some(value));
+            return;
         }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| *value)
-    }
-
-    fn take(&mut self, name: &str) -> Option<&'a RawValue> {
-        let value = self.get(name);
-        self.0.retain(|(member, _)| member != name);
-        value
-    }
-}
-
-impl Serialize for Members<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-
-        impl<'de> Visitor<'de> for All {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
+        for part in [name.get(), ":", value.get(), ","] {
+            into.push_str(part);
         }
-
-        deserializer.deserialize_map(All)
-    }
+    })?;
+    Some(left_out)
 }
 
 #[cfg(test)]
@@ -222,6 +183,22 @@ mod tests {
                 r#"{"_meta":{"progressToken":"abc"}}"#,
                 Some(r#"{"_meta":{"progressToken":7}}"#),
             ),
+            (
+                "metadata twice",
+                r#"{"_meta":{"x":1},"_meta":2}"#,
+                Some(r#"{"_meta":{"x":1,"progressToken":7}}"#),
+            ),
+            (
+                "metadata with an escape",
+                r#"{"_met\u0061":{"x":1,"progress\u0054oken":1}}"#,
+                Some(r#"{"_meta":{"x":1,"progressToken":7}}"#),
+            ),
+            (
+                "a name that is not Unicode",
+                r#"{"\ud83d":1}"#,
+                Some(r#"{"\ud83d":1,"_meta":{"progressToken":7}}"#),
+            ),
+            ("metadata that is a list", r#"{"_meta":[1]}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
             ("metadata null", r#"{"_meta":null}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
             ("no object", "[1]", None),
         ];

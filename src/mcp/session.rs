@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallEnd, Outcome, Progress, ProtocolVersion, Timeout,
+    CallEnd, Outcome, Progress, ProtocolVersion, Timeout, Violation,
     incoming::Incoming,
     keepalive::{Beat, Pulse},
     outgoing::{Outgoing, Purpose, send},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, Id, Limits, RequestId, SendError, Violation, write},
+    rpc::{CallId, ErrorObject, Gone, Id, Limits, RequestId, SendError, write},
     time::earlier,
 };
 
@@ -127,12 +127,12 @@ impl<E: From<Common>> Session<E> {
     }
 
     /// Reports a fault of the peer.
-    pub(super) fn report(&mut self, violation: Violation) {
-        self.push(Common::Violation(violation));
+    pub(super) fn report(&mut self, violation: impl Into<Violation>) {
+        self.push(Common::Violation(violation.into()));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
-    pub(super) fn tolerate(&mut self, violation: Violation) {
+    pub(super) fn tolerate(&mut self, violation: impl Into<Violation>) {
         self.report(violation);
         self.violations = self.violations.saturating_add(1);
         if self.violations == self.limits.violations.saturating_add(1) {
@@ -186,18 +186,14 @@ impl<E: From<Common>> Session<E> {
         }
         match self.pulse.due(self.now) {
             None => return false,
-            Some(Beat::Ping { instead_of }) => {
-                if let Some(unanswered) = instead_of {
-                    self.outgoing.forget(unanswered);
-                }
-                let ping = match out.is_full() {
-                    true => None,
-                    false => self.ask(("ping", None::<&()>), Timeout::Never, Purpose::Ping, out).ok(),
-                };
+            // Behind what the peer does not read it would say nothing.
+            Some(Beat::Ping) if out.is_full() => self.pulse.put_off(self.now),
+            Some(Beat::Ping) => {
+                let ping = self.outgoing.ping(out);
                 self.pulse.pinged(ping, self.now);
             }
-            Some(Beat::GiveUp(unanswered)) => {
-                self.outgoing.forget(unanswered);
+            Some(Beat::GiveUp) => {
+                self.outgoing.forget_ping();
                 self.pulse.stop();
                 self.push(Common::Unresponsive);
             }
@@ -226,15 +222,6 @@ impl<E: From<Common>> Session<E> {
 
     // What follows is what an application does, in either role; the documentation is at the roles.
 
-    pub(super) fn respond<R: Serialize + ?Sized>(
-        &mut self,
-        call: CallId,
-        result: &R,
-        out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
-        self.incoming.respond(call, result, out)
-    }
-
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
         (method, params): (&str, Option<&P>),
@@ -242,18 +229,19 @@ impl<E: From<Common>> Session<E> {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, SendError> {
-        self.may_send(method == "ping", out)?;
+        self.may_speak(method == "ping")?;
+        has_room(out)?;
         self.ask((method, params), timeout, purpose, out)
     }
 
+    /// Sends a notification that may be sent in this state.
     pub(super) fn notify<P: Serialize + ?Sized>(
         &self,
         method: &str,
         params: Option<&P>,
-        early: bool,
         out: &mut impl Outbox,
     ) -> Result<(), SendError> {
-        self.may_send(early && self.state == State::Opening, out)?;
+        has_room(out)?;
         send(out, |buf| write::notification(buf, method, params))
     }
 
@@ -297,15 +285,23 @@ impl<E: From<Common>> Session<E> {
     }
 
     /// What may be sent when: everything once the handshake is over; before it, what may come `early`.
-    fn may_send(&self, early: bool, out: &impl Outbox) -> Result<(), SendError> {
+    pub(super) const fn may_speak(&self, early: bool) -> Result<(), SendError> {
         match self.state {
-            State::Ready => {}
-            State::Awaiting | State::Opening if early => {}
-            State::Closed => return Err(SendError::Closed),
+            State::Ready => Ok(()),
+            State::Awaiting | State::Opening if early => Ok(()),
+            State::Closed => Err(SendError::Closed),
             State::Idle | State::Awaiting | State::Opening | State::Draining | State::Failed => {
-                return Err(SendError::NotReady);
+                Err(SendError::NotReady)
             }
         }
-        if out.is_full() { Err(SendError::Full) } else { Ok(()) }
     }
+
+    /// The same for the log, which may begin as soon as `initialize` was answered.
+    pub(super) fn may_log(&self) -> Result<(), SendError> {
+        self.may_speak(self.state == State::Opening)
+    }
+}
+
+fn has_room(out: &impl Outbox) -> Result<(), SendError> {
+    if out.is_full() { Err(SendError::Full) } else { Ok(()) }
 }

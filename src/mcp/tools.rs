@@ -1,11 +1,11 @@
 //! What a server offers: the list of tools, and how a call of one becomes a value of the application.
 
 use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
-use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::value::RawValue;
 
+use super::Timeout;
 use crate::rpc::{self, ErrorObject, code};
 
 /// What a [`Server`](super::Server) offers. [`RawTools`] is the ready-made one.
@@ -36,31 +36,21 @@ pub trait Tools {
     /// If they do not fit. The text of the error goes to the peer, with -32602 and the id of the call.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
-    /// How long this call may wait for its answer. By default as long as the configuration says.
-    fn patience(&self, call: &Self::Call) -> Patience {
+    /// How long this call may wait before it is answered for the application. Asked once, when the call comes; by
+    /// default as long as the configuration says.
+    ///
+    /// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user.
+    fn timeout(&self, call: &Self::Call) -> Timeout {
         let _ = call;
-        Patience::Default
+        Timeout::Default
     }
-}
 
-/// How long a call may wait before it is answered for the application.
-///
-/// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Patience {
-    /// As long as the configuration says; then a result with `isError` that says so.
-    #[default]
-    Default,
-    /// As long as the session lasts. For what waits for a person.
-    Unlimited,
-    /// This long.
-    After {
-        /// Counted from the arrival of the call.
-        span: Duration,
-        /// The result that is sent then, as JSON. `None`, or text that is no JSON: a result with `isError`.
-        result: Option<&'static str>,
-    },
+    /// The result that is sent then: a JSON object. Asked once, when the call comes; by default `None`, for a result
+    /// with `isError` that says so. Text that is no JSON object counts as `None`.
+    fn result_when_late(&self, call: &Self::Call) -> Option<&'static str> {
+        let _ = call;
+        None
+    }
 }
 
 /// One tool as `tools/list` describes it.

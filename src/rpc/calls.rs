@@ -93,13 +93,16 @@ impl<T> Calls<T> {
     ///
     /// If it is not open: how it ended.
     pub fn get(&self, call: CallId) -> Result<&T, Gone> {
-        if call.session() != self.session {
-            return Err(Gone::Unknown);
-        }
-        match self.open.get(call.serial()) {
-            Some(open) => Ok(&open.data),
-            None => Err(self.how_ended(call.serial())),
-        }
+        self.entry(call).map(|open| &open.data)
+    }
+
+    /// The id that the answer to a call must carry, without ending it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn id(&self, call: CallId) -> Result<&Id, Gone> {
+        self.entry(call).map(|open| &open.id)
     }
 
     /// What the owner knows of a call, to change it.
@@ -182,6 +185,13 @@ impl<T> Calls<T> {
         self.open.deadline()
     }
 
+    fn entry(&self, call: CallId) -> Result<&Open<T>, Gone> {
+        if call.session() != self.session {
+            return Err(Gone::Unknown);
+        }
+        self.open.get(call.serial()).ok_or_else(|| self.how_ended(call.serial()))
+    }
+
     /// The number of the open call with this id.
     fn find(&self, id: &Id) -> Option<u64> {
         let digest = id.digest();
@@ -229,6 +239,7 @@ mod tests {
         let expired = calls.open(Id::from(3), later, "expired").unwrap();
         let closed = calls.open(Id::from(4), None, "closed").unwrap();
 
+        assert_eq!((calls.id(answered), calls.get(answered)), (Ok(&Id::from(1)), Ok(&"answered")));
         assert_eq!(calls.finish(answered), Ok((Id::from(1), "answered")));
         assert_eq!(calls.cancel(&Id::from(2)), Some((cancelled, "cancelled")));
         assert_eq!(calls.cancel(&Id::from(2)), None);
@@ -247,6 +258,7 @@ mod tests {
             ("never opened", CallId::new(SessionId::new(1), 99), Gone::Unknown),
         ];
         for (name, call, how) in rows {
+            assert_eq!(calls.id(call), Err(how), "{name}");
             assert_eq!(calls.finish(call), Err(how), "{name}");
         }
         assert_eq!(calls.deadline(), None, "nothing waits for a call that has ended");

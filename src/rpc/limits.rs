@@ -13,7 +13,7 @@ pub struct Limits {
     pub method: usize,
     /// How many requests of the peer may wait for their answer. Default 256.
     pub open_calls: usize,
-    /// How many requests of our own may wait for theirs. Default 256.
+    /// How many requests of our own may wait for theirs. Default 256. The pings of a session's own do not count.
     pub requests: usize,
     /// How many texts that are no message are tolerated before the session should end. Default 8.
     pub violations: usize,

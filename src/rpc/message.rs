@@ -13,7 +13,7 @@ use core::{fmt, marker::PhantomData};
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ErrorObject, Id, Limits, Violation, depth, is_object};
+use super::{ErrorObject, Id, Limits, Violation, depth, is_object, text_of};
 
 /// What a text is. Borrows from it.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ impl<'a> Envelope<'a> {
         let checked = match fault {
             Some(violation) => Err(violation),
             None if self.result.is_some() || self.error.is_some() => Err(Violation::MixedMembers),
-            None => match string(method) {
+            None => match text_of(method) {
                 None => Err(Violation::InvalidMethod),
                 Some(method) if method.len() > limits.method => Err(Violation::MethodTooLong),
                 Some(_) if params.is_some_and(|params| !is_object(params)) => Err(Violation::InvalidParams),
@@ -191,17 +191,6 @@ impl<'a> Envelope<'a> {
 
 fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
-}
-
-/// The content of a JSON string, borrowed where no escape has to be undone. `None` if it is none, or is not Unicode.
-fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    let token = raw.get();
-    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(token).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
-    }
 }
 
 impl<'a> Envelope<'a> {
@@ -324,7 +313,7 @@ impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let token = <&RawValue>::deserialize(deserializer)?;
         // A name that is not Unicode is just one more that is unknown.
-        Ok(Self(string(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
+        Ok(Self(text_of(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
     }
 }
 

@@ -35,6 +35,33 @@ impl fmt::Display for SendError {
 
 impl core::error::Error for SendError {}
 
+/// Why a call was not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RespondError {
+    /// The call is not open: how it ended.
+    Gone(Gone),
+    /// The result could not be written as JSON, or is no object. The call is still open, and waits for another answer.
+    Unserializable,
+}
+
+impl From<Gone> for RespondError {
+    fn from(gone: Gone) -> Self {
+        Self::Gone(gone)
+    }
+}
+
+impl fmt::Display for RespondError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone(gone) => gone.fmt(f),
+            Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
+        }
+    }
+}
+
+impl core::error::Error for RespondError {}
+
 /// Why a call can no longer be answered: how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

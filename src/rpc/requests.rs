@@ -17,7 +17,6 @@ use crate::Time;
 #[derive(Debug)]
 pub struct Requests<T> {
     session: SessionId,
-    limit: usize,
     waiting: Table<T>,
 }
 
@@ -34,18 +33,18 @@ pub enum Match<T> {
 }
 
 impl<T> Requests<T> {
-    /// An empty table that lets up to `limit` requests wait at a time.
+    /// An empty table. How many requests may wait in it at a time is for its owner to say.
     #[must_use]
-    pub const fn new(session: SessionId, limit: usize) -> Self {
-        Self { session, limit, waiting: Table::new() }
+    pub const fn new(session: SessionId) -> Self {
+        Self { session, waiting: Table::new() }
     }
 
-    /// The id that the next [`open`](Requests::open) will use; `None` if too many wait.
+    /// The id that the next [`open`](Requests::open) will use.
     ///
     /// At a million requests a second, the ids stay below 2^53, beyond which some peers lose them, for 285 years.
     #[must_use]
-    pub fn next_id(&self) -> Option<u64> {
-        (self.len() < self.limit).then(|| self.waiting.next())
+    pub const fn next_id(&self) -> u64 {
+        self.waiting.next()
     }
 
     /// Notes a request that has been sent with [`next_id`](Requests::next_id).
@@ -103,6 +102,12 @@ impl<T> Requests<T> {
         self.waiting.iter().map(|(serial, data)| (RequestId::new(self.session, serial), data))
     }
 
+    /// Whether this request waits.
+    #[must_use]
+    pub fn is_waiting(&self, request: RequestId) -> bool {
+        request.session() == self.session && self.waiting.get(request.serial()).is_some()
+    }
+
     /// When the next request is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
@@ -126,13 +131,13 @@ impl<T> Requests<T> {
 mod tests {
     use super::*;
 
-    fn table(limit: usize) -> Requests<&'static str> {
-        Requests::new(SessionId::new(1), limit)
+    fn table() -> Requests<&'static str> {
+        Requests::new(SessionId::new(1))
     }
 
     #[test]
     fn a_request_ends_once_and_later_answers_are_late() {
-        let mut requests = table(8);
+        let mut requests = table();
         let due = Some(Time::from_millis(10));
         let answered = requests.open(due, "answered");
         let cancelled = requests.open(due, "cancelled");
@@ -157,20 +162,20 @@ mod tests {
 
     #[test]
     fn a_request_of_another_session_is_not_cancelled() {
-        let mut requests = table(8);
-        let other = Requests::new(SessionId::new(2), 8).open(None, "");
-        requests.open(None, "kept");
+        let mut requests = table();
+        let other = Requests::new(SessionId::new(2)).open(None, "");
+        let kept = requests.open(None, "kept");
         assert_eq!(requests.cancel(other), None);
+        assert_eq!((requests.is_waiting(other), requests.is_waiting(kept)), (false, true));
         assert_eq!(requests.len(), 1);
     }
 
     #[test]
-    fn the_limit_is_the_number_that_wait() {
-        let mut requests = table(2);
+    fn an_id_is_used_once() {
+        let mut requests = table();
         requests.open(None, "");
-        requests.open(None, "");
-        assert_eq!(requests.next_id(), None);
+        assert_eq!(requests.next_id(), 2);
         requests.resolve(&Id::from(1));
-        assert_eq!(requests.next_id(), Some(3), "an id is never used again");
+        assert_eq!(requests.next_id(), 2, "not even once its request has ended");
     }
 }

@@ -1,10 +1,11 @@
-//! What a peer sent that it should not have, and what that is answered with where an answer is possible.
+//! What is wrong with a text that should be a message, and what it is answered with where an answer is possible.
 
 use core::fmt;
 
 use super::code;
 
-/// A rule that a message of the peer broke. The session goes on; the owner may log it.
+/// A rule of JSON-RPC that a text of the peer broke. What only a session can tell is
+/// [`mcp::Violation`](crate::mcp::Violation).
 ///
 /// The marks are the rows of the table that [`classify`](crate::rpc::classify) implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,10 +15,6 @@ pub enum Violation {
     NotJson,
     /// C2: JSON, but neither an object that is a message nor an array.
     NotAMessage,
-    /// C4: an array of messages, which the negotiated version does not have.
-    Batch,
-    /// C3: an array of messages that is empty or has more than 64. None of them was looked at.
-    BatchLength,
     /// C7, C8: `id` is null, no string and no integer, too long, or there twice.
     InvalidId,
     /// C9: `method` is not a string.
@@ -36,21 +33,6 @@ pub enum Violation {
     TooDeep,
     /// C17: a response with both or neither of `result` and `error`, or with an error that is none.
     MalformedResponse,
-    /// A response to a request that has already ended: a second answer, or one that crossed our cancellation or came
-    /// after our timeout. The last two are nobody's fault.
-    LateResponse,
-    /// A response to a request that was never sent.
-    UnknownResponse,
-    /// C6: a method that is a request came without an id. It is not executed.
-    RequestWithoutId,
-    /// A notification before the session was opened. It is dropped.
-    Premature,
-    /// Progress that names no open request of ours that asked for it: it crossed our cancellation, or is made up.
-    UnknownProgress,
-    /// Progress that is not beyond what was reported before. It is dropped.
-    StaleProgress,
-    /// A list whose pages go round in a circle, or are more than the limit.
-    EndlessList,
 }
 
 impl Violation {
@@ -61,7 +43,6 @@ impl Violation {
             Self::InvalidParams => code::INVALID_PARAMS,
             Self::NotJson
             | Self::NotAMessage
-            | Self::Batch
             | Self::InvalidId
             | Self::InvalidMethod
             | Self::MethodTooLong
@@ -69,15 +50,7 @@ impl Violation {
             | Self::WrongVersion
             | Self::DuplicateMember
             | Self::TooDeep
-            | Self::MalformedResponse
-            | Self::LateResponse
-            | Self::UnknownResponse
-            | Self::RequestWithoutId
-            | Self::Premature
-            | Self::BatchLength
-            | Self::UnknownProgress
-            | Self::StaleProgress
-            | Self::EndlessList => code::INVALID_REQUEST,
+            | Self::MalformedResponse => code::INVALID_REQUEST,
         }
     }
 
@@ -85,8 +58,6 @@ impl Violation {
         match self {
             Self::NotJson => "not JSON",
             Self::NotAMessage => "not a JSON-RPC message",
-            Self::Batch => "this version has no batches",
-            Self::BatchLength => "a batch of no messages, or of too many",
             Self::InvalidId => "the id is neither a string nor an integer, or is too long",
             Self::InvalidMethod => "the method is not a string",
             Self::MethodTooLong => "the method name is too long",
@@ -96,13 +67,6 @@ impl Violation {
             Self::DuplicateMember => "a member of the envelope is there twice",
             Self::TooDeep => "the message is nested too deeply",
             Self::MalformedResponse => "a response without exactly one of result and error",
-            Self::LateResponse => "a response to a request that has ended",
-            Self::UnknownResponse => "a response to a request that was never sent",
-            Self::RequestWithoutId => "a request without an id",
-            Self::Premature => "a notification before the session was opened",
-            Self::UnknownProgress => "progress of no open request",
-            Self::StaleProgress => "progress that does not go on",
-            Self::EndlessList => "a list without end",
         }
     }
 }

@@ -1,32 +1,48 @@
 //! The four envelopes, written straight into a buffer: member by member in the order that every peer accepts, with no
 //! member that the specification does not name and no `null` for one that is absent.
 //!
-//! Never half a message: where a value of the caller cannot be written, the buffer is as it was before, or, for a
-//! result, holds an error in its place, since a request must be answered.
+//! Never half a message: where a value of the caller cannot be written, the buffer is as it was before.
 
 use alloc::vec::Vec;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Id, code};
+use super::Id;
 
-/// The parameters of the caller could not be written as JSON, or are no object.
+/// What the caller wants to say could not be written as JSON, or is no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unserializable;
 
-/// `{"jsonrpc":"2.0","id":…,"result":…}`, or an error with -32603 if `result` cannot be written.
-pub fn result<R: Serialize + ?Sized>(buf: &mut Vec<u8>, id: &Id, result: &R) {
+/// `{"jsonrpc":"2.0","id":…,"result":…}`, where the result is an object, as all of MCP are.
+///
+/// # Errors
+///
+/// If the result cannot be written or is no object; the buffer is then as it was.
+pub fn result<R: Serialize + ?Sized>(buf: &mut Vec<u8>, id: &Id, result: &R) -> Result<(), Unserializable> {
     let start = buf.len();
+    begin_result(buf, id);
+    let value = buf.len();
+    // What was written is JSON, so the first byte tells what it is.
+    if write_json(buf, result).is_err() || buf.get(value) != Some(&b'{') {
+        buf.truncate(start);
+        return Err(Unserializable);
+    }
+    buf.push(b'}');
+    Ok(())
+}
+
+/// The same with any value, for methods that are not of MCP.
+pub fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
+    begin_result(buf, id);
+    buf.extend_from_slice(result.get().as_bytes());
+    buf.push(b'}');
+}
+
+fn begin_result(buf: &mut Vec<u8>, id: &Id) {
     buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(buf);
     buf.extend_from_slice(br#","result":"#);
-    if write_json(buf, result).is_err() {
-        buf.truncate(start);
-        error(buf, id, code::INTERNAL_ERROR, "the result cannot be written as JSON", None);
-        return;
-    }
-    buf.push(b'}');
 }
 
 /// `{"jsonrpc":"2.0","id":…,"error":{"code":…,"message":…,"data":…}}`, without `data` where there is none.
@@ -147,7 +163,16 @@ mod tests {
         let id = Id::from(7);
         let data: &RawValue = serde_json::from_str(r#"{"a":1}"#).unwrap();
         let rows: [(&str, String, &str); 8] = [
-            ("result", text(|b| result(b, &id, "x")), r#"{"jsonrpc":"2.0","id":7,"result":"x"}"#),
+            (
+                "result",
+                text(|b| result(b, &id, data).unwrap()),
+                r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#,
+            ),
+            (
+                "any result",
+                text(|b| any_result(b, &id, RawValue::NULL)),
+                r#"{"jsonrpc":"2.0","id":7,"result":null}"#,
+            ),
             (
                 "error",
                 text(|b| error(b, &id, -1, "no \"way\"", None)),
@@ -178,11 +203,6 @@ mod tests {
                 text(|b| notification(b, "n", Some(&None::<u8>)).unwrap()),
                 r#"{"jsonrpc":"2.0","method":"n"}"#,
             ),
-            (
-                "a result that cannot be written is an error",
-                text(|b| result(b, &id, &unserializable())),
-                r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the result cannot be written as JSON"}}"#,
-            ),
         ];
         for (name, got, want) in rows {
             assert_eq!(got.strip_prefix("before|"), Some(want), "{name}");
@@ -191,8 +211,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_leaves_the_buffer_alone() {
-        assert_eq!(text(|b| assert!(request(b, 1, "m", Some(&unserializable())).is_err())), "before|");
-        assert_eq!(text(|b| assert!(notification(b, "m", Some(&unserializable())).is_err())), "before|");
-        assert_eq!(text(|b| assert!(notification(b, "m", Some(&[1])).is_err())), "before|", "no object");
+        let id = Id::from(7);
+        let rows = [
+            ("result", text(|b| assert!(result(b, &id, &unserializable()).is_err()))),
+            ("result that is a list", text(|b| assert!(result(b, &id, &[1]).is_err()))),
+            ("result that is null", text(|b| assert!(result(b, &id, &()).is_err()))),
+            ("request", text(|b| assert!(request(b, 1, "m", Some(&unserializable())).is_err()))),
+            ("notification", text(|b| assert!(notification(b, "m", Some(&unserializable())).is_err()))),
+            ("params that are a list", text(|b| assert!(notification(b, "m", Some(&[1])).is_err()))),
+        ];
+        for (name, got) in rows {
+            assert_eq!(got, "before|", "{name}");
+        }
     }
 }

@@ -5,6 +5,10 @@ use alloc::{string::String, vec::Vec};
 use crate::Outbox;
 
 /// Keeps the messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
+///
+/// # Panics
+///
+/// When a message is written that is not UTF-8, which an [`Outbox`] is never given by a session.
 #[derive(Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
 pub struct Messages {
@@ -22,15 +26,41 @@ impl Messages {
 }
 
 impl Outbox for Messages {
+    #[allow(clippy::panic, reason = "a harness of tests tells a failure this way")]
     fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = Vec::new();
         write(&mut text);
-        if !text.is_empty() {
-            self.sent.push(String::from_utf8_lossy(&text).into_owned());
+        if text.is_empty() {
+            return;
+        }
+        match String::from_utf8(text) {
+            Ok(text) => self.sent.push(text),
+            Err(error) => panic!("a message is not UTF-8 ({error}): {}", error.as_bytes().escape_ascii()),
         }
     }
 
     fn is_full(&self) -> bool {
         self.full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_kept_as_it_was_said() {
+        let mut out = Messages::default();
+        for text in ["é\u{fffd}", "", " "] {
+            out.message(|buf| buf.extend_from_slice(text.as_bytes()));
+        }
+        assert_eq!(out.take(), ["é\u{fffd}", " "], "where nothing is written, there is no message");
+        assert_eq!(out.take(), [""; 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = r"a\xff")]
+    fn what_is_no_text_is_a_failure() {
+        Messages::default().message(|buf| buf.extend_from_slice(b"a\xff"));
     }
 }

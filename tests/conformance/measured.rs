@@ -13,7 +13,7 @@ const EDITOR: &str = "tests/ide_server.rs";
 const PAIR: &str = "tests/ide_pair.rs";
 const REFUSALS: &str = "tests/ide_refusals.rs";
 const REPLAY: &str = "tests/replay.rs";
-const MATCHING: &str = "src/ide/matching.rs";
+const MATCHING: &str = "src/ide/matching/tests.rs";
 
 pub const ROWS: &[Row] = &[
     row(
@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
     row(
         "connecting 9",
         "a list of folders is the legacy form",
-        Test("src/ide/lock_file.rs", "every_known_variant_is_read"),
+        Test("src/ide/lock_file/text.rs", "every_known_variant_is_read"),
     ),
     row(
         "connecting 10",
@@ -151,7 +151,7 @@ pub const ROWS: &[Row] = &[
             Nothing,
             &[
                 Says("{nonsense"),
-                Hears("Violation(NotJson)"),
+                Hears("Violation(Message(NotJson))"),
                 Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
                 Hears("Violation(UnknownResponse)"),
                 Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),

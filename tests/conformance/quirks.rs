@@ -100,12 +100,17 @@ pub const ROWS: &[Row] = &[
     row(
         "Q14",
         "drives in either case, runningInWindows is written",
-        Test("src/ide/matching.rs", "containment_goes_by_component"),
+        Test("src/ide/matching/tests.rs", "containment_goes_by_component"),
     ),
     row(
         "Q15",
         "WSL: a process that cannot be seen is not dead",
         Test("adapters/lockfile/tests/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
+    ),
+    row(
+        "Q15 drives",
+        "WSL: a drive of Windows is below /mnt",
+        Test("src/ide/matching/tests.rs", "a_drive_is_below_mnt_for_a_client_in_wsl"),
     ),
     row(
         "Q16",
@@ -127,6 +132,16 @@ pub const ROWS: &[Row] = &[
         "Q20",
         "a lock file that vanished comes back with the same port and token",
         Test("adapters/lockfile/tests/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
+    ),
+    row(
+        "Q20 port",
+        "an editor that starts again on its port with its token has its clients back",
+        Test("adapters/mio/tests/resume.rs", "a_client_comes_back_to_an_editor_on_the_port_of_before"),
+    ),
+    row(
+        "Q20 client",
+        "and an agent looks for it there, for a minute",
+        Test("tests/ide_pair.rs", "an_editor_that_comes_back_on_its_port_is_found_again"),
     ),
     row(
         "Q21",
@@ -189,6 +204,11 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
+        "Q30 paths",
+        "a URI, encoded or not, a path, or a side of a change: the same file",
+        Test("src/ide/paths/tests.rs", "p05_uris_are_decoded_once"),
+    ),
+    row(
         "Q31",
         "getDiagnostics is answered empty after 400 ms",
         Editor(
@@ -203,6 +223,11 @@ pub const ROWS: &[Row] = &[
                 Hears("ended Expired"),
             ],
         ),
+    ),
+    row(
+        "Q31 longer",
+        "unless the application gives it more time",
+        Test(EDITOR, "a_call_may_be_given_another_time"),
     ),
     row(
         "Q32",
@@ -239,7 +264,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q35",
         "what must not be seen is not selected",
-        Elsewhere("the application decides what it hands to `select`"),
+        Test("tests/host_sending.rs", "what_the_filter_hides_does_not_leave_the_editor"),
     ),
     row(
         "Q36",

@@ -1,4 +1,4 @@
-//! What the tests of sessions share: an outbox that keeps lines, tools of every patience, and a server to talk to.
+//! What the tests of sessions share: an outbox that keeps lines, tools of every timeout, and a server to talk to.
 #![allow(
     dead_code,
     missing_docs,
@@ -22,12 +22,15 @@ use std::time::Duration;
 pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Implementation, Outcome, Patience, Server, ServerConfig, ServerEvent, ToolSpec, Tools},
+    mcp::{
+        CallEnd, Implementation, Outcome, Server, ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
+        Violation,
+    },
     rpc::{CallId, ErrorObject, SessionId},
 };
 use serde::{Deserialize, Deserializer};
 
-/// One tool of each patience; the name is the call. `typed` demands `{"n": number}`.
+/// One tool of each timeout; the name is the call. `typed` demands `{"n": number}`.
 pub struct TestTools(Vec<ToolSpec>);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +40,7 @@ pub enum TestCall {
     Soon,
     SoonWithoutResult,
     SoonWithBadResult,
+    SoonWithList,
     Typed(u32),
 }
 
@@ -73,7 +77,13 @@ impl Tools for TestTools {
 
     fn check(&self, name: &str) -> Result<(), ErrorObject> {
         match name {
-            "plain" | "never" | "soon" | "soon_without_result" | "soon_with_bad_result" | "typed" => Ok(()),
+            "plain"
+            | "never"
+            | "soon"
+            | "soon_without_result"
+            | "soon_with_bad_result"
+            | "soon_with_list"
+            | "typed" => Ok(()),
             _ => Err(ErrorObject::new(-32602, format!("tool {name} not found"))),
         }
     }
@@ -88,18 +98,28 @@ impl Tools for TestTools {
             "soon" => TestCall::Soon,
             "soon_without_result" => TestCall::SoonWithoutResult,
             "soon_with_bad_result" => TestCall::SoonWithBadResult,
+            "soon_with_list" => TestCall::SoonWithList,
             _ => TestCall::Plain,
         })
     }
 
-    fn patience(&self, call: &TestCall) -> Patience {
-        let soon = |result| Patience::After { span: Duration::from_millis(400), result };
+    fn timeout(&self, call: &TestCall) -> Timeout {
         match call {
-            TestCall::Plain | TestCall::Typed(_) => Patience::Default,
-            TestCall::Never => Patience::Unlimited,
-            TestCall::Soon => soon(Some(r#"{"content":[]}"#)),
-            TestCall::SoonWithoutResult => soon(None),
-            TestCall::SoonWithBadResult => soon(Some(r#"{"content":"#)),
+            TestCall::Plain | TestCall::Typed(_) => Timeout::Default,
+            TestCall::Never => Timeout::Never,
+            TestCall::Soon
+            | TestCall::SoonWithoutResult
+            | TestCall::SoonWithBadResult
+            | TestCall::SoonWithList => Timeout::After(Duration::from_millis(400)),
+        }
+    }
+
+    fn result_when_late(&self, call: &TestCall) -> Option<&'static str> {
+        match call {
+            TestCall::Soon => Some(r#" {"content":[]}"#),
+            TestCall::SoonWithBadResult => Some(r#"{"content":"#),
+            TestCall::SoonWithList => Some(r#"[{"content":[]}]"#),
+            TestCall::Plain | TestCall::Typed(_) | TestCall::Never | TestCall::SoonWithoutResult => None,
         }
     }
 }
@@ -202,11 +222,18 @@ pub fn describe(event: &ServerEvent<TestCall>) -> String {
         }
         ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
         ServerEvent::PeerError(error) => format!("peer error {error}"),
-        ServerEvent::Violation(violation) => format!("violation {violation:?}"),
+        ServerEvent::Violation(violation) => violation_text(violation),
         ServerEvent::TooManyViolations => "too many violations".into(),
         ServerEvent::Unresponsive => "unresponsive".into(),
         ServerEvent::Request { method, .. } => format!("request {method}"),
         other => panic!("unknown event {other:?}"),
+    }
+}
+
+pub fn violation_text(violation: &Violation) -> String {
+    match violation {
+        Violation::Message(violation) => format!("violation {violation:?}"),
+        other => format!("violation {other:?}"),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Client, ClientEvent, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout},
-    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, Violation},
+    mcp::{
+        CallEnd, Client, ClientEvent, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout,
+        Violation,
+    },
+    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError},
 };
 use serde_json::Value;
 
@@ -32,7 +35,7 @@ pub trait Peer {
     fn tick(&mut self, now: Time);
     fn poll(&mut self, out: &mut Lines) -> Option<Happened>;
     fn deadline(&self) -> Option<Time>;
-    fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), Gone>;
+    fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), RespondError>;
     fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone>;
     fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, Gone>;
     fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone>;
@@ -77,8 +80,13 @@ macro_rules! peer {
             fn deadline(&self) -> Option<Time> {
                 self.deadline()
             }
-            fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), Gone> {
-                self.respond(call, result, out)
+            fn respond(
+                &mut self,
+                call: CallId,
+                result: &Value,
+                out: &mut Lines,
+            ) -> Result<(), RespondError> {
+                self.respond_with(call, result, out)
             }
             fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone> {
                 self.fail(call, -1, "no", out)

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Outcome, Progress, Timeout},
-    rpc::{CallId, Gone, RequestId},
+    rpc::{CallId, Gone, RequestId, RespondError},
 };
 use serde_json::{Value, json};
 
@@ -16,6 +16,7 @@ use super::{
     Lines,
     peer::{Happened, Peer},
     rules::{self, Said},
+    violation_text,
 };
 
 /// What a text asks of whoever receives it.
@@ -325,7 +326,7 @@ impl<P: Peer> Watch<P> {
                     assert_eq!(self.requests.get(request), Some(&0), "progress of what has ended");
                     self.hit("progress received");
                 }
-                Happened::Violation(violation) => self.hit(format!("violation {violation:?}")),
+                Happened::Violation(violation) => self.hit(violation_text(violation)),
                 Happened::Unresponsive => self.hit("unresponsive"),
                 _ => {}
             }
@@ -417,8 +418,21 @@ impl<P: Peer> Watch<P> {
     pub fn answer(&mut self, call: CallId, well: bool) -> Result<(), Gone> {
         let expected = self.gone(call);
         let id = self.live.iter().find(|live| live.call == call).map(|live| live.ask.id.clone());
+        // What is no object is refused, and changes nothing.
+        let refused = match expected {
+            None => RespondError::Unserializable,
+            Some(how) => RespondError::Gone(how),
+        };
+        assert_eq!(self.peer.respond(call, &json!(["no object"]), &mut self.out), Err(refused), "law 8");
+        assert_eq!(self.out.sent, [""; 0], "law 8");
         let done = match well {
-            true => self.peer.respond(call, &json!({ "content": [] }), &mut self.out),
+            true => {
+                self.peer.respond(call, &json!({ "content": [] }), &mut self.out).map_err(|error| match error
+                {
+                    RespondError::Gone(how) => how,
+                    other => panic!("{other:?}"),
+                })
+            }
             false => self.peer.fail(call, &mut self.out),
         };
         assert_eq!(done.err(), expected, "I4: {call:?}");

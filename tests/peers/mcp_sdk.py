@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Python SDK of MCP as the peer, both roles, over pipes and over WebSocket.
 
-    mcp_sdk.py check DIRECTORY     with the programs `stdio_mcp`, `mcp_client` and `editor` in it
+    mcp_sdk.py check DIRECTORY     with the programs `stdio_mcp`, `mcp_client`, `editor` and `bridge` in it
     mcp_sdk.py serve stdio|ws      a server, for `check`
 
 Needs `mcp[ws]` 1.x and `uvicorn`. Prints each thing that it checked; the exit status is not 0 if one of them differs, or
@@ -130,29 +130,44 @@ async def their_client_on_our_pipes(programs):
 
 
 async def their_client_on_our_websocket(programs):
+    await on_an_editor(programs, "editor", lambda port, _: websocket_client(f"ws://127.0.0.1:{port}/"))
+
+
+async def their_client_on_the_bridge(programs):
+    def bridge(port, environment):
+        command = f"{programs}/bridge"
+        return stdio_client(StdioServerParameters(command=command, args=["--port", f"{port}"], env=environment))
+
+    await on_an_editor(programs, "bridge", bridge)
+
+
+async def on_an_editor(programs, name, connect):
+    """Attaches to an editor, however `connect` does it, and uses its tools."""
     home = tempfile.mkdtemp()
+    environment = os.environ | {"CLAUDE_CONFIG_DIR": f"{home}/.claude"}
     editor = await asyncio.create_subprocess_exec(
         f"{programs}/editor", "--headless", "--no-token", "--on-diff", "accept", home,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        env=os.environ | {"CLAUDE_CONFIG_DIR": f"{home}/.claude"},
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=environment,
     )
     port = json.loads(await editor.stdout.readline())["port"]
-    async with websocket_client(f"ws://127.0.0.1:{port}/") as (read, write):
+    async with connect(port, environment) as (read, write):
         async with ClientSession(read, write) as session:
             hello = await session.initialize()
-            check("editor: version", hello.protocolVersion, NEWEST)
+            check(f"{name}: version", hello.protocolVersion, NEWEST)
+            check(f"{name}: name", hello.serverInfo.name, "ide-mcp editor")
             tools = {tool.name for tool in (await session.list_tools()).tools}
-            check("editor: tools", {"openDiff", "close_tab", "getDiagnostics"} <= tools, True)
+            check(f"{name}: tools", {"openDiff", "close_tab", "getDiagnostics"} <= tools, True)
             result = await session.call_tool("closeAllDiffTabs", {})
-            check("editor: closeAllDiffTabs", texts(result), ["CLOSED_0_DIFF_TABS"])
+            check(f"{name}: closeAllDiffTabs", texts(result), ["CLOSED_0_DIFF_TABS"])
             proposal = {"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "y\n", "tab_name": "t"}
             result = await session.call_tool("openDiff", proposal)
-            check("editor: openDiff", texts(result), ["FILE_SAVED", "y\n"])
-            check("editor: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
+            check(f"{name}: openDiff", texts(result), ["FILE_SAVED", "y\n"])
+            check(f"{name}: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
+            check(f"{name}: no resources", (await session.list_resources()).resources, [])
             await session.send_ping()
-            check("editor: a ping", True, True)
+            check(f"{name}: a ping", True, True)
     editor.stdin.close()
-    check("editor: ends", await asyncio.wait_for(editor.wait(), PATIENCE), 0)
+    check(f"{name}: ends", await asyncio.wait_for(editor.wait(), PATIENCE), 0)
     shutil.rmtree(home)
 
 
@@ -207,6 +222,7 @@ async def check_all(programs):
     for part in (
         their_client_on_our_pipes,
         their_client_on_our_websocket,
+        their_client_on_the_bridge,
         our_client_on_their_pipes,
         our_client_on_their_websocket,
     ):

@@ -5,26 +5,27 @@ use std::env::{self, VarError};
 
 use getrandom::SysRng;
 use ide_mcp::ide::AuthToken;
-use ide_mcp::ide::locate::{Candidate, Environment, Extras, locate};
+use ide_mcp::ide::locate::{Candidate, Environment, Extras, HOME_VARIABLE, LocateError, locate};
 
 use crate::Error;
 
 /// The candidate directories by the variables of this process, as [`locate`] orders them; never empty.
 ///
-/// On Windows the home directory is `USERPROFILE`.
-///
 /// # Errors
-/// [`Error::Locate`] and [`Error::VariableNotUnicode`].
+/// [`Error::Locate`], and [`Error::VariableNotUnicode`] of a variable that is needed.
 pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
     let config_dir = variable("CLAUDE_CONFIG_DIR")?;
-    let home = variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
+    let home = variable(HOME_VARIABLE);
     let xdg = if extras.xdg { variable("XDG_CONFIG_HOME")? } else { None };
     let environment = Environment {
         claude_config_dir: config_dir.as_deref(),
-        home: home.as_deref(),
+        home: home.as_ref().ok().and_then(Option::as_deref),
         xdg_config_home: xdg.as_deref(),
     };
-    locate(&environment, extras).map_err(Error::Locate)
+    locate(&environment, extras).map_err(|error| match (error, home.as_ref().err()) {
+        (LocateError::NoHome, Some(_)) => Error::VariableNotUnicode { variable: HOME_VARIABLE },
+        (error, _) => Error::Locate(error),
+    })
 }
 
 /// A new token from the randomness of the system (L10).

@@ -46,14 +46,13 @@ fn text(path: &Path) -> Result<String, Error> {
     }
 }
 
-#[cfg(not(windows))]
-fn plain(text: &str) -> String {
-    text.to_owned()
+/// The path of the system as it is published.
+pub(crate) fn plain(text: &str) -> String {
+    if cfg!(windows) { windows_plain(text) } else { text.to_owned() }
 }
 
 /// Without the `\\?\` that resolving brings, and with the upper-case drive letter that the real client expects.
-#[cfg(windows)]
-pub(crate) fn plain(text: &str) -> String {
+fn windows_plain(text: &str) -> String {
     let text = match text.strip_prefix(r"\\?\UNC\") {
         Some(share) => format!(r"\\{share}"),
         None => text.strip_prefix(r"\\?\").unwrap_or(text).to_owned(),
@@ -61,5 +60,27 @@ pub(crate) fn plain(text: &str) -> String {
     match text.split_once(':') {
         Some((drive, rest)) if drive.len() == 1 => format!("{}:{rest}", drive.to_ascii_uppercase()),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_windows_are_published_as_the_client_has_them() {
+        for (given, published) in [
+            (r"\\?\c:\w\p", r"C:\w\p"),
+            (r"c:\w\p", r"C:\w\p"),
+            (r"C:\", r"C:\"),
+            (r"\\?\UNC\server\share\p", r"\\server\share\p"),
+            (r"\\server\share", r"\\server\share"),
+            (r"C:\a:b", r"C:\a:b"),
+            (r"\\?\Volume{0}\p", r"Volume{0}\p"),
+            ("é:", "é:"),
+            ("", ""),
+        ] {
+            assert_eq!(windows_plain(given), published, "{given}");
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Removing what our own editor left behind when it was killed (L6).
 
+use core::fmt;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use ide_mcp::ide::{Kept, is_left_over};
+use ide_mcp::ide::{Kept, LockForm, is_left_over};
 
+use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
 
 /// A port of this machine refuses at once; one that does not answer at all is not known to be free.
@@ -18,7 +20,26 @@ pub struct Leftover {
     /// The file.
     pub found: Found,
     /// Whether it was removed, or why not.
-    pub removed: Result<(), Kept>,
+    pub removed: Result<(), Stays>,
+}
+
+/// Why a lock file was not removed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Stays {
+    /// It is not surely left over.
+    Kept(Kept),
+    /// It is left over, and it could not be removed.
+    Failed(Error),
+}
+
+impl fmt::Display for Stays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept(why) => why.fmt(f),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
 }
 
 impl LockDir {
@@ -28,28 +49,36 @@ impl LockDir {
     /// editor calls it before it publishes, if it likes.
     ///
     /// # Errors
-    /// As [`scan`], and [`Error::Io`] if a file cannot be removed.
+    /// As [`scan`].
     pub fn remove_leftovers(&self, ide_name: &str) -> Result<Vec<Leftover>, Error> {
-        scan(self.path())?.into_iter().map(|found| self.remove_leftover(found, ide_name)).collect()
+        let look = |found| {
+            let removed = self.remove_leftover(&found, ide_name);
+            Leftover { found, removed }
+        };
+        Ok(scan(self.path())?.into_iter().map(look).collect())
     }
 
-    fn remove_leftover(&self, found: Found, ide_name: &str) -> Result<Leftover, Error> {
-        let Some(listed) = found.listed() else {
-            return Ok(Leftover { found, removed: Err(Kept::NotUnderstood) });
+    fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
+        let (Some(port), Some(listed)) = (found.port, found.listed()) else {
+            return Err(Stays::Kept(Kept::NotUnderstood));
         };
         // Nobody is disturbed by a connection unless all the rest says that the file is left over.
-        let removed = is_left_over(&listed, ide_name, Some(false))
-            .and_then(|()| is_left_over(&listed, ide_name, is_listening(listed.port)));
-        if removed.is_ok() {
-            let name = found.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            match self.handle().remove(name) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Error::io("remove", &found.path)(error));
-                }
-                Ok(()) | Err(_) => {}
-            }
+        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::Kept)?;
+        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::Kept)?;
+        let name = LockForm::Lock.file_name(port);
+        let now = read(self.handle(), name.as_ref(), LockForm::Lock, port, &found.path).file;
+        // An editor may have got the port and written its own file meanwhile. What is gone by itself is gone.
+        match (now, &found.file) {
+            (Ok(now), Ok(before)) if now == *before => {}
+            (Err(error), _) if error.is_not_found() => return Ok(()),
+            _ => return Err(Stays::Kept(Kept::Replaced)),
         }
-        Ok(Leftover { found, removed })
+        match self.handle().remove(&name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Stays::Failed(Error::io("remove", &found.path)(error)))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 }
 
@@ -60,5 +89,37 @@ fn is_listening(port: u16) -> Option<bool> {
         Ok(_) => Some(true),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::{new_token, temp_dir::TempDir};
+    use ide_mcp::ide::LockFile;
+    use std::{fs, process::Command};
+
+    /// Nobody listens on port 1 of a machine for tests.
+    #[test]
+    fn what_was_written_since_it_was_looked_at_stays() {
+        let temp = TempDir::new();
+        let dir = LockDir::open(temp.path()).unwrap();
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let file = || LockFile::new(child.id(), vec!["/w".into()], "me", new_token().unwrap()).to_json();
+        let path = temp.join("1.lock");
+        let look = || {
+            fs::write(&path, file()).unwrap();
+            scan(temp.path()).unwrap().pop().unwrap()
+        };
+        let found = look();
+        fs::write(&path, file()).unwrap();
+        let removed = dir.remove_leftover(&found, "me");
+        assert!(matches!(removed, Err(Stays::Kept(Kept::Replaced))), "{removed:?}");
+        assert!(path.exists());
+        let found = look();
+        fs::remove_file(&path).unwrap();
+        assert!(dir.remove_leftover(&found, "me").is_ok(), "somebody else was faster");
+        assert!(dir.remove_leftover(&look(), "me").is_ok() && !path.exists());
     }
 }

@@ -37,16 +37,16 @@ mod published;
 mod read;
 mod resolve;
 mod scan;
-#[cfg_attr(unix, path = "sys/unix.rs")]
-#[cfg_attr(not(unix), path = "sys/other.rs")]
 mod sys;
+#[cfg(test)]
+mod temp_dir;
 mod watched;
 
 pub use dir::LockDir;
 pub use environment::{from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
-pub use leftovers::Leftover;
+pub use leftovers::{Leftover, Stays};
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};

@@ -1,33 +1,14 @@
 //! Whether the process of a lock file lives.
 
+use crate::sys;
+
 /// Whether a process with this id lives; `None` where the system does not tell.
 ///
 /// One that we may not signal lives. The answer is about the process ids that we see: those of Windows seen from WSL,
 /// and those of another container, are not among them. Elsewhere than on Unix it is always `None`.
 #[must_use]
 pub fn pid_alive(pid: u32) -> Option<bool> {
-    alive(pid)
-}
-
-#[cfg(unix)]
-fn alive(pid: u32) -> Option<bool> {
-    use rustix::io::Errno;
-    use rustix::process::{Pid, test_kill_process};
-
-    // 0 means our own group, and what does not fit is a negative number, a group as well: neither is a process.
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return Some(false);
-    };
-    match test_kill_process(pid) {
-        Ok(()) | Err(Errno::PERM) => Some(true),
-        Err(Errno::SRCH) => Some(false),
-        Err(_) => None,
-    }
-}
-
-#[cfg(not(unix))]
-fn alive(_: u32) -> Option<bool> {
-    None
+    sys::pid_alive(pid)
 }
 
 #[cfg(all(test, unix))]

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform};
 
-use crate::Error;
+use crate::{Error, sys};
 
 /// What `given`, a path or a `file:` URI of a peer, is to an editor with these folders, as the disk has it now. The path
 /// in the answer has no symbolic links; open that one, and at once: a link may be made meanwhile.
@@ -32,13 +32,13 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
 /// [`Error::Dangling`] if it leads to a link that leads nowhere, [`Error::Io`] if something above it cannot be looked
 /// at, [`Error::NotUnicode`] where the system has paths that the form of ours cannot say.
 pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
-    let full = to_path(path)?;
+    let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();
     for existing in full.ancestors() {
         match fs::canonicalize(existing) {
             Ok(mut resolved) => {
                 resolved.extend(missing.iter().rev());
-                return from_path(&resolved);
+                return sys::from_path(&resolved);
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 if fs::symlink_metadata(existing).is_ok() {
@@ -52,31 +52,8 @@ pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     Err(Error::io("resolve", &full)(ErrorKind::NotFound))
 }
 
-#[cfg(unix)]
-fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
-    use std::os::unix::ffi::OsStrExt;
-    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(path.as_bytes())))
-}
-
-#[cfg(not(unix))]
-fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
-    let lossy = || PathBuf::from(String::from_utf8_lossy(path.as_bytes()).into_owned());
-    path.to_str().map(PathBuf::from).ok_or_else(|| Error::NotUnicode { path: lossy() })
-}
-
-#[cfg(unix)]
-fn from_path(path: &Path) -> Result<LocalPath, Error> {
-    use std::os::unix::ffi::OsStrExt;
-    own_form(path, path.as_os_str().as_bytes())
-}
-
-#[cfg(not(unix))]
-fn from_path(path: &Path) -> Result<LocalPath, Error> {
-    let text = path.to_str().ok_or_else(|| Error::NotUnicode { path: path.to_path_buf() })?;
-    own_form(path, crate::folders::plain(text).as_bytes())
-}
-
-fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
+/// The path as ours, if it is one that may be opened.
+pub(crate) fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
     LocalPath::from_bytes(bytes, Platform::native())
         .map_err(|why| Error::Suspicious { path: path.to_path_buf(), why })
 }

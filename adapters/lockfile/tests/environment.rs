@@ -1,6 +1,9 @@
 //! The glue to the environment of the process and to its randomness.
 
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
 use std::env;
+use std::ffi::OsStr;
 use std::process::Command;
 
 use ide_mcp::ide::locate::Extras;
@@ -30,17 +33,36 @@ fn the_variables_of_the_process_decide() {
         ("none", "", &[], &["HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path"]),
     ];
     for (name, extras, variables, expected) in cases {
-        let mut child = Command::new(env::current_exe().unwrap());
-        child.args(["--exact", "the_variables_of_the_process_decide", "--nocapture"]);
-        for variable in ["HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"] {
-            child.env_remove(variable);
-        }
-        let output = child.envs(variables.iter().copied()).env(CHILD, extras).output().unwrap();
-        let output = String::from_utf8(output.stdout).unwrap();
-        let found: Vec<&str> =
-            output.lines().filter_map(|line| line.split_once("found ")).map(|(_, found)| found).collect();
-        assert_eq!(found, expected, "{name}: {output}");
+        let variables = variables.iter().map(|(name, value)| (*name, OsStr::new(*value)));
+        assert_eq!(found_with(extras, variables), expected, "{name}");
     }
+}
+
+/// What a process with these variables finds.
+fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a OsStr)>) -> Vec<String> {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "the_variables_of_the_process_decide", "--nocapture"]);
+    for variable in ["HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"] {
+        child.env_remove(variable);
+    }
+    let output = child.envs(variables).env(CHILD, extras).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    output.lines().filter_map(|line| line.split_once("found ")).map(|(_, found)| found.to_owned()).collect()
+}
+
+/// A variable that is no Unicode is in nobody's way unless it is needed.
+#[cfg(unix)]
+#[test]
+fn a_home_that_is_no_unicode_is_an_error_where_it_is_needed() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = ("HOME", OsStr::from_bytes(b"/\xff"));
+    let config_dir = ("CLAUDE_CONFIG_DIR", OsStr::new("/c"));
+    assert_eq!(found_with("", [home].into_iter()), ["HOME is not Unicode: set it to a path that is"]);
+    assert_eq!(found_with("", [home, config_dir].into_iter()), ["/c/ide"]);
+    assert_eq!(
+        found_with("xdg", [home, config_dir].into_iter()),
+        ["HOME is not Unicode: set it to a path that is"]
+    );
 }
 
 #[test]

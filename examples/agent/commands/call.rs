@@ -1,15 +1,27 @@
 //! `call NAME JSON`: one call, and the texts of its result.
 
-use super::{Verdict, print};
+use super::{Verdict, print, print_json};
+use crate::events::{End, Said};
 use crate::session::{Failure, Session};
 use ide_mcp::ide::ToolRequest;
 use ide_mcp::ide::display_safe_lines;
-use ide_mcp::mcp::ToolResult;
+use ide_mcp::mcp::{Outcome, ToolResult};
 use std::io::{self, IsTerminal as _};
 
-pub(crate) fn call(session: &mut Session, request: &ToolRequest) -> Result<Verdict, Failure> {
+pub(crate) fn call(session: &mut Session, request: &ToolRequest, json: bool) -> Result<Verdict, Failure> {
     let asked = session.call(request).map_err(|error| error.to_string())?;
-    let raw = session.result_of(asked)?;
+    let what = format!("the result of {:?}", request.name());
+    if json {
+        return match session.outcome_of(asked, &what)? {
+            Outcome::Closed => Err(format!("the editor ended before it answered ({})", session.end())),
+            outcome => {
+                let said = Said::outcome(None, request.name().into(), End::of(outcome));
+                print_json(&said)?;
+                Ok(if said.is_good() { Verdict::Good } else { Verdict::Bad })
+            }
+        };
+    }
+    let raw = session.result_of(asked, &what)?;
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;
     let is_shown = io::stdout().is_terminal();
     for text in result.texts() {

@@ -1,13 +1,11 @@
 //! `calls`: as many at a time as come, each outcome when it comes. Ends with the input, once all have an outcome.
 
 use super::{Verdict, print_json};
+use crate::events::{End, Link, Said};
 use crate::request::request;
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Heard, Session};
 use ide_mcp::ide::ClientEvent;
-use ide_mcp::mcp::{Outcome, ToolResult};
 use ide_mcp::rpc::{RequestId, SendError};
-use serde::Serialize;
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, ErrorKind};
 use std::sync::mpsc::{self, TryRecvError};
@@ -26,25 +24,30 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
     let mut open = BTreeMap::new();
     let (mut more, mut verdict) = (true, Verdict::Good);
     while more || !open.is_empty() {
-        let said = match lines.try_recv() {
+        // While the connection is lost the lines wait.
+        let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
+        let said = match line {
             Ok((line, text)) => match begin(session, line, text)? {
                 Begun::Nothing => continue,
                 Begun::Call(request, call) => {
                     open.insert(request, call);
                     continue;
                 }
-                Begun::Bad(error) => Said::new(line, None, Happened::Error(error)),
+                Begun::Bad(error) => Said::wrong(line, error),
             },
             Err(end) => {
                 more = more && end != TryRecvError::Disconnected;
-                match session.next_within(SLICE)? {
-                    Some(ClientEvent::Outcome { request, outcome }) => match open.remove(&request) {
-                        Some(Call { line, tool }) => {
-                            Said::new(line, Some(tool), Happened::Outcome(End::of(outcome)))
-                        }
-                        None => continue,
-                    },
-                    _ => continue,
+                let Some(heard) = session.next_within(SLICE)? else { continue };
+                if let Some(link) = Link::of(&heard, session) {
+                    if !print_json(&link)? {
+                        break;
+                    }
+                    continue;
+                }
+                let Heard::Event(ClientEvent::Outcome { request, outcome }) = heard else { continue };
+                match open.remove(&request) {
+                    Some(Call { line, tool }) => Said::outcome(Some(line), tool, End::of(outcome)),
+                    None => continue,
                 }
             }
         };
@@ -60,7 +63,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
 
 /// A call that has no outcome yet.
 struct Call {
-    line: u64,
+    line: usize,
     tool: String,
 }
 
@@ -71,7 +74,7 @@ enum Begun {
     Bad(String),
 }
 
-fn begin(session: &mut Session, line: u64, text: io::Result<String>) -> Result<Begun, Failure> {
+fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result<Begun, Failure> {
     let text = match text {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -93,60 +96,5 @@ fn begin(session: &mut Session, line: u64, text: io::Result<String>) -> Result<B
         // The end of the connection is the next event, and says why.
         Err(SendError::Closed) => Ok(Begun::Nothing),
         Err(error) => Ok(Begun::Bad(error.to_string())),
-    }
-}
-
-/// What is printed: a tool and its outcome, or what is wrong with the line.
-#[derive(Serialize)]
-struct Said {
-    event: &'static str,
-    line: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
-    #[serde(flatten)]
-    happened: Happened,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Happened {
-    Outcome(End),
-    Error(String),
-}
-
-/// How a call ended.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum End {
-    Result(Box<RawValue>),
-    Error { code: i64, message: String },
-    Ended(&'static str),
-}
-
-impl Said {
-    const fn new(line: u64, tool: Option<String>, happened: Happened) -> Self {
-        Self { event: "outcome", line, tool, happened }
-    }
-
-    fn is_good(&self) -> bool {
-        match &self.happened {
-            Happened::Outcome(End::Result(raw)) => {
-                !ToolResult::read(raw).is_some_and(|result| result.is_error)
-            }
-            _ => false,
-        }
-    }
-}
-
-impl End {
-    fn of(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Result(raw) => Self::Result(raw),
-            Outcome::Error(error) => Self::Error { code: error.code, message: error.message },
-            Outcome::TimedOut => Self::Ended("no answer in time"),
-            Outcome::Closed => Self::Ended("the connection ended first"),
-            Outcome::Cancelled => Self::Ended("cancelled"),
-            _ => Self::Ended("the answer cannot be read"),
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! `diff PATH NEWFILE`, in the steps of the real client: the client writes the file, with the text that comes back.
 
-use super::{Verdict, print};
+use super::{Verdict, print, print_json};
 use crate::session::{Failure, Session};
 use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
 use ide_mcp::mcp::{Outcome, ToolResult};
+use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,11 +51,11 @@ impl Proposal {
     }
 }
 
-pub(crate) fn diff(session: &mut Session, proposal: &Proposal) -> Result<Verdict, Failure> {
+pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
     let Proposal { path, absolute, contents, tab_name } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
     let asked = session.call(&ToolRequest::OpenDiff(open)).map_err(|error| error.to_string())?;
-    let raw = match session.outcome_of(asked)? {
+    let raw = match session.outcome_of(asked, "the verdict")? {
         Outcome::Closed => {
             return Err(format!("the editor ended before a verdict ({})", session.end()));
         }
@@ -65,11 +66,11 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal) -> Result<Verdict
     let verdict = match texts.as_slice() {
         ["FILE_SAVED", text] => {
             fs::write(absolute, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            print(&format!("accepted: {} was written", path.display()))?;
+            tell("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
             Verdict::Good
         }
         ["DIFF_REJECTED", ..] => {
-            print("rejected")?;
+            tell("rejected", "rejected", path, json)?;
             Verdict::Bad
         }
         other => {
@@ -82,6 +83,24 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal) -> Result<Verdict
     Ok(verdict)
 }
 
+/// Says what became of a proposal for `path`: in words, or as a line of JSON.
+pub(crate) fn tell(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
+    if json {
+        let path = path.display().to_string();
+        print_json(&Line { event: "diff", verdict, path: &path })?;
+    } else {
+        print(words)?;
+    }
+    Ok(Verdict::Good)
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    event: &'static str,
+    verdict: &'a str,
+    path: &'a str,
+}
+
 /// What the real client asks for after a verdict.
 fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Result<(), Failure> {
     let diagnostics =
@@ -89,7 +108,7 @@ fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Resu
     let close = || ToolRequest::CloseTab(CloseTab::new(tab_name));
     for request in [close(), close()].into_iter().chain(written.map(diagnostics)) {
         let asked = session.call(&request).map_err(|error| error.to_string())?;
-        session.outcome_of(asked)?;
+        session.outcome_of(asked, "an answer")?;
     }
     Ok(())
 }

@@ -1,35 +1,21 @@
 //! `watch`: what the editor pushes, as it comes.
 
 use super::{Verdict, print_json};
-use crate::session::{Failure, Session};
-use ide_mcp::ide::ClientEvent;
-use serde::Serialize;
+use crate::events::{Link, Pushed};
+use crate::session::{Failure, Heard, Session};
 
 pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
     loop {
-        let is_heard = match session.next()? {
-            ClientEvent::SelectionChanged(selection) => heard("selection_changed", &selection)?,
-            ClientEvent::AtMentioned(mention) => heard("at_mentioned", &mention)?,
-            ClientEvent::DiagnosticsChanged(changed) => heard("diagnostics_changed", &changed)?,
-            ClientEvent::ActiveEditorChanged(selection) => {
-                heard("workspace/didChangeActiveEditor", &selection)?
+        let heard = session.next()?;
+        let is_read = match (Link::of(&heard, session), heard) {
+            (Some(link), _) => print_json(&link)?,
+            (None, Heard::Event(event)) => {
+                Pushed::of(event).map_or(Ok(true), |pushed| print_json(&pushed))?
             }
-            ClientEvent::ToolsChanged => heard("notifications/tools/list_changed", &None::<()>)?,
-            ClientEvent::Notification { method, params } => heard(&method, &params)?,
-            _ => true,
+            (None, _) => true,
         };
-        if !is_heard {
+        if !is_read {
             return Ok(Verdict::Good);
         }
     }
-}
-
-#[derive(Serialize)]
-struct Heard<'a, P> {
-    event: &'a str,
-    params: &'a P,
-}
-
-fn heard<P: Serialize>(event: &str, params: &P) -> Result<bool, Failure> {
-    print_json(&Heard { event, params })
 }

@@ -7,7 +7,7 @@ use ide_mcp::mcp::{
     Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout,
     ToolResult, ToolSpec,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{Messages, Said, Span};
 use serde_json::value::RawValue;
@@ -228,7 +228,10 @@ impl<S: Session + Debug> Books<S> {
         let (call, request) = elsewhere();
         let (session, out) = (&mut self.session, &mut self.out);
         let refused = [
-            session.respond(call, &Any::Value(json!({})), out),
+            session.respond_with(call, &Any::Value(json!({})), out).map_err(|error| match error {
+                RespondError::Gone(how) => how,
+                other => panic!("{other:?}"),
+            }),
             session.fail(call, 1, "", out),
             session.progress(call, &Progress::new(1.0), out).map(|_| ()),
             session.wait(call, Timeout::Never),

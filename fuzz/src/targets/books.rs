@@ -3,8 +3,10 @@
 use super::ledger::{Ledger, is_ambiguous, token};
 use super::session::{Any, Happened, Session, shown, told};
 use ide_mcp::Time;
-use ide_mcp::mcp::{CallEnd, Failure, Forward, Keepalive, Outcome, Progress, ProtocolVersion, Timeout};
-use ide_mcp::rpc::{CallId, Gone, Limits, Message, RequestId, SendError, classify, code};
+use ide_mcp::mcp::{
+    CallEnd, Failure, Forward, Keepalive, Outcome, Progress, ProtocolVersion, Timeout, Violation,
+};
+use ide_mcp::rpc::{CallId, Gone, Limits, Message, RequestId, RespondError, SendError, classify, code};
 use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -129,8 +131,13 @@ impl<S: Session + Debug> Books<S> {
             }
         }
         assert!(self.session.open_calls() <= self.setup.limits.open_calls);
-        assert!(self.session.open_requests() <= self.setup.limits.requests);
+        assert!(self.session.open_requests() <= self.setup.limits.requests + self.pings());
         sent
+    }
+
+    /// How many pings of the session's own may be in flight, whatever the limit says.
+    fn pings(&self) -> usize {
+        usize::from(self.setup.keepalive.is_some())
     }
 
     pub fn tick(&mut self, at: Time) {
@@ -164,6 +171,8 @@ impl<S: Session + Debug> Books<S> {
         match event {
             Happened::Call(call, waits) => self.opened(call, None, (!waits).then_some(Time::ZERO)),
             Happened::Request(call, method, params) => {
+                // Whoever answers it, the client has asked.
+                self.lists += usize::from(&*method == "tools/list");
                 assert!(
                     match &self.setup.forward {
                         Forward::Methods(methods) => methods.iter().any(|name| *name == *method),
@@ -219,7 +228,9 @@ impl<S: Session + Debug> Books<S> {
             }
             Happened::Violation(violation) => {
                 told(&violation);
-                assert!(matches!(violation.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
+                if let Violation::Message(broken) = violation {
+                    assert!(matches!(broken.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
+                }
                 self.violations += 1;
             }
             Happened::PeerError(error) => assert!(!error.to_string().is_empty()),
@@ -270,10 +281,25 @@ impl<S: Session + Debug> Books<S> {
         assert_eq!(self.said(), usize::from(answered.is_ok()));
     }
 
+    /// Answers with an object; with anything else the call stays as it was.
     pub fn respond(&mut self, which: u8, result: &Any<'_>) {
-        // A result of any shape is the application's; one that cannot be written is a failure.
-        let fails = matches!(result, Any::Unwritable);
-        self.answer(which, fails, |session, call, out| session.respond(call, result, out));
+        if result.is_object() {
+            return self.answer(which, false, |session, call, out| {
+                session.respond_with(call, result, out).map_err(|error| match error {
+                    RespondError::Gone(how) => how,
+                    other => panic!("{other:?} for {result:?}"),
+                })
+            });
+        }
+        self.settle();
+        let Some(open) = self.calls.get_mut(usize::from(which)) else { return };
+        let was_open = self.session.is_open(open.call);
+        match self.session.respond_with(open.call, result, &mut self.out) {
+            Err(RespondError::Gone(how)) => open.refused(Some(how)),
+            refused => assert_eq!(refused, Err(RespondError::Unserializable)),
+        }
+        assert_eq!(self.session.is_open(open.call), was_open);
+        assert_eq!(self.said(), 0);
     }
 
     /// Says how far a call has come, in halves; the highest number is none.
@@ -364,7 +390,7 @@ impl<S: Session + Debug> Books<S> {
                 told(&error);
                 assert!(match error {
                     SendError::TooManyInFlight => {
-                        self.session.open_requests() == self.setup.limits.requests
+                        self.session.open_requests() >= self.setup.limits.requests
                     }
                     SendError::Unserializable => true,
                     _ => self.out.full || !self.session.is_ready(),

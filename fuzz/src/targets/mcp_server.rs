@@ -4,8 +4,7 @@ use super::acts::{Do, Habits, OPENED, Peer};
 use super::books::{self, Books};
 use super::session::{Any, told};
 use ide_mcp::mcp::{
-    Implementation, LogLevel, Patience, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
-    Tools,
+    Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };
 use ide_mcp::rpc::{SendError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
@@ -74,7 +73,7 @@ pub fn mcp_server_script(data: &[u8]) {
 }
 
 struct Run {
-    books: Books<Server<Patiences>>,
+    books: Books<Server<Timed>>,
     /// Nothing has happened yet.
     fresh: bool,
     /// The client was told that the tools have changed, when it had asked for the list so often.
@@ -100,7 +99,7 @@ impl Run {
             keepalive: config.keepalive,
             forward: config.forward.clone(),
         };
-        let server = Server::new(config, Patiences::new(), SessionId::new(1));
+        let server = Server::new(config, Timed::new(), SessionId::new(1));
         Self { books: Books::new(server, known), fresh: true, told: None }
     }
 
@@ -183,10 +182,11 @@ impl Run {
         let logged = server.log(level, logger, "text", out);
         let is_offered = server.log_level().is_some_and(|lowest| level >= lowest);
         assert_eq!(server.log_level().is_none(), logged == Err(SendError::Undeclared));
-        assert_eq!(logged == Ok(false), server.log_level().is_some() && !is_offered);
-        let may_be = server.protocol_version().is_some() && !out.full && !*closed;
-        assert!(logged != Ok(true) || may_be, "{level} was logged");
-        assert!(logged != Ok(false) || !is_offered);
+        assert_eq!(logged == Err(SendError::Closed), server.log_level().is_some() && *closed);
+        let may_be = server.protocol_version().is_some() && !*closed;
+        assert!(logged.is_err() || may_be, "{level} in this state");
+        assert!(logged != Ok(true) || is_offered && !out.full, "{level} was logged");
+        assert!(logged != Ok(false) || !is_offered, "{level} was kept back");
         let is_said = format!(r#""level":"{level}""#);
         assert!(out.sent.iter().all(|message| message.contains(&is_said)));
         assert_eq!(self.books.said(), usize::from(logged == Ok(true)));
@@ -215,11 +215,11 @@ const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-
 
 const PLAIN: [&str; 4] = ["plain", "typed", "never", "soon"];
 
-/// Tools of every patience.
+/// Tools of every timeout, which is the call.
 #[derive(Debug)]
-struct Patiences(Vec<ToolSpec>);
+struct Timed(Vec<ToolSpec>);
 
-impl Patiences {
+impl Timed {
     fn new() -> Self {
         Self(PLAIN.map(|name| ToolSpec::new(name, "", "{}")).into())
     }
@@ -233,27 +233,31 @@ struct Typed {
 #[derive(Deserialize)]
 struct Nothing {}
 
-impl Tools for Patiences {
-    type Call = Patience;
+impl Tools for Timed {
+    type Call = Timeout;
 
     fn specs(&self) -> &[ToolSpec] {
         &self.0
     }
 
-    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Patience, D::Error> {
-        let after = |millis| Patience::After { span: Duration::from_millis(millis), result: Some("{}") };
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Timeout, D::Error> {
+        let after = |millis| Timeout::After(Duration::from_millis(millis));
         if name == "typed" {
             return Typed::deserialize(arguments).map(|typed| after(typed.n.into()));
         }
         Nothing::deserialize(arguments)?;
         Ok(match name {
-            "never" => Patience::Unlimited,
+            "never" => Timeout::Never,
             "soon" => after(400),
-            _ => Patience::Default,
+            _ => Timeout::Default,
         })
     }
 
-    fn patience(&self, call: &Patience) -> Patience {
+    fn timeout(&self, call: &Timeout) -> Timeout {
         *call
+    }
+
+    fn result_when_late(&self, call: &Timeout) -> Option<&'static str> {
+        matches!(call, Timeout::After(_)).then_some("{}")
     }
 }

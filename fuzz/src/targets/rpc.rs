@@ -78,7 +78,7 @@ fn called(text: &str, limits: &Limits) {
     while let Some(event) = server.poll_event(&mut out) {
         if let ServerEvent::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
-            server.respond(call, &*tool.arguments, &mut out).expect("it is open");
+            server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");
             let [id] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };
             open.swap_remove(open.iter().position(|open| open == id).expect("it was asked"));
             ledger.said(&out.take());

@@ -2,10 +2,10 @@
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Client, ClientEvent, Failure, Outcome, Patience, Progress, ProtocolVersion, Server, ServerEvent,
-    Timeout, ToolResult, Tools,
+    CallEnd, Client, ClientEvent, Failure, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout,
+    ToolResult, Tools, Violation,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, SendError, Violation};
+use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError};
 use ide_mcp::testing::Messages;
 use serde::ser::{Error, Serialize, Serializer};
 use serde_json::Value;
@@ -49,12 +49,12 @@ macro_rules! happened {
     };
 }
 
-impl From<ServerEvent<Patience>> for Happened {
-    fn from(event: ServerEvent<Patience>) -> Self {
+impl From<ServerEvent<Timeout>> for Happened {
+    fn from(event: ServerEvent<Timeout>) -> Self {
         happened!(event, ServerEvent,
             ServerEvent::Ready => Self::Ready,
             ServerEvent::ToolsListed => Self::ToolsListed,
-            ServerEvent::Call { call, tool } => Self::Call(call, tool == Patience::Unlimited),
+            ServerEvent::Call { call, tool } => Self::Call(call, tool == Timeout::Never),
             other => panic!("{other:?} is new"),
         )
     }
@@ -81,7 +81,7 @@ macro_rules! sessions {
             fn poll(&mut self, out: &mut Messages) -> Option<Happened>;
         }
 
-        impl<T: Tools<Call = Patience>> Session for Server<T> {
+        impl<T: Tools<Call = Timeout>> Session for Server<T> {
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
                 self.poll_event(out).map(shown).map(Happened::from)
@@ -101,7 +101,7 @@ sessions! {
     fn receive(now: Time, text: &str, out: &mut Messages);
     fn tick(now: Time);
     fn deadline() -> Option<Time>;
-    fn respond(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), Gone>;
+    fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), RespondError>;
     fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), Gone>;
     fn fail_with(call: CallId, error: &ErrorObject, out: &mut Messages) -> Result<(), Gone>;
     fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, Gone>;

@@ -1,9 +1,8 @@
 //! What may leave the editor unasked: the selection and mentions go into a prompt, and with it to a service, without
 //! anybody being asked again.
 
-use crate::ide::paths::{LocalPath, Platform};
+use crate::ide::paths::{LocalPath, Platform, as_written};
 use crate::ide::{DiagnosticsChanged, Mention, Selection};
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
@@ -44,8 +43,7 @@ impl Filter {
     pub(super) fn selection(&self, selection: &mut Selection) -> Selected {
         if self.hides_path(&selection.file_path) {
             // The client would go on to show the one before, as if it were still selected.
-            *selection = Selection::default();
-            selection.file_url = Some(String::new());
+            *selection = Selection::cleared();
             return Selected::Hidden;
         }
         if selection.cut(self.most) { Selected::Cut } else { Selected::Whole }
@@ -67,9 +65,11 @@ impl Filter {
         is_told.then_some(changed)
     }
 
+    /// Editors write URIs percent-encoded or not, and which it was cannot be seen: either reading hides it.
     fn hides_uri(&self, uri: &str) -> bool {
-        let path = LocalPath::parse(uri, Platform::native()).ok();
-        self.hides_path(path.as_ref().and_then(LocalPath::to_str).unwrap_or(uri))
+        let decoded = LocalPath::parse(uri, Platform::native()).ok();
+        decoded.as_ref().and_then(LocalPath::to_str).is_some_and(|path| self.hides_path(path))
+            || self.hides_path(as_written(uri))
     }
 
     fn hides_path(&self, path: &str) -> bool {

@@ -19,7 +19,7 @@ use super::{
     ServerEvent, ToolSet,
 };
 use crate::mcp::{Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, SendError};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
 use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{sync::Arc, vec::Vec};
@@ -133,8 +133,18 @@ impl Host {
         self.of_call(call, |server| server.respond_direct(call, answer))
     }
 
-    /// Answers an `openDiff` with the verdict of a person. Keep its view until the client closes the tab if you like;
-    /// **do not write the file**, the client does.
+    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms, or an
+    /// `openDiff` not for ever.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Host::respond).
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.of_call(call, |server| server.wait(call, timeout))
+    }
+
+    /// Answers an `openDiff` with the verdict of a person. **Do not write the file**, the client does. It closes the tab
+    /// then; whoever keeps the view until that comes handles [`Tool::CloseTab`](super::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///
@@ -156,8 +166,8 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// As [`respond`](Host::respond).
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
+    /// As [`respond`](Host::respond); and if the result is no object, in which case the call is still open.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
         self.of_call(call, |server| server.respond_raw(call, result))
     }
 
@@ -260,7 +270,7 @@ impl Host {
     pub fn set_tools(&mut self, tools: ToolSet) {
         let tools = Arc::new(tools);
         Arc::make_mut(&mut self.server).tools = tools.clone();
-        // A client that is not ready yet has not listed the old ones.
+        // A client that is not ready yet has not listed the old ones, or is told once it is ready.
         self.connections.with_each(|server| {
             let _ = server.set_tools(tools.clone());
         });
@@ -279,13 +289,13 @@ impl Host {
         self.connections.iter()
     }
 
-    fn of_call<T>(
+    fn of_call<T, E: From<Gone>>(
         &mut self,
         call: CallId,
-        act: impl FnOnce(&mut Server) -> Result<T, Gone>,
-    ) -> Result<T, Gone> {
+        act: impl FnOnce(&mut Server) -> Result<T, E>,
+    ) -> Result<T, E> {
         let index = self.connections.index(ConnId::of_call(call)).ok_or(Gone::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(Gone::Closed))
+        self.connections.with(index, act).unwrap_or(Err(Gone::Closed.into()))
     }
 
     /// Tells every client that is ready, and gives those that have no room.

@@ -70,10 +70,18 @@ fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
             rest.first().is_some_and(|byte| is_separator(*byte, true)).then(|| drive(*letter, rest))
         }
         [b'/' | b'\\', b'/' | b'\\', rest @ ..] => Some(share(rest)),
-        [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
-            rest.first().is_none_or(|byte| is_separator(*byte, true)).then(|| drive(*letter, rest))
-        }
+        [b'/', letter, rest @ ..] if is_drive(given) => Some(drive(*letter, rest)),
         _ => None,
+    }
+}
+
+/// Whether a path begins with a drive as `/c/x` has it.
+pub(in crate::ide) fn is_drive(given: &[u8]) -> bool {
+    match given {
+        [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
+            rest.first().is_none_or(|byte| is_separator(*byte, true))
+        }
+        _ => false,
     }
 }
 

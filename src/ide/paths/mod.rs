@@ -17,6 +17,7 @@
 //! | `file:///home/%C3%A9` | `/home/é` | suspicious: no drive |
 //! | `file:///c%3A/w` | `/c:/w` | `C:\w` |
 //! | `\\server\share\x` | suspicious | `\\server\share\x` |
+//! | `_claude_fs_right:/home/x` | `/home/x` | suspicious: no drive |
 //! | `C:w`, `\w`, `\\?\C:\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
 
 mod lexical;
@@ -29,7 +30,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-pub(super) use lexical::{contains, is_absolute, is_windows};
+pub(super) use lexical::{contains, is_absolute, is_drive, is_windows};
+pub(super) use uri::{Unencoded, as_written};
 
 /// The most bytes a path may have: `PATH_MAX` of Linux. What is longer could not be opened there.
 pub const MAX_PATH: usize = 4096;

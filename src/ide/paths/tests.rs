@@ -114,6 +114,12 @@ fn p05_uris_are_decoded_once() {
             ("file://", Suspicious(Empty)),
             ("file://localhost", Suspicious(Empty)),
             ("file:w/p", Suspicious(NotAbsolute)),
+            ("_claude_fs_right:/w/p/a", Inside("/w/p/a")),
+            ("_claude_fs_left:/w/p/%C3%A9", Inside("/w/p/é")),
+            ("_claude_vscode_fs_right:/w/p/..%2fq", Outside("/w/q")),
+            ("_claude_fs_right:a", Suspicious(NotAbsolute)),
+            ("_claude_fs_right://evil/share", Suspicious(Authority)),
+            ("_claude:/w/p/a", Suspicious(NotAbsolute)),
             ("http://localhost/w/p", Suspicious(OtherScheme)),
             ("untitled:Untitled-1", Suspicious(OtherScheme)),
             ("vscode-remote://ssh/w/p", Suspicious(OtherScheme)),
@@ -144,6 +150,7 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("file:///c:/w/p/%C3%A9", Inside("C:\\w\\p\\é")),
             ("file:///c/w/p", Inside("C:\\w\\p")),
             ("file:c:/w/p", Inside("C:\\w\\p")),
+            ("_claude_fs_right:/c:/w/p", Inside("C:\\w\\p")),
             ("\\\\server\\share\\p\\a", Inside("\\\\server\\share\\p\\a")),
             ("//SERVER/share/p", Inside("\\\\server\\share\\p")),
             ("file:////server/share/p", Inside("\\\\server\\share\\p")),
@@ -268,4 +275,21 @@ fn a_path_of_another_family_is_within_nothing() {
     let windows = LocalPath::parse("/c/w", Windows).unwrap();
     assert!(!posix.is_within(&windows) && !windows.is_within(&posix));
     assert_eq!(Platform::native() == Windows, cfg!(windows));
+}
+
+#[test]
+fn uris_as_editors_write_them_go_both_ways() {
+    for (path, uri, back) in [
+        ("/w/a b%", "file:///w/a b%", "/w/a b%"),
+        ("/", "file:///", "/"),
+        ("C:\\w\\é", "file:///C:/w/é", "C:/w/é"),
+        ("c:/w", "file:///c:/w", "c:/w"),
+        ("\\\\s\\x\\y", "file:////s/x/y", "//s/x/y"),
+    ] {
+        assert_eq!(Unencoded(path).to_string(), uri);
+        assert_eq!(as_written(uri), back);
+    }
+    for path in ["/w", "C:\\w", "untitled:x", "", "/c:w"] {
+        assert_eq!(as_written(path), path);
+    }
 }

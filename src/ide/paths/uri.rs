@@ -4,19 +4,25 @@
 //! file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute )
 //! ```
 //!
-//! Characters that should be percent-encoded and are not are taken as they are: editors write them so.
+//! Characters that should be percent-encoded and are not are taken as they are: editors write them so. The names that VS
+//! Code has for the two sides of a proposed change, `_claude_fs_right:/w/a`, mean the file: agents ask by them.
 
 use super::Suspicion;
-use super::lexical::is_separator;
+use super::lexical::{is_separator, is_windows};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
+
+/// The schemes of the documents of a proposed change.
+const SIDES: [&str; 4] =
+    ["_claude_fs_left", "_claude_fs_right", "_claude_vscode_fs_left", "_claude_vscode_fs_right"];
 
 /// The path of a `file:` URI, decoded once; `None` where the text is no URI but a path.
 pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(None);
     };
-    if !scheme.eq_ignore_ascii_case("file") {
+    if !scheme.eq_ignore_ascii_case("file") && !SIDES.contains(&scheme) {
         return Err(Suspicion::OtherScheme);
     }
     if rest.contains(['?', '#']) {
@@ -37,9 +43,10 @@ pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
 
 /// RFC 3986 section 3.1. One letter is a drive.
 fn is_scheme(text: &str) -> bool {
-    text.len() > 1
+    let is_plain = text.len() > 1
         && text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    is_plain || SIDES.contains(&text)
 }
 
 fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
@@ -83,4 +90,27 @@ pub(super) fn of(path: &[u8], windows: bool) -> String {
         }
     }
     uri
+}
+
+/// Shows the URI of an absolute path in either form as VS Code writes it: nothing is percent-encoded.
+pub(in crate::ide) struct Unencoded<'a>(pub(in crate::ide) &'a str);
+
+impl fmt::Display for Unencoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.0;
+        if !is_windows(path) {
+            return write!(f, "file://{path}");
+        }
+        f.write_str(if path.starts_with('\\') { "file://" } else { "file:///" })?;
+        path.split('\\').enumerate().try_for_each(|(at, name)| {
+            f.write_str(if at == 0 { "" } else { "/" })?;
+            f.write_str(name)
+        })
+    }
+}
+
+/// The path in a URI that was written so; what is no URI is one.
+pub(in crate::ide) fn as_written(uri: &str) -> &str {
+    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    path.strip_prefix('/').filter(|path| is_windows(path) && !path.starts_with('\\')).unwrap_or(path)
 }

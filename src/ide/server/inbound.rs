@@ -8,7 +8,7 @@ use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabCl
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
 use crate::ws::{self, CloseCode, Violation};
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -52,19 +52,27 @@ impl Server {
         Some(match event {
             mcp::ServerEvent::Ready => {
                 self.slot.initialized(self.ws.now());
+                self.tell_untold_tools();
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
             mcp::ServerEvent::ToolsListed => {
+                self.listed = true;
                 self.slot.tools_listed();
                 self.push_selection();
                 return None;
             }
             mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
-            mcp::ServerEvent::CallEnded { call, how } => match self.diffs.remove(call) {
-                Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
-                None => ServerEvent::CallEnded { call, how },
-            },
+            mcp::ServerEvent::CallEnded { call, how } => {
+                if let Some(at) = self.unheard.iter().position(|unheard| *unheard == call) {
+                    self.unheard.swap_remove(at);
+                    return None;
+                }
+                match self.diffs.remove(call) {
+                    Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
+                    None => ServerEvent::CallEnded { call, how },
+                }
+            }
             mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
             mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
             mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
@@ -86,11 +94,8 @@ impl Server {
     fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
         match request {
             ToolRequest::CloseTab(close) => {
-                let mut found = false;
-                while let Some(diff) = self.diffs.with_tab(&close.tab_name) {
-                    self.end_diff(diff, DiffEnd::TabClosed);
-                    found = true;
-                }
+                // Compared byte for byte.
+                let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
                 if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
                     return Some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
                 }
@@ -98,11 +103,7 @@ impl Server {
                 None
             }
             ToolRequest::CloseAllDiffTabs => {
-                let mut count = 0_usize;
-                while let Some(diff) = self.diffs.first() {
-                    self.end_diff(diff, DiffEnd::AllClosed);
-                    count = count.saturating_add(1);
-                }
+                let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
                 self.say(call, &ClosedDiffTabs::new(count));
                 None
             }
@@ -126,8 +127,8 @@ impl Server {
         params: Option<Box<RawValue>>,
     ) -> Option<ServerEvent> {
         if is_ide_connected(&method) {
-            let answered = self.mcp.respond(call, &Nothing {}, &mut self.ws.sender());
-            debug_assert_eq!(answered, Ok(()));
+            let answered = self.mcp.respond_with(call, &Nothing {}, &mut self.ws.sender());
+            self.settle(call, answered);
             return Some(self.notified(method, params));
         }
         let direct = match self.dialect().rules().direct {
@@ -138,7 +139,7 @@ impl Server {
             Some(Ok(request)) => Some(ServerEvent::Direct { call, request }),
             Some(Err(error)) => {
                 let failed = self.mcp.fail(call, error.code, &error.message, &mut self.ws.sender());
-                debug_assert_eq!(failed, Ok(()));
+                self.settle(call, failed);
                 None
             }
             None => Some(ServerEvent::Request { call, method, params }),
@@ -157,18 +158,33 @@ impl Server {
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
-    /// Answers an open diff as rejected, which is harmless where it was decided elsewhere, and says that it ended.
-    pub(super) fn end_diff(&mut self, call: CallId, why: DiffEnd) {
-        let Some(tab_name) = self.diffs.remove(call) else { return };
-        self.say(call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
-        self.events.push_back(ServerEvent::DiffClosed { call, tab_name, why });
+    /// Answers the open diffs with these tabs as rejected, which is harmless where they were decided elsewhere, and says
+    /// that they ended. How many there were.
+    pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
+        // One whose end is about to be told, since it was cancelled in the same batch, has ended in that way.
+        let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
+        let calls: Vec<CallId> = self.diffs.iter().filter_map(open).collect();
+        for call in &calls {
+            let Some(tab_name) = self.diffs.remove(*call) else { continue };
+            self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
+            self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, why });
+        }
+        calls.len()
     }
 
-    /// Answers a call that is known to be open.
+    /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
         let result = answer.result(self.dialect());
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
-        debug_assert_eq!(answered, Ok(()));
+        self.settle(call, answered);
+    }
+
+    /// A call that the application does not hear of was answered, or has ended before: it was cancelled in the same
+    /// batch, or shut down. Then its end is not for the application either.
+    fn settle<E>(&mut self, call: CallId, answered: Result<(), E>) {
+        if answered.is_err() {
+            self.unheard.push(call);
+        }
     }
 }
 
@@ -202,7 +218,7 @@ fn diff_end(how: &CallEnd) -> DiffEnd {
     match how {
         CallEnd::Cancelled { .. } => DiffEnd::Cancelled,
         CallEnd::ShutDown => DiffEnd::ShutDown,
-        // An `openDiff` has no deadline, so it cannot expire.
-        CallEnd::Expired | CallEnd::Closed => DiffEnd::Disconnected,
+        CallEnd::Expired => DiffEnd::Expired,
+        CallEnd::Closed => DiffEnd::Disconnected,
     }
 }

@@ -1,30 +1,24 @@
 //! One accepted connection, the editor's side: WebSocket, session, diffs and selection of one client, joined.
 
 mod config;
+mod event;
 mod inbound;
+mod outbound;
 
 pub use config::ServerConfig;
+pub use event::ServerEvent;
 
-use super::context::InDialect;
-use super::diffs::{DiffEnd, Diffs};
+use super::diffs::Diffs;
 use super::slot::Slot;
 use super::toolset::SharedTools;
-use super::{
-    Answer, DiagnosticsChanged, Dialect, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ServerEvent,
-    ToolSet, direct,
-};
+use super::{Dialect, Selection, direct};
 use crate::machine::hand_to;
-use crate::mcp::{self, Forward, Implementation, Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, SendError, SessionId};
+use crate::mcp::{self, Forward, Implementation};
+use crate::rpc::{CallId, SessionId};
 use crate::time::earlier;
-use crate::ws::{self, CloseCode, Closed};
+use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
-use serde::Serialize;
-use serde_json::value::RawValue;
-
-/// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
-const SELECTION_ROOM: usize = 64 * 1024;
 
 /// One accepted connection, the editor's side. An editor that lets in several at once holds a
 /// [`Host`](super::Host) instead.
@@ -54,7 +48,11 @@ pub struct Server {
     full: bool,
     /// The policy has let the client in.
     let_in: bool,
-    /// The tools have changed and there was no room to say so.
+    /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
+    unheard: Vec<CallId>,
+    /// The client has listed the tools.
+    listed: bool,
+    /// The tools have changed, and that could not be said yet.
     tools_untold: bool,
 }
 
@@ -76,191 +74,9 @@ impl Server {
             closed: None,
             full: false,
             let_in: false,
+            unheard: Vec::new(),
+            listed: false,
             tools_untold: false,
-        }
-    }
-
-    /// Answers a call.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.respond(call, result, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
-    }
-
-    /// Answers a [`Request`](ServerEvent::Request) with its result, an object.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.respond(call, result, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
-    }
-
-    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
-        let result = answer.result(self.dialect());
-        self.respond(call, &result)
-    }
-
-    /// Answers a [`Direct`](ServerEvent::Direct) request.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
-        self.respond_raw(call, &answer.to_raw())
-    }
-
-    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
-    /// and is.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
-        self.may_answer()?;
-        self.mcp.tick(self.ws.now());
-        self.mcp.progress(call, said, &mut self.ws.sender())
-    }
-
-    /// Answers an `openDiff` with the verdict of a person.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), Gone> {
-        self.answer(call, outcome)
-    }
-
-    /// Answers a call with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.fail(call, code, message, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
-    }
-
-    /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
-    /// again when it forgets it. True if the text was above 256 KiB and was cut.
-    pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(crate::ide::MAX_SELECTION);
-        self.set_selection(Arc::new(selection));
-        cut
-    }
-
-    /// Puts a file, or lines of it, into the prompt of the client.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::NotReady`] until the client [hears](Server::is_hearing), [`SendError::Full`] while there is no
-    /// room.
-    pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
-        self.may_send()?;
-        if !self.is_hearing() {
-            return Err(SendError::NotReady);
-        }
-        self.say_unasked(Notice::AtMentioned, mention)
-    }
-
-    /// Tells the client that the problems of files are others than before. True if they were more than 1,000 and the
-    /// rest was left out.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, SendError> {
-        self.may_send()?;
-        self.say_unasked(Notice::DiagnosticsChanged, changed)?;
-        Ok(changed.is_cut())
-    }
-
-    /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
-    /// above 256 KiB and was cut.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, SendError> {
-        self.may_send()?;
-        let cut = selection.cut(crate::ide::MAX_SELECTION);
-        self.say_unasked(Notice::ActiveEditorChanged, &selection)?;
-        Ok(cut)
-    }
-
-    /// Sends a notification.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn notify<P: Serialize + ?Sized>(
-        &mut self,
-        method: &str,
-        params: Option<&P>,
-    ) -> Result<(), SendError> {
-        self.may_send()?;
-        self.mcp.notify(method, params, &mut self.ws.sender())
-    }
-
-    /// Asks the client something, such as `roots/list`. One [`Outcome`](ServerEvent::Outcome) follows.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn request<P: Serialize + ?Sized>(
-        &mut self,
-        method: &str,
-        params: Option<&P>,
-        timeout: Timeout,
-    ) -> Result<RequestId, SendError> {
-        self.may_send()?;
-        // An idle connection is not polled, so the session may not have heard how late it is.
-        self.mcp.tick(self.ws.now());
-        self.mcp.request(method, params, timeout, &mut self.ws.sender())
-    }
-
-    /// Gives up a request and tells the client; false if it has ended.
-    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
-        self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
-    }
-
-    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same.
-    pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
-        self.mcp.tools_mut().0 = tools.into();
-        self.may_send()?;
-        self.tell_tools()
-    }
-
-    /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
-    /// frame goes out (1001).
-    pub fn shutdown(&mut self) {
-        while let Some(call) = self.diffs.first() {
-            self.end_diff(call, DiffEnd::ShutDown);
-        }
-        let mut sender = self.ws.sender();
-        self.mcp.shut_down("the editor shuts down", &mut sender);
-        if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
-            self.ws.drop_unanswered();
         }
     }
 
@@ -270,7 +86,8 @@ impl Server {
         self.ws.is_open()
     }
 
-    /// Whether the client hears what is pushed: it is initialized and said `ide_connected`, or 500 ms have passed.
+    /// Whether the client hears what is pushed: it is initialized and said `ide_connected`, or 500 ms have passed; and it
+    /// has listed the tools since they last changed, or a second has passed.
     #[must_use]
     pub fn is_hearing(&self) -> bool {
         self.slot.is_hearing() && self.mcp.is_ready()
@@ -318,52 +135,9 @@ impl Server {
         self.closed.is_some() || self.ws.has_ended()
     }
 
-    /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
-    fn may_answer(&self) -> Result<(), Gone> {
-        if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
-    }
-
-    /// What is sent before the connection is open or after the end would be dropped in silence.
-    fn may_send(&self) -> Result<(), SendError> {
-        if self.has_ended() || self.ws.is_cut_off() {
-            return Err(SendError::Closed);
-        }
-        if self.ws.is_open() { Ok(()) } else { Err(SendError::NotReady) }
-    }
-
-    /// Where there is no room the change is told later: a client that misses it goes on with the old tools.
-    fn tell_tools(&mut self) -> Result<(), SendError> {
-        let told = self.mcp.tools_list_changed(&mut self.ws.sender());
-        self.tools_untold = told == Err(SendError::Full);
-        if told == Ok(true) {
-            self.slot.list_changed(self.ws.now());
-        }
-        if self.tools_untold { Ok(()) } else { told.map(drop) }
-    }
-
     /// In which dialect the client is spoken to.
     fn dialect(&self) -> Dialect {
         self.mcp.tools().0.dialect()
-    }
-
-    fn say_unasked<T>(&mut self, notice: Notice, said: &T) -> Result<(), SendError>
-    where
-        for<'a> InDialect<'a, T>: Serialize,
-    {
-        let dialect = self.dialect();
-        let params = InDialect(said, dialect);
-        self.mcp.notify(dialect.notification(notice), Some(&params), &mut self.ws.sender())
-    }
-
-    fn push_selection(&mut self) {
-        if self.ws.outgoing().len() > SELECTION_ROOM {
-            return;
-        }
-        if let Some(selection) = self.slot.due() {
-            if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
-                self.slot.sent();
-            }
-        }
     }
 }
 
@@ -372,7 +146,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     let mut methods = match forward {
         Forward::Nothing => Vec::new(),
         Forward::Methods(methods) => methods,
-        Forward::Everything => return Forward::Everything,
+        all @ (Forward::Everything | Forward::All) => return all,
     };
     methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
     if dialect.rules().direct {
@@ -386,10 +160,7 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
-        if self.tools_untold {
-            // It cannot be told any more where the session has ended since.
-            let _ = self.tell_tools();
-        }
+        self.tell_untold_tools();
         self.push_selection();
     }
 

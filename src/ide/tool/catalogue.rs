@@ -7,8 +7,9 @@ use alloc::{borrow::Cow, format, string::String};
 
 /// A tool that an application can handle.
 ///
-/// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs`, `getDiagnostics` and `set_permission_mode`, and old
-/// ones `openFile`; its model sees `getDiagnostics` and `executeCode` (measured). The others are for other clients.
+/// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`, and its model sees
+/// `getDiagnostics` and `executeCode` (measured); some versions are said to call `openFile` and `set_permission_mode`. The
+/// others are for other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tool {

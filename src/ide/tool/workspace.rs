@@ -2,8 +2,12 @@
 
 use super::{Answer, read_json};
 use crate::ide::Dialect;
+use crate::ide::paths::{Unencoded, as_written};
 use crate::mcp::ToolResult;
-use alloc::{format, string::String, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 use serde::{Deserialize, Serialize};
 
 /// The answer of `getOpenEditors`.
@@ -119,7 +123,7 @@ impl WorkspaceFolder {
     pub fn new(path: impl Into<String>) -> Self {
         let path = path.into();
         let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(&path).into();
-        Self { name, uri: format!("file://{path}"), path }
+        Self { name, uri: Unencoded(&path).to_string(), path }
     }
 }
 
@@ -142,7 +146,7 @@ impl From<FolderIn> for WorkspaceFolder {
         match folder {
             FolderIn::Path(path) => Self::new(path),
             FolderIn::Folder { name, uri, path } => {
-                let path = path.unwrap_or_else(|| uri.strip_prefix("file://").unwrap_or(&uri).into());
+                let path = path.unwrap_or_else(|| as_written(&uri).into());
                 Self { name, uri, path }
             }
         }
@@ -193,5 +197,6 @@ mod tests {
         }
         let names: Vec<_> = ["/", "C:\\w\\p", "/w/p/"].map(|path| WorkspaceFolder::new(path).name).into();
         assert_eq!(names, ["/", "p", "p"]);
+        assert_eq!(WorkspaceFolder::new("C:\\w\\p").uri, "file:///C:/w/p");
     }
 }

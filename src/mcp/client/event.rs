@@ -6,8 +6,8 @@ use core::fmt;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{CallEnd, Implementation, Outcome, Progress, ProtocolVersion, session::Common},
-    rpc::{CallId, ErrorObject, RequestId, Violation},
+    mcp::{CallEnd, Implementation, Outcome, Progress, ProtocolVersion, Violation, session::Common},
+    rpc::{CallId, ErrorObject, RequestId},
 };
 
 /// What happened in the session of a [`Client`](super::Client).
@@ -18,7 +18,7 @@ pub enum ClientEvent {
     Ready(ServerInfo),
     /// The handshake failed. Whoever owns the connection should close it.
     Failed(Failure),
-    /// The server asks for something that the configuration forwards. It waits for `respond` or `fail`, or for a
+    /// The server asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
     /// [`CallEnded`](ClientEvent::CallEnded).
     Request {
         /// What to answer it by.

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId, is_object, read_object},
+    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId, is_object, read_object},
     text::truncate,
 };
 
@@ -175,7 +175,7 @@ impl Client {
             ));
         };
         Ok(ServerInfo {
-            info: read.server_info.and_then(|info| serde_json::from_str(info.get()).ok()),
+            info: read.server_info.and_then(read_object),
             protocol_version,
             instructions: read.instructions.and_then(|text| serde_json::from_str(text.get()).ok()),
             capabilities: read.capabilities.map(ToOwned::to_owned),

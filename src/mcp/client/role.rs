@@ -17,14 +17,14 @@ use super::{Client, ClientEvent};
 use crate::{
     Outbox,
     mcp::{
-        Outcome,
+        Outcome, Violation,
         inbound::{self, Asked, Role},
         incoming::{not_found, refuse},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
         session::{Common, Session, State},
     },
-    rpc::{RequestId, Violation, code},
+    rpc::{RequestId, code},
 };
 
 impl Client {
@@ -44,7 +44,7 @@ impl Client {
         let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
         match listing.add(page, limits) {
             Turn::Whole(whole) => return Some(Outcome::Result(whole)),
-            Turn::Unreadable => self.session.report(Violation::MalformedResponse),
+            Turn::Unreadable => self.session.report(Violation::UnreadableList),
             Turn::Endless => self.session.report(Violation::EndlessList),
             Turn::Next(listing) => {
                 return self.ask_for_page(listing.known_as(request), out);
@@ -78,9 +78,7 @@ impl Role for Client {
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         if self.session.state != State::Ready {
             refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
-        } else if asked.method == "initialize" {
-            not_found(&asked.id, asked.method, out);
-        } else if self.config.forward.takes(asked.method, false) {
+        } else if asked.method != "initialize" && self.config.forward.takes(asked.method, false) {
             self.session.forward(asked.id, asked.method, asked.params, out);
         } else {
             not_found(&asked.id, asked.method, out);

@@ -16,8 +16,8 @@ use crate::{
     Outbox,
     mcp::{Tools, incoming::refuse_busy, incoming::refuse_duplicate, params, progress},
     rpc::{
-        ErrorObject, Id, Limits, code,
-        single_pass::{Name, Params, another_way},
+        ErrorObject, Id, Limits, Name, code,
+        single_pass::{Params, another_way},
         write,
     },
     text::truncate,
@@ -62,8 +62,9 @@ impl<T: Tools> Server<T> {
             return refuse_duplicate(&id, out);
         }
         let Decoded { tool, token } = call;
-        let (now, patience) = (self.session.now(), self.tools.patience(&tool));
-        if let Some(call) = self.session.incoming.open_tool(now, id, patience, token, out) {
+        let (now, terms) =
+            (self.session.now(), (self.tools.timeout(&tool), self.tools.result_when_late(&tool)));
+        if let Some(call) = self.session.incoming.open_tool(now, id, terms, token, out) {
             self.session.push(ServerEvent::Call { call, tool });
         }
     }

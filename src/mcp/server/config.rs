@@ -26,7 +26,7 @@ pub struct ServerConfig {
     pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
     /// Which requests go to the application as they are. Default none.
     pub forward: Forward,
-    /// After how long a call is answered for the application, unless [`Tools::patience`](crate::mcp::Tools::patience)
+    /// After how long a call is answered for the application, unless [`Tools::timeout`](crate::mcp::Tools::timeout)
     /// says otherwise. Default 30 s: the real client waits without end.
     pub call_deadline: Duration,
     /// For how long the [`progress`](super::Server::progress) of a call can put its deadline off. Default 10 minutes.

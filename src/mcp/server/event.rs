@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{CallEnd, Outcome, Progress, session::Common},
-    rpc::{CallId, ErrorObject, RequestId, Violation},
+    mcp::{CallEnd, Outcome, Progress, Violation, session::Common},
+    rpc::{CallId, ErrorObject, RequestId},
 };
 
 /// What happened in the session of a [`Server`](super::Server); `C` is a decoded call.
@@ -17,14 +17,14 @@ pub enum ServerEvent<C> {
     Ready,
     /// The client asked for the list of tools and was answered.
     ToolsListed,
-    /// The client calls a tool. It waits for `respond` or `fail`, or for a [`CallEnded`](ServerEvent::CallEnded).
+    /// The client calls a tool. It waits for `respond`, `respond_with` or `fail`, or for a [`CallEnded`](ServerEvent::CallEnded).
     Call {
         /// What to answer it by.
         call: CallId,
         /// What it asks for.
         tool: C,
     },
-    /// The client asks for something that the configuration forwards. It waits for `respond` or `fail`, or for a
+    /// The client asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
     /// [`CallEnded`](ServerEvent::CallEnded).
     Request {
         /// What to answer it by.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, Tools,
+    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
     both::both_roles,
     inbound,
     incoming::{Incoming, Waits},
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, RequestId, SendError, SessionId},
+    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId},
 };
 
 mod call;
@@ -109,21 +109,50 @@ impl<T: Tools> Server<T> {
         }
     }
 
+    /// Answers a call of a tool with its result.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn respond(
+        &mut self,
+        call: CallId,
+        result: &ToolResult<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        self.session.incoming.respond(call, result, out)
+    }
+
+    /// Answers a request that is not of MCP, whose result may be any value.
+    #[cfg(feature = "ide")]
+    pub(crate) fn respond_with_any(
+        &mut self,
+        call: CallId,
+        result: &RawValue,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        self.session.incoming.respond_with_any(call, result, out)
+    }
+
     both_roles!(ServerEvent<T::Call>);
 
     /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
-    /// has changed that it does not know, or it was told and has not asked for the list since.
+    /// has changed that it does not know, or it was told and has not asked for the list since. After an error it can be
+    /// tried again: nothing is noted that the client was not told.
     ///
     /// Never a sign of life: the real client lists the tools again and forgets the selection of the editor whenever it
     /// hears this (measured, see docs/evidence.md).
     ///
     /// # Errors
     ///
-    /// As [`notify`](Server::notify), and if [`ServerConfig::tools_list_changed`] is off.
+    /// [`Undeclared`](SendError::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Else as
+    /// [`notify`](Server::notify), whether or not there is something to tell; but [`Full`](SendError::Full) only if there
+    /// is.
     pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, SendError> {
         if !self.config.tools_list_changed {
             return Err(SendError::Undeclared);
         }
+        self.session.may_speak(false)?;
         let digest = super::tools::digest(self.tools.specs());
         if self.told.pending || self.told.digest == digest {
             return Ok(false);
@@ -138,8 +167,9 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// As [`notify`](Server::notify), but it may be sent as soon as `initialize` was answered; and if
-    /// [`ServerConfig::logging`] is off.
+    /// [`Undeclared`](SendError::Undeclared) if [`ServerConfig::logging`] is off. Else as [`notify`](Server::notify),
+    /// however severe it is, except that the log may begin as soon as `initialize` was answered; but
+    /// [`Full`](SendError::Full) and [`Unserializable`](SendError::Unserializable) only if it is severe enough.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,
@@ -148,11 +178,12 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<bool, SendError> {
         let lowest = self.log_level.ok_or(SendError::Undeclared)?;
+        self.session.may_log()?;
         if level < lowest {
             return Ok(false);
         }
         let params = LogOut { level: level.as_str(), logger, data };
-        self.session.notify("notifications/message", Some(&params), true, out)?;
+        self.session.notify("notifications/message", Some(&params), out)?;
         Ok(true)
     }
 

@@ -22,7 +22,7 @@ use super::{Server, ServerEvent, Told};
 use crate::{
     Outbox,
     mcp::{
-        Outcome, Tools,
+        Outcome, Tools, Violation,
         inbound::{self, Asked, Role},
         incoming::{answer, not_found, refuse},
         outgoing::Purpose,
@@ -30,7 +30,7 @@ use crate::{
         session::{Session, State},
         tools::digest,
     },
-    rpc::{Id, RequestId, Violation, code, single_pass},
+    rpc::{Id, RequestId, code, single_pass},
 };
 
 const INITIALIZED: &str = "notifications/initialized";

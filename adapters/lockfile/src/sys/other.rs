@@ -1,12 +1,14 @@
-//! The counterpart of `unix.rs` with what the standard library has: no modes, no owners, and paths in place of a
-//! descriptor.
+//! The counterpart of `unix.rs` with what the standard library has: no modes, no owners, no processes, and paths in place
+//! of a descriptor.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use ide_mcp::ide::paths::LocalPath;
+
+use crate::{Error, folders, resolve};
 
 #[derive(Debug)]
 pub(crate) struct Dir(PathBuf);
@@ -58,4 +60,87 @@ pub(crate) fn is_ours(_: &Metadata, _: &Path) -> Result<(), Error> {
 
 pub(crate) fn mode(_: &Metadata) -> Option<u32> {
     None
+}
+
+pub(crate) fn pid_alive(_: u32) -> Option<bool> {
+    None
+}
+
+pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
+    let lossy = || PathBuf::from(String::from_utf8_lossy(path.as_bytes()).into_owned());
+    path.to_str().map(PathBuf::from).ok_or_else(|| Error::NotUnicode { path: lossy() })
+}
+
+pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
+    let text = path.to_str().ok_or_else(|| Error::NotUnicode { path: path.to_path_buf() })?;
+    resolve::own_form(path, folders::plain(text).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::temp_dir::TempDir;
+    use ide_mcp::ide::paths::Platform;
+    use std::io::{ErrorKind, Read, Write};
+
+    #[test]
+    fn a_directory_is_made_and_opened_and_nothing_else_is_one() {
+        let temp = TempDir::new();
+        Dir::make(&temp.join("a/ide")).unwrap();
+        Dir::make(&temp.join("a/ide")).unwrap();
+        Dir::open(&temp.join("a/ide")).unwrap().secure(&temp.join("a/ide")).unwrap();
+        fs::write(temp.join("file"), "").unwrap();
+        let kind = |name: &str| Dir::open(&temp.join(name)).map(|_| ()).map_err(|error| error.kind());
+        assert_eq!(kind("file"), Err(ErrorKind::NotADirectory));
+        assert_eq!(kind("missing"), Err(ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn a_file_is_created_once_renamed_over_what_is_there_read_and_removed() {
+        let temp = TempDir::new();
+        let dir = Dir::open(temp.path()).unwrap();
+        fs::write(temp.join("1.lock"), "old").unwrap();
+        dir.create_new(".tmp").unwrap().write_all(b"new").unwrap();
+        assert_eq!(dir.create_new(".tmp").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        dir.rename(".tmp", "1.lock").unwrap();
+        assert!(!temp.join(".tmp").exists());
+        let path = temp.join("1.lock");
+        let mut text = String::new();
+        let mut file = dir.open_file(OsStr::new("1.lock"), &path).unwrap();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "new");
+        is_ours(&file.metadata().unwrap(), &path).unwrap();
+        assert_eq!(mode(&file.metadata().unwrap()), None);
+        // An open file cannot be removed on Windows unless it was opened so, as the standard library does.
+        dir.remove("1.lock").unwrap();
+        assert!(dir.open_file(OsStr::new("1.lock"), &path).unwrap_err().is_not_found());
+        assert_eq!(dir.remove("1.lock").unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_opened() {
+        let temp = TempDir::new();
+        let dir = Dir::open(temp.path()).unwrap();
+        fs::create_dir(temp.join("1.lock")).unwrap();
+        let opened = dir.open_file(OsStr::new("1.lock"), &temp.join("1.lock"));
+        assert!(matches!(opened, Err(Error::NotRegular { .. })), "{opened:?}");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(temp.join("victim"), temp.join("2.lock")).unwrap();
+            let opened = dir.open_file(OsStr::new("2.lock"), &temp.join("2.lock"));
+            assert!(matches!(opened, Err(Error::Symlink { .. })), "{opened:?}");
+        }
+    }
+
+    #[test]
+    fn paths_go_there_and_back_if_they_are_unicode() {
+        let temp = TempDir::new();
+        let ours = from_path(temp.path()).unwrap();
+        assert_eq!(to_path(&ours).unwrap(), temp.path());
+        if Platform::native() == Platform::Posix {
+            let odd = LocalPath::from_bytes(b"/\xff", Platform::Posix).unwrap();
+            assert!(matches!(to_path(&odd), Err(Error::NotUnicode { .. })));
+        }
+        assert_eq!(pid_alive(std::process::id()), None, "nobody is asked");
+    }
 }

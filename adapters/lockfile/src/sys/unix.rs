@@ -1,17 +1,19 @@
-//! What a directory of lock files needs of Unix. All steps go through the descriptor of the directory, so that they
-//! mean the same directory, whatever happens to its path.
+//! What lock files need of Unix. All steps in a directory go through its descriptor, so that they mean the same
+//! directory, whatever happens to its path.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ide_mcp::ide::paths::LocalPath;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
+use rustix::process::{Pid, geteuid, test_kill_process};
 
-use crate::Error;
+use crate::{Error, resolve};
 
 /// The bits by which others than the owner get in.
 const OTHERS: u32 = 0o077;
@@ -81,4 +83,24 @@ pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
 
 pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
     Some(metadata.mode() & 0o7777)
+}
+
+pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
+    // 0 means our own group, and what does not fit is a negative number, a group as well: neither is a process.
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Some(false);
+    };
+    match test_kill_process(pid) {
+        Ok(()) | Err(Errno::PERM) => Some(true),
+        Err(Errno::SRCH) => Some(false),
+        Err(_) => None,
+    }
+}
+
+pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
+    Ok(PathBuf::from(OsStr::from_bytes(path.as_bytes())))
+}
+
+pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
+    resolve::own_form(path, path.as_os_str().as_bytes())
 }

@@ -3,38 +3,15 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+#[path = "../../src/temp_dir.rs"]
+mod temp_dir;
+
+pub(crate) use temp_dir::TempDir;
+
+use std::path::Path;
+use std::{fs, process};
 
 use ide_mcp::ide::{AuthToken, LockFile};
-
-/// A new directory that is removed with this.
-pub(crate) struct TempDir(PathBuf);
-
-impl TempDir {
-    pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("ide-mcp-lockfile-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = env::temp_dir().canonicalize().unwrap().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for TempDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A lock file of this process with this token.
 pub(crate) fn lock_file(token: &str) -> LockFile {

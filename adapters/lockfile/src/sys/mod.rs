@@ -1,0 +1,12 @@
+//! What differs between Unix and the others. The one that is not compiled for a system is compiled with its tests all the
+//! same, so that it stays whole.
+
+#[cfg(any(not(unix), test))]
+mod other;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+pub(crate) use other::{Dir, from_path, is_ours, mode, pid_alive, to_path};
+#[cfg(unix)]
+pub(crate) use unix::{Dir, from_path, is_ours, mode, pid_alive, to_path};

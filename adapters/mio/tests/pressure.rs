@@ -1,0 +1,179 @@
+//! Sockets that take hardly anything (E3). Readiness comes on edges, so whoever stops before a socket has said that it
+//! would block, and forgets it, waits for ever. The buffers of a kernel are too large to show that: these are in memory,
+//! hold a byte if need be, and announce an edge as epoll does, once for each time that something would have blocked.
+
+#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+
+use getrandom::SysRng;
+use ide_mcp::{Time, Wire, ws};
+use ide_mcp_link::{Conn, Link, Shutdown};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::rc::Rc;
+
+/// One direction.
+#[derive(Debug, Default)]
+struct Pipe {
+    bytes: RefCell<VecDeque<u8>>,
+    capacity: usize,
+    /// The reader found nothing, and has not been told of more since.
+    reader_waits: Cell<bool>,
+    /// The writer found no room, and has not been told of any since.
+    writer_waits: Cell<bool>,
+    blocked: Cell<usize>,
+}
+
+impl Pipe {
+    fn new(capacity: usize) -> Rc<Self> {
+        Rc::new(Self { capacity, ..Self::default() })
+    }
+
+    fn would_block(&self, waits: &Cell<bool>) -> io::Result<usize> {
+        waits.set(true);
+        self.blocked.set(self.blocked.get() + 1);
+        Err(ErrorKind::WouldBlock.into())
+    }
+
+    /// Whether this side waited and need not any more; told once.
+    fn edge(waits: &Cell<bool>, is_over: bool) -> bool {
+        let edge = waits.get() && is_over;
+        waits.set(waits.get() && !edge);
+        edge
+    }
+}
+
+/// One end of two pipes.
+#[derive(Debug)]
+struct End {
+    incoming: Rc<Pipe>,
+    outgoing: Rc<Pipe>,
+}
+
+impl End {
+    /// Whether a poll would report this socket now.
+    fn is_reported(&self) -> bool {
+        let has_bytes = !self.incoming.bytes.borrow().is_empty();
+        let has_room = self.outgoing.bytes.borrow().len() < self.outgoing.capacity;
+        let readable = Pipe::edge(&self.incoming.reader_waits, has_bytes);
+        Pipe::edge(&self.outgoing.writer_waits, has_room) || readable
+    }
+}
+
+impl Read for End {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        let mut bytes = self.incoming.bytes.borrow_mut();
+        let some = bytes.len().min(space.len());
+        if some == 0 {
+            return self.incoming.would_block(&self.incoming.reader_waits);
+        }
+        space.iter_mut().zip(bytes.drain(..some)).for_each(|(to, byte)| *to = byte);
+        Ok(some)
+    }
+}
+
+impl Write for End {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        let mut bytes = self.outgoing.bytes.borrow_mut();
+        let some = self.outgoing.capacity.saturating_sub(bytes.len()).min(from.len());
+        if some == 0 {
+            return self.outgoing.would_block(&self.outgoing.writer_waits);
+        }
+        bytes.extend(from.iter().take(some));
+        Ok(some)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for End {
+    fn shutdown_write(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An echo and its client, each given a turn only if its socket is reported or it asks for one.
+struct World {
+    server: Conn<ws::Server, End>,
+    client: Conn<ws::Client<SysRng>, End>,
+}
+
+impl World {
+    fn new(capacity: usize) -> Self {
+        let (up, down) = (Pipe::new(capacity), Pipe::new(capacity));
+        let end = |incoming: &Rc<Pipe>, outgoing: &Rc<Pipe>| {
+            Link::new(End { incoming: Rc::clone(incoming), outgoing: Rc::clone(outgoing) })
+        };
+        let mut limits = ws::Limits::default();
+        limits.keepalive = None;
+        let ask = ws::Ask::new("127.0.0.1:1");
+        let client = ws::Client::new(ask, SysRng, limits.clone(), Time::ZERO).unwrap();
+        Self {
+            server: Conn::new(ws::Server::new(limits, Time::ZERO), end(&up, &down)),
+            client: Conn::new(client, end(&down, &up)),
+        }
+    }
+
+    fn step(&mut self, mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent)) {
+        // The clock stands still, so nothing goes on by itself.
+        let now = Time::ZERO;
+        let mut moved = false;
+        if self.server.link().socket().is_reported() {
+            self.server.ready();
+            moved = true;
+        }
+        if moved || self.server.deadline(now) == Some(now) {
+            moved = true;
+            self.server.turn(now, |machine, event| match event {
+                ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+                ws::OwnedEvent::Binary(bytes) => machine.sender().binary(&bytes).unwrap(),
+                _ => {}
+            });
+        }
+        let reported = self.client.link().socket().is_reported();
+        if reported {
+            self.client.ready();
+        }
+        if reported || self.client.deadline(now) == Some(now) {
+            moved = true;
+            self.client.turn(now, &mut on);
+        }
+        assert!(moved, "both wait for ever: {:?} {:?}", self.server, self.client);
+    }
+
+    /// How often something would have blocked.
+    fn blocked(&self) -> usize {
+        let End { incoming, outgoing } = self.server.link().socket();
+        incoming.blocked.get() + outgoing.blocked.get()
+    }
+}
+
+/// How many messages of how many bytes come back through sockets that hold so many.
+fn echo(capacity: usize, messages: usize, len: usize) {
+    let mut world = World::new(capacity);
+    let (mut sent, mut back) = (0, 0);
+    while back < messages {
+        world.step(|machine, event| {
+            let answered = matches!(&event, ws::OwnedEvent::Binary(bytes) if bytes.len() == len);
+            back += usize::from(answered);
+            if matches!(event, ws::OwnedEvent::Open { .. }) || answered {
+                while sent < messages && sent < back + 2 {
+                    machine.sender().binary(&vec![5; len]).unwrap();
+                    sent += 1;
+                }
+            }
+        });
+    }
+    let least = 2 * messages * len / capacity / 2;
+    assert!(world.blocked() >= least, "{capacity}: it has hardly pressed, {} times", world.blocked());
+    assert!(world.client.machine().outgoing().is_empty() && world.server.machine().outgoing().is_empty());
+}
+
+#[test]
+fn e03_much_goes_through_sockets_that_hold_next_to_nothing() {
+    for (capacity, messages, len) in [(1, 4, 16 << 10), (7, 8, 32 << 10), (4 << 10, 64, 1 << 20)] {
+        echo(capacity, messages, len);
+    }
+}

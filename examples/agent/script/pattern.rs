@@ -1,0 +1,50 @@
+//! Whether an event is the expected one.
+
+use serde_json::Value;
+
+/// Whether `came` has all that `expected` has: an object these members, an array these elements at its beginning, anything
+/// else the same value. Numbers are compared by value.
+pub(crate) fn matches(expected: &Value, came: &Value) -> bool {
+    match (expected, came) {
+        (Value::Object(expected), Value::Object(came)) => {
+            expected.iter().all(|(name, expected)| came.get(name).is_some_and(|came| matches(expected, came)))
+        }
+        (Value::Array(expected), Value::Array(came)) => {
+            expected.len() <= came.len()
+                && expected.iter().zip(came).all(|(expected, came)| matches(expected, came))
+        }
+        (Value::Number(expected), Value::Number(came)) => {
+            expected == came || expected.as_f64().is_some_and(|expected| Some(expected) == came.as_f64())
+        }
+        (expected, came) => expected == came,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_expected_event_is_a_part_of_the_one_that_came() {
+        let came = json!({"event": "e", "params": {"a": 1, "b": [1, {"c": 2, "d": null}, 3]}});
+        let cases = [
+            (json!({}), true),
+            (json!({"event": "e"}), true),
+            (json!({"event": "f"}), false),
+            (json!({"Event": "e"}), false),
+            (json!({"params": {"a": 1.0}}), true),
+            (json!({"params": {"a": "1"}}), false),
+            (json!({"params": {"b": [1, {"c": 2}]}}), true),
+            (json!({"params": {"b": [1, {"c": 2}, 3, 4]}}), false),
+            (json!({"params": {"b": [{"c": 2}]}}), false),
+            (json!({"params": {"b": [1, {"d": null}]}}), true),
+            (json!({"params": {"b": [1, {"e": null}]}}), false),
+            (json!([]), false),
+            (came.clone(), true),
+        ];
+        for (expected, is_match) in cases {
+            assert_eq!(matches(&expected, &came), is_match, "{expected}");
+        }
+    }
+}

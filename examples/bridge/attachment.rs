@@ -1,0 +1,188 @@
+//! The editor's side: the connection, and how it comes about again.
+
+use crate::routes::Above;
+use getrandom::SysRng;
+use ide_mcp::ide::{Backoff, Client, ClientConfig, ClientEvent, Reconnect, display_safe};
+use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::Closed;
+use ide_mcp::{Time, Wire as _};
+use ide_mcp_examples::complain;
+use ide_mcp_examples::find::{self, Asked, Editor};
+use ide_mcp_mio::Conn;
+use mio::event::Event;
+use mio::{Registry, Token};
+use serde_json::value::RawValue;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process;
+
+/// Whom the editor hears of: the client that started the bridge.
+#[derive(Clone, Debug)]
+pub(crate) struct Guise {
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: Option<Box<RawValue>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    asked: Asked,
+    /// The editor that was found last.
+    editor: Editor,
+    guise: Guise,
+    registry: Registry,
+    token: Token,
+    conn: Option<Conn<Above>>,
+    reconnect: Reconnect,
+    /// How the connection ended, until it is dropped.
+    closed: Option<Closed>,
+    /// Marks the handles of each connection.
+    sessions: u64,
+    /// It was given up, until something is asked.
+    rests: bool,
+    /// It is left for good.
+    is_left: bool,
+}
+
+/// What became of the connection in a turn.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Attached(ServerInfo),
+    Lost(Closed),
+}
+
+impl Attachment {
+    pub(crate) fn new(asked: Asked, editor: Editor, guise: Guise, registry: Registry, token: Token) -> Self {
+        let reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
+        Self {
+            asked,
+            editor,
+            guise,
+            registry,
+            token,
+            conn: None,
+            reconnect,
+            closed: None,
+            // The session of the client is number one.
+            sessions: 1,
+            rests: false,
+            is_left: false,
+        }
+    }
+
+    /// Attaches as this client, from now on.
+    pub(crate) fn set_guise(&mut self, guise: Guise, now: Time) {
+        self.guise = guise;
+        self.reconnect = Reconnect::new(Backoff::default(), now);
+    }
+
+    pub(crate) fn handle(&mut self, event: &Event) {
+        if let Some(conn) = &mut self.conn {
+            conn.handle(event);
+        }
+    }
+
+    /// The editor, while the session with it is open.
+    pub(crate) fn client(&mut self) -> Option<&mut Above> {
+        self.conn.as_mut().map(Conn::machine_mut).filter(|client| client.is_ready())
+    }
+
+    /// How much waits to be written to it.
+    pub(crate) fn waiting(&self) -> usize {
+        self.conn.as_ref().map_or(0, |conn| conn.machine().outgoing().len())
+    }
+
+    /// One turn: connects if it is time, and moves what there is to move.
+    pub(crate) fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Above, ClientEvent)) -> Option<Change> {
+        if self.reconnect.due().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left {
+            self.reconnect.started();
+            if let Err(why) = self.connect(now) {
+                complain("bridge", &why);
+                self.lost(now, &Closed::Vanished);
+            }
+        }
+        let conn = self.conn.as_mut()?;
+        let (mut change, closed) = (None, &mut self.closed);
+        conn.turn(now, |client, event| match event {
+            ClientEvent::Ready(info) => change = Some(Change::Attached(info)),
+            ClientEvent::Closed(why) => *closed = Some(why),
+            event => on(client, event),
+        });
+        if matches!(change, Some(Change::Attached(_))) {
+            self.reconnect.attached();
+        }
+        if conn.is_over() {
+            self.conn = None;
+        }
+        match self.closed.take() {
+            Some(closed) if !self.is_left => {
+                self.lost(now, &closed);
+                Some(Change::Lost(closed))
+            }
+            _ => change,
+        }
+    }
+
+    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
+        let conn = self.conn.as_ref().and_then(|conn| conn.deadline(now));
+        let due = self.reconnect.due().filter(|_| self.conn.is_none() && !self.is_left);
+        conn.into_iter().chain(due).min()
+    }
+
+    /// Somebody wants something of the editor. Where it was given up, it is tried again.
+    pub(crate) fn wanted(&mut self, now: Time) {
+        if self.rests {
+            self.rests = false;
+            self.reconnect = Reconnect::new(Backoff::default(), now);
+        }
+    }
+
+    /// Leaves with a close frame.
+    pub(crate) fn leave(&mut self) {
+        self.is_left = true;
+        if let Some(conn) = &mut self.conn {
+            conn.machine_mut().close();
+        }
+    }
+
+    /// Whether nothing is left of the connection.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.conn.is_none()
+    }
+
+    /// Why nobody was reached, for a person.
+    pub(crate) fn explain(&self, closed: &Closed) -> String {
+        let (name, port, lock) =
+            (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
+        let why = display_safe(&closed.to_string()).into_owned();
+        format!("the editor {name:?} on port {port} cannot be attached to: {why}; its lock file is {lock}")
+    }
+
+    fn connect(&mut self, now: Time) -> Result<(), String> {
+        // An editor that was started again may have another port and another token.
+        match find::editor(&self.asked) {
+            Ok(editor) => self.editor = editor,
+            Err(nothing) => return Err(nothing.to_string()),
+        }
+        let mut config =
+            ClientConfig::new(self.guise.info.clone(), self.editor.port, self.editor.token.clone());
+        config.pid = Some(process::id());
+        config.raw_notifications = true;
+        config.session.capabilities = self.guise.capabilities.clone();
+        config.session.forward = Forward::All;
+        self.sessions = self.sessions.saturating_add(1);
+        let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
+        let client = client.map_err(|error| error.to_string())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.editor.port));
+        let conn = Conn::connect(address, client, &self.registry, self.token);
+        self.conn = Some(conn.map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn lost(&mut self, now: Time, closed: &Closed) {
+        if let Err(why) = self.reconnect.ended(now, closed) {
+            // Perhaps for another time: a new lock file may have another token.
+            complain("bridge", &format!("{why}; it is tried again when something is asked"));
+            self.rests = true;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The command line.
+
+use ide_mcp_examples::find::Asked;
+use ide_mcp_examples::parse_port;
+use lexopt::prelude::*;
+
+pub(crate) const USAGE: &str = "\
+Give the tools of a running editor to any MCP client: MCP on standard input and output, the editor behind it.
+
+usage: bridge [--lock FILE | --port N] [--cwd DIR]
+
+  --lock FILE   the lock file of the editor
+  --port N      the editor with the lock file N.lock
+  --cwd DIR     look for an editor that has this directory open (default: the working directory)
+
+Start it from an MCP client, as a server over stdio:
+
+  {\"mcpServers\":{\"editor\":{\"command\":\"bridge\",\"args\":[\"--cwd\",\"/home/me/project\"]}}}
+
+Everything goes through as it is written, both ways: requests, notifications, progress and cancellations, under ids of
+the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities. While the
+editor is away every request is answered with an error; for a minute, and then at every request, the bridge tries to
+reach it again, looks for its lock file each time, and says that the tools have changed when it is back.
+
+It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
+frame. So it does with SIGINT and SIGTERM.
+
+exit status: 0; 1 if the input cannot be used, or the editor lets nobody in; 2 if there is no editor, or the command line
+is wrong";
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) editor: Asked,
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut editor = Asked::default();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("lock") => editor.lock = Some(parser.value()?.into()),
+                Long("port") => editor.port = Some(parse_port(&parser.value()?, 1)?),
+                Long("cwd") => editor.cwd = Some(parser.value()?.into()),
+                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
+            }
+        }
+        if editor.lock.is_some() && editor.port.is_some() {
+            return Err("--lock and --port exclude each other".into());
+        }
+        Ok(Some(Self { editor }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_command_line_says_what_is_wrong() {
+        let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
+        let cases: &[(&[&str], &str)] = &[
+            (&["--port", "0"], "--port takes a number from 1"),
+            (&["--port", "1", "--lock", "1.lock"], "exclude each other"),
+            (&["x"], "unexpected argument \"x\""),
+        ];
+        for (words, expected) in cases {
+            let message = parse(words).unwrap_err().to_string();
+            assert!(message.contains(expected), "{words:?}: {message}");
+        }
+        assert!(parse(&["-h"]).unwrap().is_none());
+        assert_eq!(parse(&["--port", "7"]).unwrap().unwrap().editor.port, Some(7));
+    }
+}

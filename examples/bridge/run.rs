@@ -1,0 +1,304 @@
+//! The loop: the pipes of the client, the socket of the editor, and both sessions.
+//!
+//! ```text
+//!  Greeting ──initialize──▶ Attaching ──the editor is ready──▶ Open ──end of the input, signal──▶ Ending ──1 s──▶ Leaving
+//!                               └─ it lets nobody in: the program ends     (the editor may go and come)
+//! ```
+//!
+//! The answer to `initialize` waits for the editor, since it says what the editor says of itself.
+
+use crate::attachment::{Attachment, Change, Guise};
+use crate::pipes::{Input, Pipes};
+use crate::routes::{Below, Routes};
+use ide_mcp::mcp::{Forward, Implementation, RawTools, Server, ServerConfig, ServerEvent, ServerInfo};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::Closed;
+use ide_mcp::{Clock, Outbox, Time};
+use ide_mcp_examples::find::{Asked, Editor};
+use ide_mcp_examples::{LinesOut, complain};
+use ide_mcp_mio::Waker;
+use mio::{Events, Poll, Token};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+const PIPES: Token = Token(0);
+const EDITOR: Token = Token(1);
+
+/// How much may wait to be written to either side before nothing more is taken from the other.
+const MARK: usize = 1 << 20;
+
+/// How long what is open may take once the client has nothing more to say.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last answers and the close handshake may take: as long as a connection does.
+const DRAIN: Duration = Duration::from_secs(3);
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
+/// Why it cannot go on.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+pub(crate) struct Bridge {
+    poll: Poll,
+    pipes: Pipes,
+    out: LinesOut,
+    below: Below,
+    attachment: Attachment,
+    routes: Routes,
+    stage: Stage,
+    failure: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Stage {
+    Greeting,
+    /// The line with `initialize` waits.
+    Attaching(String),
+    Open,
+    Ending {
+        until: Time,
+    },
+    Leaving {
+        until: Time,
+    },
+}
+
+impl Bridge {
+    pub(crate) fn new(asked: Asked, editor: Editor) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), PIPES)?;
+        let registry = poll.registry().try_clone()?;
+        let nobody =
+            Guise { info: Implementation::new("bridge", env!("CARGO_PKG_VERSION")), capabilities: None };
+        Ok(Self {
+            pipes: Pipes::new(&waker)?,
+            poll,
+            out: LinesOut::default(),
+            // Answers what is asked before `initialize`.
+            below: server(ServerConfig::new(nobody.info.clone())),
+            attachment: Attachment::new(asked, editor, nobody, registry, EDITOR),
+            routes: Routes::default(),
+            stage: Stage::Greeting,
+            failure: None,
+        })
+    }
+
+    pub(crate) fn run(mut self) -> Result<(), Failure> {
+        let (clock, mut events) = (Clock::new(), Events::with_capacity(16));
+        let broken = |error: io::Error| Failure(error.to_string());
+        loop {
+            let now = clock.now();
+            self.pipes.write(&mut self.out);
+            self.see_to_editor(now)?;
+            let all_heard = self.hear(now);
+            if all_heard {
+                self.below.tick(now);
+                self.work(now);
+            }
+            self.pipes.write(&mut self.out);
+            if self.has_ended(now) {
+                return self.failure.map_or(Ok(()), |why| Err(Failure(why)));
+            }
+            let wait = clock.until(self.deadline(clock.now(), all_heard));
+            match self.poll.poll(&mut events, wait) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                polled => polled.map_err(broken)?,
+            }
+            for event in &events {
+                self.attachment.handle(event);
+            }
+        }
+    }
+
+    /// Whether the client is so slow that nothing more is taken from the editor.
+    fn is_congested(&self) -> bool {
+        self.out.waiting().len() >= MARK
+    }
+
+    fn see_to_editor(&mut self, now: Time) -> Result<(), Failure> {
+        if self.stage == Stage::Greeting || self.is_congested() {
+            return Ok(());
+        }
+        let Self { attachment, routes, below, out, stage, .. } = self;
+        let change = attachment.turn(now, |above, event| {
+            let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
+            routes.editor_said(event, below, above, &mut Roomy(out));
+        });
+        match change {
+            Some(Change::Attached(info)) => self.attached(now, &info),
+            Some(Change::Lost(closed)) => return self.lost(&closed),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn attached(&mut self, now: Time, info: &ServerInfo) {
+        if let Stage::Attaching(initialize) = &self.stage {
+            self.below = server(as_editor(info));
+            self.below.receive(now, initialize, &mut Roomy(&mut self.out));
+            self.stage = Stage::Open;
+        } else if self.below.is_ready() {
+            complain("bridge", "the editor is back");
+            // It may be another one, or offer other tools. A client that is not ready has not asked for them.
+            let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
+        }
+        self.work(now);
+    }
+
+    fn lost(&mut self, closed: &Closed) -> Result<(), Failure> {
+        let why = self.attachment.explain(closed);
+        if matches!(self.stage, Stage::Attaching(_)) {
+            return Err(Failure(why));
+        }
+        complain("bridge", &why);
+        Ok(())
+    }
+
+    /// Hands over the lines that have come. False if some are left because there is no room for what they provoke.
+    fn hear(&mut self, now: Time) -> bool {
+        if self.pipes.is_signalled() || self.pipes.is_broken() {
+            self.end(now, None);
+        }
+        while matches!(self.stage, Stage::Greeting | Stage::Open) {
+            if self.is_congested() || self.attachment.waiting() >= MARK {
+                return false;
+            }
+            match self.pipes.next() {
+                None => return true,
+                Some(Input::Line(line)) => self.line(now, line),
+                Some(Input::End) => self.end(now, None),
+                Some(Input::Fault(why)) => self.end(now, Some(format!("the input cannot be used: {why}"))),
+            }
+        }
+        true
+    }
+
+    fn line(&mut self, now: Time, line: String) {
+        if self.stage == Stage::Greeting {
+            if let Some(guise) = introduction(&line) {
+                self.attachment.set_guise(guise, now);
+                self.stage = Stage::Attaching(line);
+                return;
+            }
+        }
+        self.attachment.wanted(now);
+        self.below.receive(now, &line, &mut Roomy(&mut self.out));
+        self.work(now);
+    }
+
+    /// Does what the client's side asks for.
+    fn work(&mut self, now: Time) {
+        while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
+            if matches!(event, ServerEvent::TooManyViolations) {
+                self.end(now, Some("too many lines came that are no message".into()));
+                continue;
+            }
+            let above = self.attachment.client();
+            self.routes.client_said(event, &mut self.below, above, &mut Roomy(&mut self.out));
+        }
+    }
+
+    /// Nothing more is taken from the client.
+    fn end(&mut self, now: Time, why: Option<String>) {
+        if !matches!(self.stage, Stage::Ending { .. } | Stage::Leaving { .. }) {
+            // What is asked and not answered has a moment, if somebody is there to read it.
+            let until = if self.pipes.is_broken() { now } else { now.after(GRACE) };
+            self.stage = Stage::Ending { until };
+            self.failure = why;
+        }
+    }
+
+    fn has_ended(&mut self, now: Time) -> bool {
+        if let Stage::Ending { until } = self.stage {
+            if self.routes.open() > 0 && now < until {
+                return false;
+            }
+            self.below.shut_down("the bridge ends", &mut Roomy(&mut self.out));
+            self.work(now);
+            self.attachment.leave();
+            self.stage = Stage::Leaving { until: now.after(DRAIN) };
+        }
+        let Stage::Leaving { until } = self.stage else { return false };
+        let written = self.out.waiting().is_empty() || self.pipes.is_broken();
+        written && self.attachment.is_over() || until <= now
+    }
+
+    fn deadline(&self, now: Time, all_heard: bool) -> Option<Time> {
+        let editor = match self.stage {
+            Stage::Greeting => None,
+            _ if self.is_congested() => None,
+            _ => self.attachment.deadline(now),
+        };
+        let end = match self.stage {
+            Stage::Ending { until } | Stage::Leaving { until } => Some(until),
+            _ => None,
+        };
+        // A line that waits may be the answer to what is due.
+        let client = self.below.deadline().filter(|_| all_heard);
+        editor.into_iter().chain(end).chain(client).min()
+    }
+}
+
+fn server(mut config: ServerConfig) -> Below {
+    config.forward = Forward::All;
+    Server::new(config, RawTools::default(), SessionId::new(1))
+}
+
+/// What the editor says of itself is what the client hears.
+fn as_editor(info: &ServerInfo) -> ServerConfig {
+    let name = info.info.clone().unwrap_or_else(|| Implementation::new("bridge", env!("CARGO_PKG_VERSION")));
+    let mut config = ServerConfig::new(name);
+    config.instructions.clone_from(&info.instructions);
+    let declared: Option<BTreeMap<String, Box<RawValue>>> =
+        info.capabilities.as_deref().and_then(|all| serde_json::from_str(all.get()).ok());
+    for (name, value) in declared.unwrap_or_default() {
+        config.capabilities.insert(name.into(), value.get().to_owned().into());
+    }
+    config
+}
+
+/// Who the client is, if this line is its `initialize`.
+fn introduction(line: &str) -> Option<Guise> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
+        method: String,
+        #[serde(borrow)]
+        params: Option<&'a RawValue>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        client_info: Option<Box<RawValue>>,
+        capabilities: Option<Box<RawValue>>,
+    }
+    let message: Message<'_> = serde_json::from_str(line).ok()?;
+    if message.method != "initialize" || message.id.is_none() {
+        return None;
+    }
+    let params: Params =
+        message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
+    let info = info.unwrap_or_else(|| Implementation::new("bridge", env!("CARGO_PKG_VERSION")));
+    // What is no object would be no capabilities to anybody.
+    let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
+    Some(Guise { info, capabilities })
+}
+
+/// There is room for everything: neither side is read where there is too much.
+struct Roomy<'a>(&'a mut LinesOut);
+
+impl Outbox for Roomy<'_> {
+    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.0.message(write);
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,440 @@
+//! The rules over made-up facts, a row a case. What the disk and the sockets say is tested with real ones elsewhere.
+
+use super::{Verdict, judge, verdict};
+use crate::facts::{Answer, Directory, Facts, Lock, Probe, Removed, State, System, Trouble, Variables};
+use crate::kinds::{ALL, Status};
+use ide_mcp::ide::locate::Source;
+use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_examples::find::Here;
+use std::collections::BTreeSet;
+
+const TOKEN: &str = "QZQZ-the-token";
+
+fn here(logical: &str, canonical: &str) -> Here {
+    // There is a directory for it, and what is said of it is changed.
+    let mut here = Here::of(Some("/".as_ref())).unwrap();
+    (here.logical, here.canonical) = (logical.into(), canonical.into());
+    here
+}
+
+fn lock(port: u16, folder: &str) -> Lock {
+    Lock {
+        path: format!("/h/.claude/ide/{port}.lock"),
+        directory: 0,
+        used: true,
+        port: Some(port),
+        file: Ok(LockFile::new(7, vec![folder.into()], "E", AuthToken::from_text(TOKEN).unwrap())),
+        mode: Some(0o600),
+        pid_alive: Some(true),
+        modified: None,
+        probe: Some(Probe::Asked {
+            with_token: Answer::Attached,
+            without_token: Some(Answer::Refused("401".into())),
+            with_origin: Some(Answer::Declined("403".into())),
+        }),
+    }
+}
+
+fn directory(path: &str, source: Source, used: bool) -> Directory {
+    Directory { path: path.into(), source, used, state: State::There { mode: Some(0o700), stranger: None } }
+}
+
+/// One editor that has `/w` open, and nothing wrong.
+fn sound() -> Facts {
+    Facts {
+        variables: Variables::default(),
+        here: here("/w", "/w"),
+        system: System::Other,
+        directories: Ok(vec![
+            directory("/h/.claude/ide", Source::Home, true),
+            directory("/h/.config/claude/ide", Source::Xdg, false),
+        ]),
+        locks: vec![lock(1, "/w")],
+        removed: Vec::new(),
+    }
+}
+
+fn file(facts: &mut Facts) -> &mut LockFile {
+    facts.locks[0].file.as_mut().unwrap()
+}
+
+fn answer(facts: &mut Facts, answer: Answer) {
+    facts.locks[0].probe = Some(Probe::Asked { with_token: answer, without_token: None, with_origin: None });
+}
+
+fn set(facts: &mut Facts, name: &'static str, value: &str) {
+    facts.variables.0.insert(name, value.into());
+}
+
+/// The ids of all that is not as it should be.
+fn bad(facts: &Facts) -> BTreeSet<&'static str> {
+    judge(facts).iter().filter(|found| found.kind.status != Status::Ok).map(|found| found.kind.id).collect()
+}
+
+/// A name, what is changed in the sound facts, and what is found then.
+type Case = (&'static str, fn(&mut Facts), &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    ("nothing", |_| {}, &[]),
+    (
+        "no home",
+        |f| (f.directories, f.locks) = (Err("HOME is not set".into()), vec![]),
+        &["variables-unusable"],
+    ),
+    ("another home", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &["config-dir-set"]),
+    ("the right port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "1"), &[]),
+    ("a stale port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "2"), &["port-variable-stale"]),
+    (
+        "a port of the dead",
+        |f| {
+            set(f, "CLAUDE_CODE_SSE_PORT", "2");
+            f.locks.push(Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(2, "/v") });
+        },
+        &["port-variable-stale", "lock-left-over", "process-published-twice"],
+    ),
+    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
+    ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
+    ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
+    ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
+    (
+        "integration with a port",
+        |f| {
+            set(f, "ENABLE_IDE_INTEGRATION", "true");
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &[],
+    ),
+    ("no attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "False"), &["auto-connect-off"]),
+    ("attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "true"), &[]),
+    ("another host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "172.17.0.1"), &["host-override"]),
+    ("the same host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.1"), &[]),
+    ("a proxy", |f| set(f, "http_proxy", "http://u:p@p"), &["proxy-takes-loopback"]),
+    ("an empty proxy", |f| set(f, "ALL_PROXY", ""), &[]),
+    (
+        "a proxy for others",
+        |f| {
+            set(f, "ALL_PROXY", "p");
+            set(f, "no_proxy", "a.example, 127.0.0.1");
+        },
+        &[],
+    ),
+    (
+        "a proxy for other names",
+        |f| {
+            set(f, "ALL_PROXY", "p");
+            set(f, "NO_PROXY", "localhost,127.0.0.11");
+        },
+        &["proxy-takes-loopback"],
+    ),
+    (
+        "two minds about a proxy",
+        |f| {
+            set(f, "HTTP_PROXY", "p");
+            set(f, "NO_PROXY", "*");
+            set(f, "no_proxy", "localhost");
+        },
+        &["no-proxy-differs"],
+    ),
+    ("Linux on Windows", |f| f.system = System::Wsl, &["wsl"]),
+    (
+        "a missing directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::Missing;
+        },
+        &["directory-missing"],
+    ),
+    (
+        "a file for a directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::NotADirectory;
+        },
+        &["directory-not-a-directory"],
+    ),
+    (
+        "a closed directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::Unreadable("no".into());
+        },
+        &["directory-unreadable"],
+    ),
+    ("an empty directory", |f| f.locks.clear(), &["no-lock-files"]),
+    (
+        "a directory of root",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), stranger: Some(0) };
+        },
+        &["directory-not-ours"],
+    ),
+    (
+        "an open directory",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o720), stranger: None };
+        },
+        &["directory-writable-by-others"],
+    ),
+    (
+        "a visible directory",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o711), stranger: None };
+        },
+        &["directory-readable-by-others"],
+    ),
+    (
+        "no modes",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: None, stranger: None };
+            f.locks[0].mode = None;
+        },
+        &[],
+    ),
+    (
+        "an unused directory that is open",
+        |f| {
+            f.directories.as_mut().unwrap()[1].state = State::There { mode: Some(0o777), stranger: None };
+        },
+        &[],
+    ),
+    (
+        "an editor elsewhere",
+        |f| f.locks.push(Lock { directory: 1, used: false, ..lock(2, "/w") }),
+        &["locks-where-nobody-looks"],
+    ),
+    (
+        "a dead editor elsewhere",
+        |f| {
+            f.locks.push(Lock { directory: 1, used: false, pid_alive: Some(false), ..lock(2, "/w") });
+        },
+        &[],
+    ),
+    (
+        "an editor in both",
+        |f| f.locks.push(Lock { directory: 1, used: false, ..lock(1, "/w") }),
+        &["port-published-twice"],
+    ),
+    (
+        "two editors of one port",
+        |f| {
+            f.locks.push(Lock { directory: 1, used: false, ..lock(1, "/w") });
+            f.locks[1].file.as_mut().unwrap().auth_token = None;
+        },
+        &["port-published-twice-differently"],
+    ),
+    ("two windows", |f| f.locks.push(lock(2, "/v")), &["process-published-twice"]),
+    (
+        "two editors",
+        |f| {
+            f.locks.push(lock(2, "/"));
+            file(f).pid = Some(8);
+        },
+        &["several-editors"],
+    ),
+    (
+        "a misnamed file",
+        |f| {
+            f.locks.push(Lock { port: None, file: Err(Trouble::Misnamed), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-misnamed"],
+    ),
+    (
+        "a link",
+        |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
+        &["lock-is-a-link"],
+    ),
+    (
+        "a pipe",
+        |f| f.locks.push(Lock { file: Err(Trouble::NotAFile), probe: None, ..lock(2, "/w") }),
+        &["lock-not-a-file"],
+    ),
+    (
+        "a file of root",
+        |f| {
+            f.locks.push(Lock { file: Err(Trouble::NotOurs { owner: 0 }), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-not-ours"],
+    ),
+    (
+        "half a file, the only one",
+        |f| {
+            f.locks =
+                vec![Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") }];
+        },
+        &["lock-unparsable", "no-editor-for-directory"],
+    ),
+    (
+        "a closed file",
+        |f| {
+            f.locks.push(Lock { file: Err(Trouble::Unreadable("no".into())), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-unreadable"],
+    ),
+    (
+        "a list of folders",
+        |f| {
+            f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
+            f.locks[0].probe = None;
+        },
+        &["lock-legacy", "no-editor-for-directory"],
+    ),
+    ("an open file", |f| f.locks[0].mode = Some(0o640), &["lock-readable-by-others"]),
+    ("no token", |f| file(f).auth_token = None, &["lock-without-token"]),
+    ("no process", |f| (file(f).pid, f.locks[0].pid_alive) = (None, None), &["lock-without-process"]),
+    (
+        "a dead process",
+        |f| (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Refused)),
+        &["lock-left-over", "no-editor-for-directory"],
+    ),
+    (
+        "a process of a container",
+        |f| {
+            (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Open));
+        },
+        &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "Windows from WSL",
+        |f| {
+            (f.system, f.locks[0].pid_alive) = (System::Wsl, None);
+            file(f).running_in_windows = true;
+        },
+        &["wsl", "lock-of-windows"],
+    ),
+    (
+        "Windows from a Mac",
+        |f| {
+            f.locks[0].pid_alive = None;
+            file(f).running_in_windows = true;
+        },
+        &["lock-of-windows-elsewhere"],
+    ),
+    (
+        "Windows",
+        |f| {
+            f.system = System::Windows;
+            file(f).running_in_windows = true;
+        },
+        &[],
+    ),
+    ("a closed port", |f| f.locks[0].probe = Some(Probe::Refused), &["port-refuses"]),
+    ("an unreachable port", |f| f.locks[0].probe = Some(Probe::Unreachable("no".into())), &["port-silent"]),
+    ("a silent port", |f| answer(f, Answer::Silent), &["port-silent"]),
+    ("a web server", |f| answer(f, Answer::Alien("200 OK".into())), &["not-an-editor"]),
+    ("a wrong token", |f| answer(f, Answer::Refused("401".into())), &["token-refused"]),
+    ("no room", |f| answer(f, Answer::Full), &["editor-full"]),
+    ("another refusal", |f| answer(f, Answer::Declined("400".into())), &["editor-declines"]),
+    ("no sub-protocol", |f| answer(f, Answer::NoSubprotocol), &["subprotocol-missing"]),
+    ("no session", |f| answer(f, Answer::NoSession("no".into())), &["session-fails"]),
+    ("not asked", |f| f.locks[0].probe = None, &["not-asked"]),
+    (
+        "an open door",
+        |f| {
+            f.locks[0].probe = Some(Probe::Asked {
+                with_token: Answer::Attached,
+                without_token: Some(Answer::Attached),
+                with_origin: Some(Answer::Attached),
+            });
+        },
+        &["lets-in-without-token", "lets-in-with-origin"],
+    ),
+    (
+        "strangers who learn nothing",
+        |f| {
+            f.locks[0].probe = Some(Probe::Asked {
+                with_token: Answer::Attached,
+                without_token: Some(Answer::Full),
+                with_origin: Some(Answer::Silent),
+            });
+        },
+        &[],
+    ),
+    ("another directory", |f| f.here = here("/w-evil", "/w-evil"), &["no-editor-for-directory"]),
+    ("a directory below", |f| f.here = here("/w/a/b", "/w/a/b"), &[]),
+    ("by a link alone", |f| f.here = here("/w/a", "/x/a"), &["folder-matches-only-logically"]),
+    ("without links alone", |f| f.here = here("/x/a", "/w/a"), &["folder-matches-only-physically"]),
+    (
+        "without links, by port",
+        |f| {
+            f.here = here("/x/a", "/w/a");
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &[],
+    ),
+    (
+        "no folder",
+        |f| file(f).workspace_folders.clear(),
+        &["editor-without-folders", "no-editor-for-directory"],
+    ),
+    (
+        "no folder, by port",
+        |f| {
+            file(f).workspace_folders.clear();
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &[],
+    ),
+    ("removed", |f| f.removed.push(Removed { path: "/p".into(), name: "E".into() }), &["leftover-removed"]),
+];
+
+#[test]
+fn every_fact_has_its_finding_and_no_other() {
+    let mut seen = BTreeSet::new();
+    for (name, change, expected) in CASES {
+        let mut facts = sound();
+        change(&mut facts);
+        assert_eq!(bad(&facts), expected.iter().copied().collect(), "{name}");
+        let findings = judge(&facts);
+        seen.extend(findings.iter().map(|found| found.kind.id));
+        assert!(findings.is_sorted_by_key(|found| found.kind.status), "{name}: the worst come first");
+        for found in &findings {
+            assert!(!found.advice.contains('{') && !found.says.is_empty(), "{name}: {found:?}");
+            assert!(!format!("{found:?}").contains("QZ"), "{name}: {found:?} has the token");
+            assert!(!format!("{found:?}").contains("u:p"), "{name}: {found:?} has the password of the proxy");
+        }
+    }
+    let unseen: Vec<&str> = ALL.iter().map(|kind| kind.id).filter(|id| !seen.contains(id)).collect();
+    assert_eq!(unseen, [""; 0], "no row has these");
+}
+
+#[test]
+fn the_verdict_is_what_an_agent_comes_to() {
+    let editor = || (1, String::from("E"));
+    let attaches = |(port, name)| Verdict::Attaches { port, name };
+    let fails = |(port, name)| Verdict::Fails { port, name };
+    let cases: [(&str, fn(&mut Facts), Verdict); 7] = [
+        ("sound", |_| {}, attaches(editor())),
+        ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
+        ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
+        ("not asked", |f| f.locks[0].probe = None, fails(editor())),
+        ("two", |f| f.locks.push(lock(2, "/")), Verdict::HasToChoose(2)),
+        ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
+        (
+            "elsewhere, by port",
+            |f| {
+                f.here = here("/v", "/v");
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            attaches(editor()),
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let mut facts = sound();
+        change(&mut facts);
+        assert_eq!(verdict(&facts, &judge(&facts)), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_advice_has_names_that_a_shell_takes() {
+    let cases = [
+        ("/h/.claude/ide/1.lock", "chmod 700 /h/.claude/ide/1.lock"),
+        ("/h/my $files/it's", r"chmod 700 '/h/my $files/it'\''s'"),
+        ("/h/{cwd}", "chmod 700 '/h/{cwd}'"),
+    ];
+    for (path, expected) in cases {
+        let mut finding = super::Finding::new(&crate::kinds::DIRECTORY_READABLE, "").path(path);
+        finding.fill_in("/elsewhere");
+        assert_eq!(finding.advice, expected, "{path}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Nothing: the recipes are the examples of this package.

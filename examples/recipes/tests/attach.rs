@@ -1,0 +1,56 @@
+//! Each recipe as a process: an agent attaches with what the lock file says, and the file is gone at the end.
+
+use ide_mcp::Time;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp_blocking::Conn;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, process};
+
+#[test]
+fn calloop_recipe() {
+    attaches_and_ends("calloop_recipe");
+}
+
+#[test]
+fn tokio_recipe() {
+    attaches_and_ends("tokio_recipe");
+}
+
+fn attaches_and_ends(recipe: &str) {
+    let home = env::temp_dir().join(format!("ide-mcp-{recipe}-{}", process::id()));
+    fs::create_dir_all(&home).unwrap();
+    // Tests lie in target/*/deps, the recipes beside it in examples.
+    let test = env::current_exe().unwrap();
+    let program = test.parent().and_then(Path::parent).unwrap().join("examples").join(recipe);
+    let mut editor = Command::new(program)
+        .env("HOME", &home)
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let listening = said.next().unwrap();
+    let port: u16 = listening.strip_prefix("listening on port ").unwrap().parse().unwrap();
+    let lock = home.join(format!(".claude/ide/{port}.lock"));
+    let token = LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap().auth_token;
+
+    let config = ClientConfig::new(Implementation::new("agent", "1.0"), port, token);
+    let client = Client::new(config, getrandom::SysRng, SessionId::new(1), Time::ZERO).unwrap();
+    let mut agent = Conn::connect(("127.0.0.1", port), client).unwrap();
+    while !matches!(agent.next_event().expect("it lets us in"), ClientEvent::Ready(_)) {}
+    // What it says to that goes out with the next turn.
+    assert!(agent.poll(Duration::ZERO).is_none());
+    assert_eq!(said.next().unwrap(), "an agent is attached");
+
+    drop(editor.stdin.take());
+    while agent.next_event().is_some() {}
+    assert!(editor.wait().unwrap().success());
+    assert!(!lock.exists());
+    fs::remove_dir_all(home).unwrap();
+}

@@ -1,0 +1,75 @@
+//! No adapter, no poll: an application that draws sixty frames a second looks at its sockets once a frame.
+//!
+//! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`); this adds the listener, the lock
+//! file and the clock. A frame without traffic costs a system call for each connection and one for the listener.
+//! `cargo run --example frame_loop [FRAMES]`; without a number it goes on until Ctrl-C.
+
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, unreachable_pub, reason = "a short program")]
+
+#[path = "../../src/ide/host/turn.rs"]
+mod turn;
+
+use ide_mcp::Clock;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::{DiffOutcome, Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Duration;
+use std::{env, process, thread};
+
+const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let frames = env::args().nth(1).map_or(Ok(u64::MAX), |frames| frames.parse())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+
+    let token = new_token()?;
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let info = Implementation::new("frame_loop", "1.0");
+    let config = ServerConfig::new(info, Policy::new(port, token.clone()), tools);
+    let mut host = Host::new(HostConfig::new(config));
+
+    // Listens already: whoever finds the lock file finds somebody there. It goes before the listener does, since what
+    // is declared last is dropped first.
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "Frames", token);
+    let candidates = from_environment(Extras::default())?;
+    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
+    let mut lock = LockDir::create(&dir.dir)?.publish(port, &file)?;
+
+    let (mut sockets, mut open) = (BTreeMap::new(), BTreeMap::new());
+    let clock = Clock::new();
+    for frame in 0..frames {
+        let begin = clock.now();
+        while let Ok((stream, _)) = listener.accept() {
+            if stream.set_nonblocking(true).is_ok() {
+                let _ = stream.set_nodelay(true);
+                sockets.insert(host.connect(begin), stream);
+            }
+        }
+        turn::turn(&mut host, &mut sockets, &mut open, begin);
+
+        // The application draws, and its person decides; here everything is accepted a frame later.
+        while let Some((call, diff)) = open.pop_first() {
+            let _ = host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents });
+        }
+        // Every five seconds: a client that cannot see this process deletes its lock file.
+        if frame % 300 == 0 {
+            let _ = lock.republish_if_missing()?;
+        }
+        thread::sleep(FRAME.saturating_sub(clock.now().since(begin)));
+    }
+
+    // Farewell: two seconds at most, if somebody does not answer it.
+    lock.remove()?;
+    host.shutdown(clock.now());
+    while host.connections().next().is_some() {
+        turn::turn(&mut host, &mut sockets, &mut open, clock.now());
+        thread::sleep(FRAME);
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! The smallest editor that an agent can attach to: it has no problems to report, and says yes to every proposal.
+//!
+//! `cargo run --example minimal_server`, then `cargo run --example agent -- tools` in the same folder. Enter ends it.
+
+#![allow(clippy::wildcard_enum_match_arm, reason = "an editor answers what it lists")]
+
+use ide_mcp::Clock;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::{DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy};
+use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_mio::{Bind, Server, Waker};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, process, thread};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // What the agent may ask for, and who may attach: whoever has the token from the lock file.
+    let token = new_token()?;
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let name = Implementation::new("minimal", "1.0");
+    let config = HostConfig::new(ServerConfig::new(name, Policy::new(0, token.clone()), tools));
+
+    // Listen first, publish second: whoever finds the lock file finds somebody there.
+    let mut poll = mio::Poll::new()?;
+    let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "Minimal", token);
+    let candidates = from_environment(Extras::default())?;
+    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
+    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+
+    // Anything that ends the program wakes the loop; here it is the Enter key.
+    let quit = Arc::new(AtomicBool::new(false));
+    let waker = Waker::new(poll.registry(), mio::Token(0))?;
+    thread::spawn({
+        let quit = Arc::clone(&quit);
+        move || {
+            let _ = io::stdin().read_line(&mut String::new());
+            quit.store(true, Ordering::Release);
+            waker.wake()
+        }
+    });
+
+    let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
+    while !server.is_over() {
+        let wait = clock.until(server.deadline(clock.now()));
+        match poll.poll(&mut events, wait) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
+            _ => {}
+        }
+        for event in &events {
+            server.handle(event);
+        }
+        if quit.load(Ordering::Acquire) {
+            server.shutdown(clock.now());
+        }
+        server.turn(clock.now(), |host, event| {
+            let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else {
+                return;
+            };
+            // An error means that the agent has gone, or has cancelled the call: there is nobody to answer.
+            let _ = match request {
+                ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
+                ToolRequest::OpenDiff(diff) => host.decide(call, &saved(diff)),
+                _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+            };
+        });
+    }
+    Ok(())
+}
+
+/// The agent writes the file; whoever writes it as well makes its next edit fail.
+fn saved(diff: OpenDiff) -> DiffOutcome {
+    DiffOutcome::Saved { contents: diff.new_file_contents }
+}

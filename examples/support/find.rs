@@ -1,0 +1,234 @@
+//! Finds the editor, and if there is none says everything that was looked at and why it was not it.
+
+use ide_mcp::ide::launch_env::PORT_VARIABLE;
+use ide_mcp::ide::locate::{Candidate, Extras};
+use ide_mcp::ide::matching::{Matching, Place, choose};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
+use ide_mcp_lockfile::{Found, from_environment, scan_for};
+use std::ffi::OsStr;
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+/// Which editor to attach to. The default is that of the real client: the one that has the working directory open.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The editor of this lock file. It decides alone.
+    pub lock: Option<PathBuf>,
+    /// The editor with the lock file of this port.
+    pub port: Option<u16>,
+    /// The directory that the editor has open, instead of the working directory.
+    pub cwd: Option<PathBuf>,
+    /// Where to look besides.
+    pub extras: Extras,
+}
+
+/// An editor that can perhaps be attached to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Editor {
+    /// It listens there, on 127.0.0.1.
+    pub port: u16,
+    /// What it calls itself, unchecked: show it with [`display_safe`](ide_mcp::ide::display_safe).
+    pub name: String,
+    /// What it wants to be told, if anything.
+    pub token: Option<AuthToken>,
+    /// Its lock file.
+    pub lock: PathBuf,
+    /// The folders that it has open, as the lock file says them.
+    pub folders: Vec<String>,
+    /// Its process, if that does not run as far as can be seen: that of another container is not seen.
+    pub dead: Option<u32>,
+}
+
+impl Editor {
+    fn new(port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
+        Self {
+            port,
+            name: file.ide_name,
+            folders: file.workspace_folders,
+            token: file.auth_token,
+            lock: path.into(),
+            dead: file.pid.filter(|_| pid_alive == Some(false)),
+        }
+    }
+}
+
+/// No editor, and why: for a person, in several lines.
+#[derive(Debug)]
+pub struct Nothing(String);
+
+impl fmt::Display for Nothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<E: std::error::Error> From<E> for Nothing {
+    fn from(error: E) -> Self {
+        Self(format!("no editor found: {error}"))
+    }
+}
+
+/// The editor that was asked for, by its lock file. Nothing connects to it here.
+///
+/// # Errors
+/// [`Nothing`], also where several editors are as good as each other.
+pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
+    if let Some(path) = &asked.lock {
+        return by_file(path);
+    }
+    let candidates = from_environment(asked.extras)?;
+    let mut found = Vec::new();
+    for candidate in &candidates {
+        found.extend(scan_for(candidate.form(), &candidate.dir)?);
+    }
+    match asked.port {
+        Some(port) => by_port(port, &candidates, found),
+        None => by_directory(asked.cwd.as_deref(), &candidates, &found),
+    }
+}
+
+/// A directory in both forms in which an editor may have published it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Here {
+    /// As the person sees it: with the symbolic links that led there.
+    pub logical: String,
+    /// Without any.
+    pub canonical: String,
+}
+
+impl Here {
+    /// This directory, or the working directory, which has its links in `PWD` where a shell was so kind.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is not Unicode, and
+    /// whatever the system reports.
+    pub fn of(asked: Option<&Path>) -> io::Result<Self> {
+        let logical = match asked {
+            Some(asked) if !asked.is_dir() => {
+                let text = format!("--cwd: there is no directory {:?}", asked.display().to_string());
+                return Err(io::Error::new(io::ErrorKind::NotFound, text));
+            }
+            Some(asked) => std::path::absolute(asked)?,
+            None => working_directory()?,
+        };
+        let canonical = logical.canonicalize()?;
+        Ok(Self { logical: unicode(&logical)?, canonical: unicode(&canonical)? })
+    }
+}
+
+fn working_directory() -> io::Result<PathBuf> {
+    let gone = |error: io::Error| io::Error::new(error.kind(), format!("the working directory: {error}"));
+    let physical = env::current_dir().map_err(gone)?;
+    let told = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    let same =
+        |path: &PathBuf| path.canonicalize().is_ok_and(|path| Some(path) == physical.canonicalize().ok());
+    Ok(told.filter(same).unwrap_or(physical))
+}
+
+fn unicode(path: &Path) -> io::Result<String> {
+    let unusual = || format!("the path {} is not Unicode", path.display());
+    path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
+}
+
+fn by_file(path: &Path) -> Result<Editor, Nothing> {
+    let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
+    let name = path.file_name().ok_or_else(missing)?;
+    let Some(form) = form_of(name) else {
+        path.symlink_metadata().map_err(|_| missing())?;
+        let path = path.display();
+        return Err(Nothing(format!(
+            "no editor found: {path} is not named after a port, such as 41111.lock"
+        )));
+    };
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let found = scan_for(form, dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
+    asked_for(found.ok_or_else(missing)?)
+}
+
+/// The kind of a file that is named after a port.
+fn form_of(name: &OsStr) -> Option<LockForm> {
+    let name = name.to_str()?;
+    [LockForm::Lock, LockForm::Project].into_iter().find(|form| form.port_of(name).is_some())
+}
+
+fn by_port(port: u16, candidates: &[Candidate], found: Vec<Found>) -> Result<Editor, Nothing> {
+    let missing = || {
+        let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
+        Nothing(format!("no editor found: there is no {name} in {dirs}"))
+    };
+    asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
+}
+
+/// The editor of this very lock file, whether it lives or not.
+fn asked_for(found: Found) -> Result<Editor, Nothing> {
+    let Found { path, port, file, pid_alive, .. } = found;
+    let file = file?;
+    match port {
+        Some(port) => Ok(Editor::new(port, &path, pid_alive, file)),
+        None => Err(Nothing(format!("no editor found: {} has no port", path.display()))),
+    }
+}
+
+/// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
+fn by_directory(cwd: Option<&Path>, candidates: &[Candidate], found: &[Found]) -> Result<Editor, Nothing> {
+    let here = Here::of(cwd).map_err(|error| Nothing(error.to_string()))?;
+    let port = env::var_os(PORT_VARIABLE).map(|port| port.to_string_lossy().into_owned());
+    let place = Place {
+        cwd: &here.logical,
+        canonical: Some(&here.canonical),
+        port: port.as_deref().and_then(LockFile::parse_port),
+    };
+    // Files whose name is no port are no lock files, so what is left keeps its place in both lists.
+    let (files, listed): (Vec<&Found>, Vec<_>) =
+        found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
+    let matching = choose(&listed, &place);
+    let chosen = matching.only().and_then(|only| {
+        let found = files.get(only.index)?;
+        Some(Editor::new(only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
+    });
+    chosen.ok_or_else(|| explain(&here.logical, candidates, &files, &matching, port.as_deref()))
+}
+
+fn explain(
+    cwd: &str,
+    candidates: &[Candidate],
+    files: &[&Found],
+    matching: &Matching,
+    port: Option<&str>,
+) -> Nothing {
+    let path =
+        |index: usize| files.get(index).map(|found| found.path.display().to_string()).unwrap_or_default();
+    let mut text = String::new();
+    if matching.accepted.is_empty() {
+        let _ = write!(text, "no editor found for {cwd}");
+    } else {
+        let _ = write!(text, "several editors have {cwd} open; choose one with --port");
+    }
+    let _ = write!(text, "\n  looked in {}", list(candidates));
+    if let Some(port) = port {
+        let advice = if LockFile::parse_port(port).is_some() { "" } else { ", which is no port: unset it" };
+        let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}{advice}");
+    }
+    for accepted in &matching.accepted {
+        let name = files
+            .get(accepted.index)
+            .and_then(|found| found.file.as_ref().ok())
+            .map(|file| file.ide_name.as_str())
+            .unwrap_or_default();
+        let _ = write!(text, "\n  --port {}: {name:?}", accepted.port);
+    }
+    for refused in &matching.refused {
+        let _ = write!(text, "\n  {}: {}", path(refused.index), refused.reason);
+    }
+    if files.is_empty() {
+        text.push_str("\n  there are no lock files: start the editor, or its terminal integration, first");
+    }
+    Nothing(text)
+}
+
+fn list(candidates: &[Candidate]) -> String {
+    candidates.iter().map(|candidate| candidate.dir.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,102 @@
+//! The command line.
+
+use ide_mcp_examples::find::Asked;
+use ide_mcp_examples::parse_port;
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+Sit between coding agents and an editor, and write down what is said.
+
+usage: tap [--to PORT | --lock FILE | --cwd DIR] [--name NAME] [--out FILE [--force]]
+
+  --to PORT     the editor with the lock file PORT.lock
+  --lock FILE   the editor of this lock file
+  --cwd DIR     the editor that has this directory open (default: the working directory)
+  --name NAME   what agents call the tap (default: the name of the editor and \"(tap)\")
+  --out FILE    write the transcript there (default: standard output); only you can read it, and a file that is there
+                already is left alone
+  --force       write over FILE
+
+The tap publishes a lock file of its own, with its own token and port and the folders of the editor. Agents attach to it
+as to an editor: in the real client choose it with /ide, for others set CLAUDE_CODE_SSE_PORT to its port.
+
+What is said goes through byte by byte, and is written down before it goes on. Only the head of the request to attach is
+changed: the port, the token, and no compression is offered. The editor judges every request, and each side hears of
+the other's end as if there were no tap. In the transcript stars stand in the place of every token; the rest of it is
+all that was said, the contents of files too. `replay FILE` feeds it to the core of this library.
+
+It ends with SIGINT or SIGTERM: the lock file is removed, and both sides of each connection get a close frame (1001).
+
+exit status: 0; 1 if not all of the transcript could be written, or it could not go on; 2 if it could not begin";
+
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) editor: Asked,
+    pub(crate) name: Option<String>,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) force: bool,
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut options = Self::default();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("to") => {
+                    let value = parser.value()?;
+                    // The shared message speaks of the name that the other programs have for it.
+                    let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--to"));
+                    options.editor.port = Some(port?);
+                }
+                Long("lock") => options.editor.lock = Some(parser.value()?.into()),
+                Long("cwd") => options.editor.cwd = Some(parser.value()?.into()),
+                Long("name") => options.name = Some(parser.value()?.string()?),
+                Long("out") => options.out = Some(parser.value()?.into()),
+                Long("force") => options.force = true,
+                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
+            }
+        }
+        let Asked { lock, port, cwd, .. } = &options.editor;
+        if [lock.is_some(), port.is_some(), cwd.is_some()].into_iter().filter(|said| *said).count() > 1 {
+            return Err("--to, --lock and --cwd exclude each other".into());
+        }
+        if options.force && options.out.is_none() {
+            return Err("--force needs --out FILE, the file to write over".into());
+        }
+        if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err("--name takes a name that agents can show, not an empty one".into());
+        }
+        Ok(Some(options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Option<Options>, String> {
+        Options::parse(lexopt::Parser::from_args(words)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_wrong_command_line_says_what_is_wrong() {
+        let cases: &[(&[&str], &str)] = &[
+            (&["--to", "0"], "--to takes a number from 1 to 65535"),
+            (&["--to", "1", "--cwd", "."], "exclude each other"),
+            (&["--lock", "1.lock", "--to", "1"], "exclude each other"),
+            (&["--force"], "--force needs --out"),
+            (&["--name", " "], "--name takes a name"),
+            (&["x"], "unexpected argument \"x\""),
+        ];
+        for (words, expected) in cases {
+            let message = parse(words).unwrap_err();
+            assert!(message.contains(expected), "{words:?}: {message}");
+        }
+        assert!(parse(&["--help"]).unwrap().is_none());
+        let options = parse(&["--to", "7", "--out", "f", "--force", "--name", "N"]).unwrap().unwrap();
+        assert_eq!((options.editor.port, options.out, options.force), (Some(7), Some("f".into()), true));
+    }
+}

@@ -1,0 +1,300 @@
+//! Takes the tokens out of what is written down, wherever they stand: in a head, in a message, masked or not, in
+//! fragments or not, and however the bytes are cut.
+//!
+//! A byte of a token becomes a star, so that nothing moves. What may be the beginning of a token is held back until it is
+//! known whether it is one; that is a few bytes, and seldom any.
+
+use ide_mcp::ws::frame::{Header, Opcode, mask};
+use std::collections::VecDeque;
+
+/// One direction of a connection.
+#[derive(Debug)]
+pub(crate) struct Redactor {
+    secrets: Vec<Secret>,
+    /// Whether its frames are masked: those of an agent.
+    masked: bool,
+    walk: Walk,
+    /// What was not given out yet.
+    held: Vec<u8>,
+    data: Search,
+    control: Search,
+}
+
+/// Where in the stream it stands.
+#[derive(Debug)]
+enum Walk {
+    /// In a head, and how many bytes of its end have been seen.
+    Head { first: Vec<u8>, end: usize },
+    /// In the header of a frame.
+    Frame { header: Vec<u8> },
+    /// In what a frame carries.
+    Payload { header: Header, done: u64 },
+    /// In something else, to the end.
+    Plain,
+}
+
+#[derive(Debug)]
+struct Secret {
+    bytes: Vec<u8>,
+    /// How much of the beginning still fits where the byte after so many does not (Knuth, Morris and Pratt).
+    fallback: Vec<usize>,
+}
+
+/// How far the secrets have been seen in one kind of frames.
+#[derive(Debug, Default)]
+struct Search {
+    /// How many bytes of each.
+    matched: Vec<usize>,
+    /// Where in `held` these bytes are.
+    trail: VecDeque<usize>,
+}
+
+const SWITCHING: &[u8] = b"HTTP/1.1 101";
+const END: &[u8] = b"\r\n\r\n";
+
+impl Redactor {
+    /// What an agent says behind the head of its request, if that was `whole`.
+    pub(crate) fn of_agent(secrets: &[&[u8]], whole: bool) -> Self {
+        let walk = if whole { Walk::Frame { header: Vec::new() } } else { Walk::Plain };
+        Self::new(secrets, true, walk)
+    }
+
+    /// What an editor says, from the head of its answer on.
+    pub(crate) fn of_editor(secrets: &[&[u8]]) -> Self {
+        Self::new(secrets, false, Walk::Head { first: Vec::new(), end: 0 })
+    }
+
+    fn new(secrets: &[&[u8]], masked: bool, walk: Walk) -> Self {
+        let secrets: Vec<Secret> = secrets.iter().map(|bytes| Secret::new(bytes)).collect();
+        let search = || Search { matched: vec![0; secrets.len()], trail: VecDeque::new() };
+        let (data, control) = (search(), search());
+        Self { secrets, masked, walk, held: Vec::new(), data, control }
+    }
+
+    /// What may be written down now that these bytes have come.
+    pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut rest = bytes;
+        while let [first, behind @ ..] = rest {
+            rest = match &mut self.walk {
+                Walk::Payload { header, done } => {
+                    let left = usize::try_from(header.len.saturating_sub(*done)).unwrap_or(usize::MAX);
+                    let (piece, behind) = rest.split_at(left.min(rest.len()));
+                    let (header, from) = (*header, *done);
+                    *done = done.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+                    if *done >= header.len {
+                        self.walk = Walk::Frame { header: Vec::new() };
+                    }
+                    self.payload(header, from, piece);
+                    behind
+                }
+                Walk::Plain => {
+                    self.search(Opcode::Text, rest, rest);
+                    &[]
+                }
+                Walk::Head { .. } | Walk::Frame { .. } => {
+                    self.single(*first);
+                    behind
+                }
+            };
+        }
+        let known = self.data.trail.iter().chain(&self.control.trail).min().copied();
+        let known = known.unwrap_or(self.held.len());
+        for at in self.data.trail.iter_mut().chain(&mut self.control.trail) {
+            *at = at.saturating_sub(known);
+        }
+        let rest = self.held.split_off(known.min(self.held.len()));
+        std::mem::replace(&mut self.held, rest)
+    }
+
+    /// What was held back, at the end.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        self.data.trail.clear();
+        self.control.trail.clear();
+        std::mem::take(&mut self.held)
+    }
+
+    /// Whether a frame has just ended and none has begun.
+    pub(crate) fn is_between_frames(&self) -> bool {
+        matches!(&self.walk, Walk::Frame { header } if header.is_empty())
+    }
+
+    /// A byte of a head or of the header of a frame.
+    fn single(&mut self, byte: u8) {
+        match &mut self.walk {
+            Walk::Head { first, end } => {
+                if first.len() < SWITCHING.len() {
+                    first.push(byte);
+                }
+                *end = match END.get(*end) {
+                    Some(next) if *next == byte => end.saturating_add(1),
+                    _ => usize::from(byte == b'\r'),
+                };
+                if *end == END.len() {
+                    let frames = first == SWITCHING;
+                    self.walk = if frames { Walk::Frame { header: Vec::new() } } else { Walk::Plain };
+                }
+                self.search(Opcode::Text, &[byte], &[byte]);
+            }
+            Walk::Frame { header } => {
+                header.push(byte);
+                let parsed = Header::parse(header, self.masked);
+                self.held.push(byte);
+                match parsed {
+                    Ok(None) => {}
+                    Ok(Some((header, _))) if header.len == 0 => {
+                        self.walk = Walk::Frame { header: Vec::new() };
+                    }
+                    Ok(Some((header, _))) => self.walk = Walk::Payload { header, done: 0 },
+                    // Whoever hears this ends the connection.
+                    Err(_) => self.walk = Walk::Plain,
+                }
+            }
+            Walk::Payload { .. } | Walk::Plain => {}
+        }
+    }
+
+    fn payload(&mut self, header: Header, from: u64, piece: &[u8]) {
+        let mut plain = piece.to_vec();
+        if let Some(key) = header.key {
+            // Only its place in the key matters.
+            mask(key, usize::try_from(from % 4).unwrap_or_default(), &mut plain);
+        }
+        if header.opcode.is_control() && from == 0 {
+            self.control.matched.fill(0);
+            self.control.trail.clear();
+        }
+        self.search(header.opcode, piece, &plain);
+    }
+
+    /// Holds these bytes, `raw` as they came, and makes stars of the tokens in them.
+    fn search(&mut self, opcode: Opcode, raw: &[u8], plain: &[u8]) {
+        let search = if opcode.is_control() { &mut self.control } else { &mut self.data };
+        for (raw, byte) in raw.iter().zip(plain) {
+            search.trail.push_back(self.held.len());
+            self.held.push(*raw);
+            for (secret, matched) in self.secrets.iter().zip(&mut search.matched) {
+                *matched = secret.step(*matched, *byte);
+                if *matched == secret.bytes.len() {
+                    *matched = 0;
+                    let places = search.trail.iter().rev().zip(secret.bytes.iter().rev());
+                    for (at, byte) in places {
+                        if let Some(raw) = self.held.get_mut(*at) {
+                            *raw ^= byte ^ b'*';
+                        }
+                    }
+                }
+            }
+            let keep = search.matched.iter().max().copied().unwrap_or_default();
+            search.trail.drain(..search.trail.len().saturating_sub(keep));
+        }
+    }
+}
+
+impl Secret {
+    fn new(bytes: &[u8]) -> Self {
+        let mut secret = Self { bytes: bytes.to_vec(), fallback: vec![0; bytes.len()] };
+        let mut matched = 0;
+        for (at, byte) in bytes.iter().enumerate().skip(1) {
+            matched = secret.step(matched, *byte);
+            if let Some(fallback) = secret.fallback.get_mut(at) {
+                *fallback = matched;
+            }
+        }
+        secret
+    }
+
+    /// How much has been seen after one more byte.
+    fn step(&self, mut matched: usize, byte: u8) -> usize {
+        loop {
+            if self.bytes.get(matched) == Some(&byte) {
+                return matched.saturating_add(1);
+            }
+            let Some(shorter) = matched.checked_sub(1) else { return 0 };
+            matched = self.fallback.get(shorter).copied().unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &[u8] = b"aabaaac";
+    const OTHER: &[u8] = b"zz";
+
+    fn frame(first: u8, key: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![first, u8::try_from(payload.len()).unwrap()];
+        let start = bytes.len() + key.map_or(0, |_| 4);
+        if let Some(key) = key {
+            bytes[1] |= 0x80;
+            bytes.extend(key);
+        }
+        bytes.extend(payload);
+        if let Some(key) = key {
+            mask(key, 0, &mut bytes[start..]);
+        }
+        bytes
+    }
+
+    /// Whole, byte by byte and in threes: always the same, and nothing is lost.
+    fn check(name: &str, new: impl Fn() -> Redactor, bytes: &[u8], expected: &[u8]) {
+        for size in [bytes.len(), 1, 3] {
+            let mut redactor = new();
+            let mut out: Vec<u8> = bytes.chunks(size).flat_map(|chunk| redactor.pass(chunk)).collect();
+            out.extend(redactor.finish());
+            assert_eq!(out, expected, "{name} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn tokens_become_stars_wherever_they_stand() {
+        let texts: &[(&str, &[u8], &[u8])] = &[
+            ("none", b"aabaaab", b"aabaaab"),
+            ("alone", SECRET, b"*******"),
+            ("behind its own beginning", b"aabaaabaaac", b"aaba*******"),
+            ("twice", b"aabaaacaabaaac", b"**************"),
+            ("the other", b"xzzzx", b"x**zx"),
+            ("both", b"zzaabaaaczz", b"***********"),
+            ("cut off", b"xaabaaa", b"xaabaaa"),
+        ];
+        for (name, text, expected) in texts {
+            let key = Some([1, 2, 3, 4]);
+            let agent = || Redactor::of_agent(&[SECRET, OTHER], true);
+            let ping = frame(0x89, key, b"aab");
+            let masked = |text: &[u8]| [frame(0x81, key, text), ping.clone()].concat();
+            check(name, agent, &masked(text), &masked(expected));
+            let fragments = |text: &[u8]| {
+                let (a, b) = text.split_at(2);
+                let (first, last) = (frame(0x01, key, a), frame(0x80, Some([9, 9, 0, 0]), b));
+                [first, ping.clone(), last].concat()
+            };
+            check(name, agent, &fragments(text), &fragments(expected));
+
+            let editor = || Redactor::of_editor(&[SECRET, OTHER]);
+            let head = b"HTTP/1.1 101 Switching Protocols\r\nA: b\r\n\r\n".as_slice();
+            let plain = |text: &[u8]| {
+                [head, &frame(0x82, None, text), &frame(0x8a, None, text), &frame(0x88, None, b"")].concat()
+            };
+            check(name, editor, &plain(text), &plain(expected));
+            let refusal = |text: &[u8]| [b"HTTP/1.1 401 No\r\nA: b\r\n\r\n", text].concat();
+            check(name, editor, &refusal(text), &refusal(expected));
+            let garbage = |text: &[u8]| [b"\xff\xff", text].concat();
+            check(name, agent, &garbage(text), &garbage(expected));
+            check(name, || Redactor::of_agent(&[SECRET, OTHER], false), text, expected);
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_token_is_held_back() {
+        let mut redactor = Redactor::of_agent(&[SECRET], true);
+        let key = Some([0; 4]);
+        let bytes = frame(0x01, key, b"xyaab");
+        assert_eq!(redactor.pass(&bytes), bytes[..bytes.len() - 3]);
+        assert!(redactor.is_between_frames());
+        let ping = frame(0x89, key, b"");
+        assert_eq!(redactor.pass(&ping), b"", "what stands behind it waits as well");
+        let rest = frame(0x80, key, b"x");
+        assert_eq!(redactor.pass(&rest), [b"aab", &ping[..], &rest].concat());
+        assert!(!Redactor::of_editor(&[SECRET]).is_between_frames());
+    }
+}

@@ -1,0 +1,167 @@
+//! The tap: who listens, who ends it, and its lock file.
+
+use crate::conversation::{Conversation, Handle};
+use crate::head::Ends;
+use crate::options::Options;
+use crate::record::Recorder;
+use ide_mcp::Clock;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::{LockFile, display_safe};
+use ide_mcp_examples::transcript::{Header, VERSION};
+use ide_mcp_examples::{complain, find};
+use ide_mcp_lockfile::{LockDir, Published, from_environment, new_token};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{process, thread};
+
+/// How many agents there may be at once: more than any editor lets in, and each takes two threads.
+const CONNECTIONS: usize = 32;
+
+/// How often it is seen to that the lock file is still there.
+const WATCH: Duration = Duration::from_secs(5);
+
+/// How long the close handshakes may take at the end.
+const DRAIN: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) struct Tap {
+    lock: Published,
+    ends: Arc<Ends>,
+    recorder: Arc<Recorder>,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+    open: BTreeMap<u32, Handle>,
+    accepted: u32,
+}
+
+#[derive(Debug)]
+enum Event {
+    Accepted(TcpStream),
+    Over(u32),
+    Signal,
+}
+
+impl Tap {
+    /// Finds the editor, listens, and then publishes.
+    pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
+        let editor = find::editor(&options.editor).map_err(|nothing| nothing.to_string())?;
+        let shown = display_safe(&editor.name).into_owned();
+        let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|error| format!("no port of 127.0.0.1 can be listened on: {error}"))?;
+        let (token, port) = (new_token()?, listener.local_addr()?.port());
+        let header = Header {
+            transcript: VERSION,
+            started_ms: unix_ms(),
+            editor: editor.name.clone(),
+            port: editor.port,
+            token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
+        };
+        let recorder = Recorder::begin(options.out.as_deref(), options.force, &header)?;
+
+        let (sender, events) = mpsc::channel();
+        watch_signals(sender.clone())?;
+        let accepting = sender.clone();
+        thread::spawn(move || accept(&listener, &accepting));
+        let file = LockFile::new(process::id(), editor.folders, name, token.clone());
+        let candidates = from_environment(Extras::default())?;
+        let candidate = candidates.first().ok_or("there is no directory for lock files")?;
+        let lock = LockDir::create(&candidate.dir)?.publish(port, &file)?;
+
+        complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
+        complain("tap", &format!("the lock file is {}", lock.path().display()));
+        complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
+        let ends = Ends { token, port, editor_token: editor.token, editor_port: editor.port };
+        let (ends, recorder) = (Arc::new(ends), Arc::new(recorder));
+        Ok(Self { lock, ends, recorder, events, sender, open: BTreeMap::new(), accepted: 0 })
+    }
+
+    /// Until a signal comes. Whether the transcript is whole.
+    pub(crate) fn run(mut self) -> bool {
+        loop {
+            match self.events.recv_timeout(WATCH) {
+                Ok(Event::Accepted(agent)) => self.converse(agent),
+                Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
+                Ok(Event::Signal) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = self.lock.republish_if_missing() {
+                        complain("tap", &error.to_string());
+                    }
+                }
+            }
+        }
+        self.stop()
+    }
+
+    fn converse(&mut self, agent: TcpStream) {
+        if self.open.len() >= CONNECTIONS {
+            return complain("tap", &format!("an agent too many: {CONNECTIONS} are attached"));
+        }
+        self.accepted = self.accepted.saturating_add(1);
+        let (conn, ends) = (self.accepted, Arc::clone(&self.ends));
+        let opened = Conversation::open(conn, agent, ends, &self.recorder)
+            .and_then(|conversation| Ok((conversation.handle()?, conversation)));
+        let (handle, conversation) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return complain("tap", &format!("{conn}: {error}")),
+        };
+        self.open.insert(conn, handle);
+        let over = self.sender.clone();
+        thread::spawn(move || {
+            conversation.run();
+            let _ = over.send(Event::Over(conn));
+        });
+    }
+
+    /// Nobody finds the tap any more, then it ends.
+    fn stop(mut self) -> bool {
+        if let Err(error) = self.lock.remove() {
+            complain("tap", &error.to_string());
+        }
+        self.open.values().for_each(Handle::end);
+        let clock = Clock::new();
+        let end = clock.now().after(DRAIN);
+        while !self.open.is_empty() {
+            let left = clock.until(Some(end)).unwrap_or_default();
+            match self.events.recv_timeout(left) {
+                Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
+                Ok(Event::Accepted(_) | Event::Signal) => {}
+                Err(_) => break,
+            }
+        }
+        complain("tap", "ended");
+        self.recorder.is_whole()
+    }
+}
+
+fn accept(listener: &TcpListener, events: &Sender<Event>) {
+    for agent in listener.incoming() {
+        match agent {
+            Ok(agent) => {
+                if events.send(Event::Accepted(agent)).is_err() {
+                    return;
+                }
+            }
+            // For want of file descriptors, say: there may be some again in a moment.
+            Err(_) => thread::sleep(Duration::from_millis(100)),
+        }
+    }
+}
+
+fn watch_signals(events: Sender<Event>) -> Result<(), Box<dyn Error>> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || while signals.wait().next().is_some() && events.send(Event::Signal).is_ok() {});
+    Ok(())
+}
+
+#[allow(clippy::disallowed_methods, reason = "a transcript says when it was made")]
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,381 @@
+//! The bridge between an MCP client, which is a pipe, and an editor, which is a process of its own.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use support::{Place, Process};
+use tungstenite::handshake::server::{Request, Response};
+use tungstenite::{Message, WebSocket};
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"peer","version":"7"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+fn editor(place: &Place, arguments: &[&str]) -> (Process, u64, String) {
+    let mut editor = place.editor(arguments);
+    let event = editor.event("listening");
+    (editor, event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
+}
+
+/// A bridge whose session is open.
+fn bridge(place: &Place, arguments: &[&str]) -> Process {
+    let mut bridge = place.start("bridge", arguments);
+    bridge.tell(INITIALIZE);
+    assert_eq!(next(&mut bridge)["id"], "i");
+    bridge.tell(INITIALIZED);
+    bridge
+}
+
+fn next(process: &mut Process) -> Value {
+    serde_json::from_str(&process.line()).unwrap()
+}
+
+fn ask(bridge: &mut Process, id: &Value, method: &str, params: &Value) {
+    bridge.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+}
+
+fn call(bridge: &mut Process, id: &Value, name: &str, arguments: &Value) {
+    ask(bridge, id, "tools/call", &json!({"name": name, "arguments": arguments}));
+}
+
+fn diff(tab: &str) -> Value {
+    json!({"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "y", "tab_name": tab})
+}
+
+fn texts(answer: &Value) -> Vec<&str> {
+    let content = answer["result"]["content"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    content.iter().map(|block| block["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn any_mcp_client_gets_the_tools_of_the_editor() {
+    let place = Place::new("bridge-client");
+    place.write("bad.json", "{x");
+    let (mut editor, ..) = editor(&place, &["--name", "Test Editor"]);
+    let program = place.command("bridge", &[]).get_program().to_str().unwrap().to_owned();
+    let requests = [
+        "--request",
+        "tools/list",
+        "--request",
+        r#"tools/call {"name":"getDiagnostics","arguments":{"uri":"bad.json"}}"#,
+        "--request",
+        r#"tools/call {"name":"nosuch"}"#,
+        "stdio",
+        &program,
+    ];
+    let mut client = place.start("mcp_client", &requests);
+    assert_eq!(client.event("ready")["server"], "Test Editor");
+    let mut answers: Vec<Value> = (0..3).map(|_| next(&mut client)).collect();
+    answers.sort_by_key(|answer| answer["request"].as_u64());
+    let names: Vec<&str> = answers[0]["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+    assert!(texts(&answers[1])[0].contains("bad.json"));
+    assert_eq!(answers[2]["code"], -32602);
+    assert_eq!(client.end(), (Some(0), String::new()));
+    let connected = editor.event("connected");
+    assert_eq!(connected["client"], "mcp_client", "the editor hears of who started the bridge");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+}
+
+#[test]
+fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
+    let place = Place::new("bridge-diff");
+    let path = place.write("a.txt", "hello\n");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    // Who asks before the handshake is answered at once.
+    ask(&mut bridge, &json!(0), "server/discover", &json!({}));
+    assert_eq!(next(&mut bridge)["error"]["code"], -32601);
+    ask(&mut bridge, &json!(1), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["result"], json!({}));
+    bridge.tell(INITIALIZE);
+    let greeting = next(&mut bridge);
+    assert_eq!(greeting["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(greeting["result"]["serverInfo"]["name"], "ide-mcp editor");
+    bridge.tell(INITIALIZED);
+    editor.until("ide_connected");
+
+    call(&mut bridge, &json!("é"), "openDiff", &diff("t"));
+    assert_eq!(editor.until("diff")["tab"], "t");
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
+    let pushed = next(&mut bridge);
+    assert_eq!(pushed["method"], "selection_changed");
+    assert_eq!(pushed["params"]["filePath"], path);
+    editor.tell(r#"{"cmd":"answer","verdict":"accept","contents":"edited"}"#);
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], "é");
+    assert_eq!(texts(&answer), ["FILE_SAVED", "edited"]);
+
+    // A cancelled one is cancelled for the editor too, and nothing is answered.
+    call(&mut bridge, &json!(7), "openDiff", &diff("u"));
+    editor.until("diff");
+    bridge.tell(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}"#,
+    );
+    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
+    call(&mut bridge, &json!(8), "closeAllDiffTabs", &json!({}));
+    let answer = next(&mut bridge);
+    assert_eq!((&answer["id"], texts(&answer)), (&json!(8), vec!["CLOSED_0_DIFF_TABS"]));
+
+    // The end of the input: what is open is answered, the editor is left in order.
+    call(&mut bridge, &json!(9), "openDiff", &diff("v"));
+    editor.until("diff");
+    bridge.hang_up();
+    let answer = next(&mut bridge);
+    assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(9), &json!("the bridge ends")));
+    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
+    let place = Place::new("bridge-back");
+    let (mut first, port, lock) = editor(&place, &["--on-diff", "hold"]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    call(&mut bridge, &json!(1), "openDiff", &diff("t"));
+    first.until("diff");
+    // Its lock file stays, and names a port where nobody listens.
+    first.kill();
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["error"]["message"], "the editor has gone before it answered");
+    call(&mut bridge, &json!(2), "getDiagnostics", &json!({}));
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], 2);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
+
+    // Another port and another token.
+    fs::remove_file(lock).unwrap();
+    let (mut second, again, _) = editor(&place, &["--on-diff", "accept"]);
+    assert_ne!(port, again);
+    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    assert_eq!(second.event("connected")["client"], "peer");
+    call(&mut bridge, &json!(3), "openDiff", &diff("t"));
+    assert_eq!(texts(&next(&mut bridge)), ["FILE_SAVED", "y"]);
+
+    // In order, too.
+    second.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(second.end().0, Some(0));
+    let (_third, ..) = editor(&place, &[]);
+    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    ask(&mut bridge, &json!(4), "tools/list", &json!({}));
+    assert_eq!(next(&mut bridge)["result"]["tools"].as_array().unwrap().len(), 5);
+    bridge.terminate();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert!(said.contains("cannot be attached to") && said.contains("the editor is back"), "{said}");
+}
+
+#[test]
+fn two_hundred_and_fifty_six_calls_may_be_open() {
+    let place = Place::new("bridge-many");
+    let (mut editor, ..) = editor(&place, &["--on-diff", "hold"]);
+    let mut bridge = bridge(&place, &[]);
+    for id in 0..256 {
+        call(&mut bridge, &json!(id), "openDiff", &diff(&format!("{id}")));
+    }
+    for _ in 0..256 {
+        editor.until("diff");
+    }
+    call(&mut bridge, &json!(256), "openDiff", &diff("one too many"));
+    let refused = next(&mut bridge);
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(256), &json!(-32603)));
+    editor.tell(r#"{"cmd":"quit"}"#);
+    let mut ids: Vec<u64> = (0..256)
+        .map(|_| {
+            let answer = next(&mut bridge);
+            assert_eq!(texts(&answer)[0], "DIFF_REJECTED");
+            answer["id"].as_u64().unwrap()
+        })
+        .collect();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..256));
+    bridge.hang_up();
+    assert_eq!(bridge.end().0, Some(0));
+}
+
+#[test]
+fn garbage_is_tolerated_up_to_a_point_and_said() {
+    let place = Place::new("bridge-garbage");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    for _ in 0..8 {
+        bridge.tell("no message");
+    }
+    ask(&mut bridge, &json!(1), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["id"], 1);
+    bridge.tell("one more");
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("no message"), "{said}");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+
+    let mut command = place.command("bridge", &[]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"\xff\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not UTF-8"));
+}
+
+#[test]
+fn without_an_editor_it_says_so_at_once() {
+    let place = Place::new("bridge-nobody");
+    let mut alone = place.start("bridge", &[]);
+    let (status, said) = alone.end();
+    assert!(status == Some(2) && said.contains("no editor found"), "{said}");
+    // A lock file of somebody who has gone, and one with a wrong token.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let lock = place.lock_dir().join(format!("{port}.lock"));
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "gone", "authToken": "t"});
+    fs::write(&lock, file.to_string()).unwrap();
+    let attempt = |place: &Place, port: &str| {
+        let mut bridge = place.start("bridge", &["--port", port]);
+        bridge.tell(INITIALIZE);
+        bridge.end()
+    };
+    let (status, said) = attempt(&place, &port.to_string());
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{said}");
+    fs::remove_file(lock).unwrap();
+    let (_editor, port, lock) = editor(&place, &[]);
+    let mut wrong: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    wrong["authToken"] = "wrong".into();
+    fs::write(&lock, wrong.to_string()).unwrap();
+    let (status, said) = attempt(&place, &port.to_string());
+    assert!(status == Some(1) && said.contains("401"), "{said}");
+    let mut help = place.start("bridge", &["--help"]);
+    assert!(help.rest().join("\n").contains("usage: bridge"));
+}
+
+/// An editor that a test speaks for.
+struct Scripted(WebSocket<TcpStream>);
+
+impl Scripted {
+    #[allow(clippy::result_large_err, reason = "the callback of tungstenite")]
+    fn accept(listener: &TcpListener) -> Self {
+        let choose = |_: &Request, mut response: Response| {
+            response.headers_mut().insert("Sec-WebSocket-Protocol", "mcp".parse().unwrap());
+            Ok(response)
+        };
+        Self(tungstenite::accept_hdr(listener.accept().unwrap().0, choose).unwrap())
+    }
+
+    fn hear(&mut self) -> Value {
+        loop {
+            if let Message::Text(text) = self.0.read().unwrap() {
+                return serde_json::from_str(&text).unwrap();
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.0.send(Message::text(text)).unwrap();
+    }
+}
+
+#[test]
+fn nothing_is_lost_of_what_is_not_modelled() {
+    let place = Place::new("bridge-raw");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "authToken": "t"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    let greeting = editor.hear();
+    assert_eq!(greeting["params"]["clientInfo"], json!({"name": "peer", "version": "7"}));
+    assert_eq!(greeting["params"]["capabilities"], json!({"roots": {"listChanged": true}}));
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"prompts":{{"x":1}},"logging":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"instructions":"read me"}}}}"#,
+        greeting["id"]
+    ));
+    let answered = next(&mut bridge)["result"].clone();
+    assert_eq!(answered["capabilities"]["prompts"], json!({"x": 1}));
+    assert_eq!(answered["capabilities"]["logging"], json!({}));
+    assert_eq!(answered["instructions"], "read me");
+    assert_eq!(editor.hear()["method"], "notifications/initialized");
+    assert_eq!(editor.hear()["method"], "ide_connected");
+    // What comes before the client is ready waits for it.
+    editor.say(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
+    ask(&mut bridge, &json!(0), "x/first", &json!({}));
+    let asked = editor.hear();
+    assert_eq!(asked["method"], "x/first");
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":-7,"message":"m","data":{{"a": 1}}}}}}"#,
+        asked["id"]
+    ));
+    assert_eq!(
+        bridge.line(),
+        r#"{"jsonrpc":"2.0","id":0,"error":{"code":-7,"message":"m","data":{"a": 1}}}"#
+    );
+    bridge.tell(INITIALIZED);
+    assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
+
+    // Progress and its token, upwards.
+    bridge.tell(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
+    let asked = editor.hear();
+    assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
+    editor.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
+    assert_eq!(next(&mut bridge)["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
+    editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
+    assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
+
+    // A request of the editor: progress, cancellation, answer, error.
+    for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
+        editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
+        let asked = next(&mut bridge);
+        let token = &asked["params"]["_meta"]["progressToken"];
+        bridge.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
+        assert_eq!(editor.hear()["params"], json!({"progressToken": "p", "progress": 3.0}));
+        match end {
+            "answer" => {
+                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
+                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
+            }
+            "error" => {
+                let error = json!({"code": -1, "message": "no", "data": [1]});
+                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
+                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
+            }
+            _ => {
+                editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
+                let cancelled = next(&mut bridge);
+                assert_eq!(cancelled["params"], json!({"requestId": asked["id"], "reason": "r"}));
+            }
+        }
+    }
+    bridge.tell(r#"{"jsonrpc":"2.0","method":"odd/word","params":{"a": 1}}"#);
+    assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "method": "odd/word", "params": {"a": 1}}));
+    editor.say(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#);
+    assert_eq!(
+        bridge.line(),
+        r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#
+    );
+    bridge.hang_up();
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}

@@ -1,0 +1,113 @@
+//! The short examples do what their first lines say: an agent finds each, is answered, and their lock file goes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test says what it expects, and waits for real processes"
+)]
+
+mod support;
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+use support::{Place, Process};
+
+fn locks(place: &Place) -> usize {
+    fs::read_dir(place.lock_dir()).map_or(0, Iterator::count)
+}
+
+/// Waits for its lock file: from then on it is to be found.
+fn published(place: &Place, program: &str, arguments: &[&str]) -> Process {
+    let process = place.start(program, arguments);
+    let begin = Instant::now();
+    while locks(place) == 0 {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{program} publishes nothing");
+        thread::yield_now();
+    }
+    process
+}
+
+fn agent(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let mut agent = place.agent(arguments);
+    let said = agent.rest();
+    let (status, problem) = agent.end();
+    assert_eq!(status, Some(0), "{arguments:?}: {problem}");
+    said
+}
+
+fn ends(place: &Place, mut process: Process) {
+    let (status, problem) = process.end();
+    assert_eq!(status, Some(0), "{problem}");
+    assert_eq!(locks(place), 0);
+}
+
+/// Proposes a change, which these editors accept, and the agent writes.
+fn diff_is_accepted(place: &Place) {
+    let proposal = place.write("proposal", "proposed\n");
+    agent(place, &["diff", "new.txt", &proposal]);
+    assert_eq!(place.read("new.txt"), "proposed\n");
+}
+
+#[test]
+fn minimal_server() {
+    let place = Place::new("minimal");
+    let mut editor = published(&place, "minimal_server", &[]);
+    assert!(agent(&place, &["tools"])[0].starts_with("openDiff"));
+    assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
+    diff_is_accepted(&place);
+    editor.tell("");
+    ends(&place, editor);
+}
+
+#[test]
+fn mio_loop() {
+    let place = Place::new("mio-loop");
+    let mut editor = published(&place, "mio_loop", &[]);
+    assert!(editor.line().starts_with("listening on port "));
+    let verdict =
+        |uri: &str| agent(&place, &["call", "getDiagnostics", &format!(r#"{{"uri":"{uri}"}}"#)]).concat();
+    assert!(verdict("file:///draft.txt").contains("this is a draft"));
+    assert_eq!(editor.line(), "ide-mcp-agent is attached");
+    assert_eq!(verdict("file:///done.txt"), r#"[{"uri":"file:///done.txt","diagnostics":[]}]"#);
+    editor.terminate();
+    ends(&place, editor);
+}
+
+#[test]
+fn frame_loop() {
+    let place = Place::new("frame-loop");
+    let editor = published(&place, "frame_loop", &["300"]);
+    assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
+    diff_is_accepted(&place);
+    ends(&place, editor);
+}
+
+#[test]
+fn nested_poll() {
+    let place = Place::new("nested-poll");
+    let mut editor = published(&place, "nested_poll", &[]);
+    assert!(editor.line().starts_with("listening on port "));
+    agent(&place, &["tools"]);
+    assert_eq!(editor.line(), "an agent is attached");
+    editor.hang_up();
+    ends(&place, editor);
+}
+
+#[test]
+fn tracer() {
+    let mut tracer = Place::new("tracer").start("tracer", &[]);
+    let said = tracer.rest().join("\n");
+    assert_eq!(tracer.end(), (Some(0), String::new()));
+    for line in
+        ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed(ByPeer"]
+    {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(said.contains(r#"◀ Text {"jsonrpc":"2.0","id":2,"method":"tools/call""#), "{said}");
+    assert!(!said.contains("a-token-of-this-example"), "{said}");
+}

@@ -1,0 +1,368 @@
+//! The agent's side of a connection: for tests, bridges, and agents other than the real client.
+
+mod config;
+mod event;
+
+pub use config::ClientConfig;
+pub use event::ClientEvent;
+
+use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
+use super::{Dialect, DirectRequest, Notice, Tool, ToolRequest};
+use crate::machine::hand_to;
+use crate::mcp::{self, Progress, Timeout};
+use crate::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId};
+use crate::time::earlier;
+use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
+use crate::{Machine, Time, Wire};
+use alloc::{boxed::Box, format};
+use rand_core::TryCryptoRng;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// One connection, the agent's side.
+///
+/// ```text
+///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
+///     │ refused, 30 s,         │ error, 30 s, unknown        │
+///     ▼ 101 without mcp        ▼ Failed, close frame         ▼ close, close frame, violation, eof
+///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
+/// ```
+#[derive(Debug)]
+pub struct Client<R: TryCryptoRng> {
+    ws: ws::Client<R>,
+    mcp: mcp::Client,
+    /// To be said in `ide_connected`, until it is.
+    pid: Option<u32>,
+    dialect: Dialect,
+    /// The editor did not choose `mcp`, which was not told yet.
+    not_chosen: bool,
+    raw_notifications: bool,
+    closed: Option<Closed>,
+}
+
+impl<R: TryCryptoRng> Client<R> {
+    /// Attaches: the request waits in [`outgoing`](Wire::outgoing). `session` marks its handles: no two connections of
+    /// a program may have the same.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidAsk`] if the host, or the name or version of the agent, which is its `User-Agent`, cannot stand in a
+    /// request.
+    pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
+        let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
+        if let Some(token) = &config.token {
+            ask = ask.field(TOKEN_FIELD, token.as_str());
+        }
+        let agent = &config.session.info;
+        ask = ask.field("User-Agent", format!("{}/{}", agent.name, agent.version));
+        Ok(Self {
+            ws: ws::Client::new(ask, random, config.limits, now)?,
+            mcp: mcp::Client::new(config.session, session),
+            pid: config.pid,
+            dialect: config.dialect,
+            not_chosen: false,
+            raw_notifications: config.raw_notifications,
+            closed: None,
+        })
+    }
+
+    /// Asks for the tools of the editor.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn list_tools(&mut self) -> Result<RequestId, SendError> {
+        self.may_send()?;
+        self.mcp.list_tools(&mut self.ws.sender())
+    }
+
+    /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
+    /// configuration says. The result is read with [`ToolResult::read`](crate::mcp::ToolResult::read), and what it
+    /// means with [`Answer::read`](super::Answer::read).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
+        let waits = matches!(request.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
+        let timeout = if waits { Timeout::Never } else { Timeout::Default };
+        self.may_send()?;
+        let (name, arguments) = (request.name_in(self.dialect), request.arguments(self.dialect));
+        self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())
+    }
+
+    /// Asks for something by a method of the Obsidian dialect.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, SendError> {
+        self.request(request.method(), Some(request), Timeout::Default)
+    }
+
+    /// Asks anything.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn request<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+        timeout: Timeout,
+    ) -> Result<RequestId, SendError> {
+        self.may_send()?;
+        self.mcp.request(method, params, timeout, &mut self.ws.sender())
+    }
+
+    /// Gives up a request and tells the editor; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        self.mcp.cancel(request, reason, &mut self.ws.sender())
+    }
+
+    /// Answers a request of the editor with its result, an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended; or if the result is no object, in which case it is still open. Nothing is sent.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
+        self.may_answer()?;
+        self.mcp.respond_with(call, result, &mut self.ws.sender())
+    }
+
+    /// Answers a request of the editor with an error.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail(call, code, message, &mut self.ws.sender())
+    }
+
+    /// The same with an error that came from elsewhere, data and all.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail_with(call, error, &mut self.ws.sender())
+    }
+
+    /// Says how far a request of the editor has come, which starts the clock of its deadline again. True if the editor
+    /// asked to be told and is.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended. Nothing is sent.
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.progress(call, said, &mut self.ws.sender())
+    }
+
+    /// Lets a request of the editor wait this long from now on, whatever was configured.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open: how it ended.
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.wait(call, timeout)
+    }
+
+    /// Says something.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), SendError> {
+        self.may_send()?;
+        self.mcp.notify(method, params, &mut self.ws.sender())
+    }
+
+    /// Detaches, as the real client does: a close frame with 1000.
+    pub fn close(&mut self) {
+        let _ = self.ws.sender().close(CloseCode::NORMAL, "");
+    }
+
+    /// Whether the session is initialized and has not ended.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.mcp.is_ready()
+    }
+
+    /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is
+    /// told how late it is, since what was ticked need not have been polled.
+    fn may_send(&mut self) -> Result<(), SendError> {
+        self.mcp.tick(self.ws.now());
+        match self.ws.is_open() {
+            true => Ok(()),
+            false if self.ws.has_ended() || self.mcp.has_started() => Err(SendError::Closed),
+            false => Err(SendError::NotReady),
+        }
+    }
+
+    /// Where the connection has ended and that was not polled yet, what was asked is still open; it ends with it.
+    fn may_answer(&self) -> Result<(), Gone> {
+        if self.ws.is_open() { Ok(()) } else { Err(Gone::Closed) }
+    }
+
+    fn take_bytes(&mut self) -> bool {
+        let now = self.ws.now();
+        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        match event {
+            ws::Event::Open { subprotocol: Some(_) } => {
+                // Nothing was sent before, so there is room, and it is the first time.
+                let started = self.mcp.start(now, &mut sender);
+                debug_assert_eq!(started, Ok(()));
+            }
+            // The real client leaves without a word (measured); a reason helps whoever writes the editor.
+            ws::Event::Open { subprotocol: None } => {
+                self.not_chosen = true;
+                let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
+            }
+            ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
+            // Binary messages that hold text are understood by the real client (measured).
+            ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
+                Ok(text) => self.mcp.receive(now, text, &mut sender),
+                Err(_) => self.ws.fail(Violation::UnexpectedBinary),
+            },
+            ws::Event::Closed(closed) => {
+                self.mcp.close();
+                self.closed = Some(closed);
+            }
+            ws::Event::Upgrade(_) | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
+        }
+        true
+    }
+
+    /// As soon as there is room: the editor says nothing unasked for a while without it.
+    fn say_connected(&mut self) {
+        if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
+            if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
+                self.pid = None;
+            }
+        }
+    }
+
+    fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
+        Some(match event {
+            mcp::ClientEvent::Ready(server) => {
+                self.say_connected();
+                ClientEvent::Ready(server)
+            }
+            mcp::ClientEvent::Failed(failure) => {
+                let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
+                ClientEvent::Failed(failure)
+            }
+            mcp::ClientEvent::Request { call, method, params } => {
+                ClientEvent::Request { call, method, params }
+            }
+            mcp::ClientEvent::CallEnded { call, how } => ClientEvent::CallEnded { call, how },
+            mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
+            mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
+            mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
+                ClientEvent::Notification { method, params }
+            }
+            mcp::ClientEvent::Notification { method, params } => notified(method, params),
+            mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
+            mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),
+            mcp::ClientEvent::TooManyViolations => {
+                self.ws.fail(Violation::TooManyMalformedMessages);
+                return None;
+            }
+            mcp::ClientEvent::Unresponsive => {
+                self.ws.timed_out("no answer to a ping");
+                return None;
+            }
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Connected {
+    pid: u32,
+}
+
+/// The pushes of an editor, by the name of any dialect; one that cannot be read so is handed on as it is.
+fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
+    if &*method == "notifications/tools/list_changed" {
+        return ClientEvent::ToolsChanged;
+    }
+    let text = params.as_deref().map_or("{}", RawValue::get);
+    match Notice::named(&method) {
+        Some(Notice::SelectionChanged) => serde_json::from_str(text).map(ClientEvent::SelectionChanged),
+        Some(Notice::AtMentioned) => serde_json::from_str(text).map(ClientEvent::AtMentioned),
+        Some(Notice::DiagnosticsChanged) => serde_json::from_str(text).map(ClientEvent::DiagnosticsChanged),
+        Some(Notice::ActiveEditorChanged) => serde_json::from_str(text).map(ClientEvent::ActiveEditorChanged),
+        None => return ClientEvent::Notification { method, params },
+    }
+    .unwrap_or(ClientEvent::Notification { method, params })
+}
+
+impl<R: TryCryptoRng> Wire for Client<R> {
+    hand_to!(ws: space filled feed feed_eof outgoing wants_input trim);
+
+    fn sent(&mut self, n: usize) {
+        self.ws.sent(n);
+        self.say_connected();
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
+    }
+}
+
+impl<R: TryCryptoRng> Machine for Client<R> {
+    type Event = ClientEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.ws.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        loop {
+            if core::mem::take(&mut self.not_chosen) {
+                return Some(ClientEvent::SubprotocolMissing);
+            }
+            if let Some(event) = self.mcp.queued_event() {
+                match self.translate(event) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            if let Some(closed) = self.closed.take() {
+                return Some(ClientEvent::Closed(closed));
+            }
+            if self.take_bytes() {
+                continue;
+            }
+            // Above the mark the bytes have not all been looked at, so it is not yet time for the timers.
+            if self.ws.has_ended() || self.ws.is_full() {
+                return None;
+            }
+            self.mcp.tick(self.ws.now());
+            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.closed.is_some() || self.not_chosen || self.mcp.has_queued_event() {
+            return Some(self.ws.now());
+        }
+        if self.ws.has_ended() || self.ws.is_full() {
+            return self.ws.deadline();
+        }
+        earlier(self.ws.deadline(), self.mcp.deadline())
+    }
+}

@@ -1,0 +1,153 @@
+//! The two kinds of files by which editors say where they listen, with the names they have in their directories.
+
+use super::{LockFile, LockFileError};
+use alloc::{format, string::String};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockForm {
+    /// `<port>.lock` in a directory `ide`: the only kind that the real client reads.
+    #[default]
+    Lock,
+    /// `<port>.json` in `.claude-code`, with `port`, `authToken` and one `projectPath`, as one decompiled plugin has it.
+    Project,
+}
+
+impl LockForm {
+    /// The name of the file for `port`.
+    #[must_use]
+    pub fn file_name(self, port: u16) -> String {
+        format!("{port}{}", self.suffix())
+    }
+
+    /// The port that a name says: `[1-9][0-9]{0,4}`, at most 65535, then [`suffix`](Self::suffix). `None` if it is none
+    /// of this kind.
+    #[must_use]
+    pub fn port_of(self, file_name: &str) -> Option<u16> {
+        LockFile::parse_port(file_name.strip_suffix(self.suffix())?)
+    }
+
+    /// How the names end.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Lock => ".lock",
+            Self::Project => ".json",
+        }
+    }
+
+    /// Reads the text of the file for `port`.
+    ///
+    /// # Errors
+    /// As [`LockFile::parse`]; a port in the text must be that of the name.
+    pub fn parse(self, port: u16, text: &str) -> Result<LockFile, LockFileError> {
+        match self {
+            Self::Lock => LockFile::parse(text),
+            Self::Project => match LockFile::parse_project(text)? {
+                (found, file) if found == port => Ok(file),
+                _ => Err(LockFileError::Field { name: "port", expected: "the port in the name of the file" }),
+            },
+        }
+    }
+
+    /// Writes the text of the file for `port`. What this kind has no member for is left out.
+    ///
+    /// # Errors
+    /// [`LockFileError::TooLong`] above [`LockFile::MAX_LEN`], and where a project has no folder
+    /// [`LockFileError::Field`].
+    pub fn write(self, port: u16, file: &LockFile) -> Result<String, LockFileError> {
+        let text = match self {
+            Self::Lock => file.to_json(),
+            Self::Project => file.to_project_json(port)?,
+        };
+        match text.len() {
+            len if len > LockFile::MAX_LEN => Err(LockFileError::TooLong { len }),
+            _ => Ok(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{AuthToken, Transport};
+
+    #[test]
+    fn l09_a_name_has_a_port_in_its_only_form() {
+        let cases: &[(&str, Option<u16>)] = &[
+            ("1", Some(1)),
+            ("65535", Some(65535)),
+            ("10000", Some(10000)),
+            ("0", None),
+            ("01", None),
+            ("65536", None),
+            ("100000", None),
+            ("+1", None),
+            ("-1", None),
+            (" 1", None),
+            ("1 ", None),
+            ("1.0", None),
+            ("1 .", None),
+            ("99999999999999999999", None),
+            ("١", None),
+            ("0x1", None),
+            ("１", None),
+            ("", None),
+        ];
+        for (stem, port) in cases {
+            for form in [LockForm::Lock, LockForm::Project] {
+                assert_eq!(form.port_of(&format!("{stem}{}", form.suffix())), *port, "{stem:?}");
+                assert_eq!(
+                    port.map(|port| form.file_name(port).len()),
+                    port.map(|_| stem.len() + 5),
+                    "{stem:?}"
+                );
+            }
+        }
+        assert_eq!(LockForm::Lock.port_of("1.json"), None);
+        assert_eq!(LockForm::Project.port_of("1.lock"), None);
+        for name in ["1", "1.LOCK", "1.lock.tmp", ".1.abc.tmp", "1.lock.lock", ""] {
+            assert_eq!(LockForm::Lock.port_of(name), None, "{name:?}");
+        }
+        for port in 1..=u16::MAX {
+            assert_eq!(LockForm::Lock.port_of(&LockForm::Lock.file_name(port)), Some(port));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let token = AuthToken::from_text("t").unwrap();
+        let file = LockFile::new(7, ["/w".into(), "/x".into()].into(), "editor", token);
+        let text = LockForm::Lock.write(1, &file).unwrap();
+        assert_eq!(LockForm::Lock.parse(1, &text), Ok(file.clone()));
+
+        let text = LockForm::Project.write(1, &file).unwrap();
+        assert_eq!(text, r#"{"port":1,"authToken":"t","projectPath":"/w"}"#);
+        let read = LockForm::Project.parse(1, &text).unwrap();
+        assert_eq!(
+            (read.workspace_folders, read.auth_token),
+            (["/w".into()].into(), file.auth_token.clone())
+        );
+        let other = LockForm::Project.parse(2, &text).unwrap_err();
+        assert!(matches!(other, LockFileError::Field { name: "port", .. }), "{other:?}");
+
+        let list = LockFile::parse(&file.to_folder_list()).unwrap();
+        assert_eq!(
+            (list.workspace_folders, list.transport),
+            (file.workspace_folders.clone(), Transport::Sse)
+        );
+
+        let mut none = file.clone();
+        none.workspace_folders.clear();
+        none.auth_token = None;
+        assert!(matches!(
+            LockForm::Project.write(1, &none),
+            Err(LockFileError::Field { name: "projectPath", .. })
+        ));
+        none.workspace_folders.push("/w".into());
+        assert_eq!(LockForm::Project.write(1, &none).unwrap(), r#"{"port":1,"projectPath":"/w"}"#);
+        none.workspace_folders.push("x".repeat(LockFile::MAX_LEN));
+        assert!(matches!(LockForm::Lock.write(1, &none), Err(LockFileError::TooLong { .. })));
+    }
+}

@@ -1,0 +1,425 @@
+//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one decompiled plugin.
+//!
+//! Every variant of the sources is read: fields missing, `null` or unknown. The fullest variant is written.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{LockFile, LockFileError, Transport};
+use crate::ide::AuthToken;
+use crate::ide::paths::is_absolute;
+
+impl LockFile {
+    /// The file as compact JSON in the order that VS Code's extension writes, without a line end.
+    ///
+    /// `pid` and `authToken` are left out where there is none.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let fields = Written {
+            pid: self.pid,
+            workspace_folders: &self.workspace_folders,
+            ide_name: &self.ide_name,
+            transport: self.transport.as_str(),
+            running_in_windows: self.running_in_windows,
+            auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
+        };
+        // Numbers, text and a truth value cannot fail to be written to memory.
+        serde_json::to_string(&fields).unwrap_or_default()
+    }
+
+    /// The legacy form: the folders, one a line. The real client takes it for an editor with the transport
+    /// [`Sse`](Transport::Sse) (measured), so nothing that is published is written so.
+    #[must_use]
+    pub fn to_folder_list(&self) -> String {
+        self.workspace_folders.join("\n")
+    }
+
+    /// The file of [`parse_project`](Self::parse_project), with the first of the folders.
+    ///
+    /// # Errors
+    /// [`LockFileError::Field`] if there is no folder.
+    pub fn to_project_json(&self, port: u16) -> Result<String, LockFileError> {
+        let fields = WrittenProject {
+            port,
+            auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
+            project_path: self.workspace_folders.first().ok_or(NO_PROJECT_PATH)?,
+        };
+        Ok(serde_json::to_string(&fields).unwrap_or_default())
+    }
+
+    /// Reads the text of a `<port>.lock`.
+    ///
+    /// Text that is no JSON but lists absolute folders, one a line, is the legacy form with transport
+    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
+    ///
+    /// # Errors
+    /// [`LockFileError`] if it is too long or neither form, or if a field that is there has the wrong type.
+    pub fn parse(text: &str) -> Result<Self, LockFileError> {
+        let text = within_limit(text)?;
+        if !text.starts_with(['{', '[']) {
+            return Self::parse_list(text);
+        }
+        let fields: Fields<'_> = parse_object(text)?;
+        Ok(Self {
+            pid: field("pid", "a whole number", fields.pid)?,
+            workspace_folders: field("workspaceFolders", "a list of texts", fields.workspace_folders)?
+                .unwrap_or_default(),
+            ide_name: field("ideName", "a text", fields.ide_name)?.unwrap_or_default(),
+            transport: field::<String>("transport", "a text", fields.transport)?
+                .map_or(Transport::WebSocket, |text| Transport::from_text(&text)),
+            running_in_windows: field("runningInWindows", "true or false", fields.running_in_windows)?
+                .unwrap_or_default(),
+            auth_token: token(fields.auth_token)?,
+        })
+    }
+
+    /// Reads `{port, authToken, projectPath}`, which one decompiled plugin kept in `.claude-code/<port>.json`, and
+    /// returns its port with the rest.
+    ///
+    /// # Errors
+    /// [`LockFileError`] as for [`parse`](Self::parse); `port` and `projectPath` must be there.
+    pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
+        const PORT: LockFileError =
+            LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
+        let fields: ProjectFields<'_> = parse_object(within_limit(text)?)?;
+        let port: Option<u16> = field("port", "a whole number, 1 to 65535", fields.port)?;
+        let path: Option<String> = field("projectPath", "a text", fields.project_path)?;
+        let file = Self {
+            pid: None,
+            workspace_folders: Vec::from([path.ok_or(NO_PROJECT_PATH)?]),
+            ide_name: String::new(),
+            transport: Transport::WebSocket,
+            running_in_windows: false,
+            auth_token: token(fields.auth_token)?,
+        };
+        Ok((port.filter(|port| *port != 0).ok_or(PORT)?, file))
+    }
+
+    fn parse_list(text: &str) -> Result<Self, LockFileError> {
+        let folders: Vec<String> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ToString::to_string).collect();
+        if !folders.iter().all(|folder| is_absolute(folder)) {
+            return Err(LockFileError::NotALockFile);
+        }
+        Ok(Self {
+            pid: None,
+            workspace_folders: folders,
+            ide_name: String::new(),
+            transport: Transport::Sse,
+            running_in_windows: false,
+            auth_token: None,
+        })
+    }
+}
+
+/// The order of the members is that of the real writer; the token is written here and nowhere else.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    workspace_folders: &'a [String],
+    ide_name: &'a str,
+    transport: &'a str,
+    running_in_windows: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_token: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenProject<'a> {
+    port: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_token: Option<&'a str>,
+    project_path: &'a str,
+}
+
+const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
+
+/// The members as they stand in the text, so that an error can name the one that is wrong.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow)]
+    pid: Option<&'a RawValue>,
+    #[serde(borrow)]
+    workspace_folders: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ide_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    transport: Option<&'a RawValue>,
+    #[serde(borrow)]
+    running_in_windows: Option<&'a RawValue>,
+    #[serde(borrow)]
+    auth_token: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProjectFields<'a> {
+    #[serde(borrow)]
+    port: Option<&'a RawValue>,
+    #[serde(borrow)]
+    auth_token: Option<&'a RawValue>,
+    #[serde(borrow)]
+    project_path: Option<&'a RawValue>,
+}
+
+fn within_limit(text: &str) -> Result<&str, LockFileError> {
+    if text.len() > LockFile::MAX_LEN {
+        return Err(LockFileError::TooLong { len: text.len() });
+    }
+    let trimmed = text.trim();
+    if trimmed.is_empty() { Err(LockFileError::Empty) } else { Ok(trimmed) }
+}
+
+fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LockFileError> {
+    // An array would pass as well: derived structs read their members by position there.
+    if !text.starts_with('{') {
+        return Err(LockFileError::NotAnObject);
+    }
+    serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => LockFileError::DoubledField,
+        false => LockFileError::NotJson { line: error.line(), column: error.column() },
+    })
+}
+
+/// The message of serde_json would quote the value, so it is dropped.
+fn field<T: DeserializeOwned>(
+    name: &'static str,
+    expected: &'static str,
+    raw: Option<&RawValue>,
+) -> Result<Option<T>, LockFileError> {
+    raw.map(|raw| serde_json::from_str(raw.get()))
+        .transpose()
+        .map_err(|_| LockFileError::Field { name, expected })
+}
+
+fn token(raw: Option<&RawValue>) -> Result<Option<AuthToken>, LockFileError> {
+    field::<String>("authToken", "a text", raw)?
+        .map(AuthToken::from_text)
+        .transpose()
+        .map_err(LockFileError::Token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::InvalidToken;
+    use alloc::{format, vec};
+
+    fn full() -> LockFile {
+        let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
+        LockFile::new(12345, vec!["/w/one".into(), "/w/two".into()], "VS Code", token)
+    }
+
+    fn bare() -> LockFile {
+        LockFile {
+            pid: None,
+            workspace_folders: vec![],
+            ide_name: String::new(),
+            transport: Transport::WebSocket,
+            running_in_windows: false,
+            auth_token: None,
+        }
+    }
+
+    #[test]
+    fn the_members_stand_in_the_order_of_the_real_writer() {
+        let expected = concat!(
+            r#"{"pid":12345,"workspaceFolders":["/w/one","/w/two"],"ideName":"VS Code","transport":"ws","#,
+            r#""runningInWindows":false,"authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
+        );
+        assert_eq!(full().to_json(), expected);
+        assert_eq!(
+            bare().to_json(),
+            r#"{"workspaceFolders":[],"ideName":"","transport":"ws","runningInWindows":false}"#
+        );
+    }
+
+    #[test]
+    fn every_known_variant_is_read() {
+        let mut without_windows = full();
+        without_windows.workspace_folders.truncate(1);
+        let mut without_token = without_windows.clone();
+        without_token.auth_token = None;
+        let mut list = bare();
+        list.workspace_folders = vec!["/w/one".into(), "C:\\w".into()];
+        list.transport = Transport::Sse;
+        let mut other = bare();
+        other.transport = Transport::Other("ws://127.0.0.1:1".into());
+        let cases: &[(&str, &str, LockFile)] = &[
+            ("the fullest", &full().to_json(), full()),
+            (
+                "members in another order, with white space",
+                r#"{
+                    "workspaceFolders": ["/w/one", "/w/two"],
+                    "pid": 12345,
+                    "ideName": "VS Code",
+                    "transport": "ws",
+                    "runningInWindows": false,
+                    "authToken": "550e8400-e29b-41d4-a716-446655440000"
+                }
+                "#,
+                full(),
+            ),
+            (
+                "without runningInWindows",
+                concat!(
+                    r#"{"pid":12345,"workspaceFolders":["/w/one"],"ideName":"VS Code","transport":"ws","#,
+                    r#""authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
+                ),
+                without_windows,
+            ),
+            (
+                "without a token",
+                r#"{"pid":12345,"workspaceFolders":["/w/one"],"ideName":"VS Code","transport":"ws"}"#,
+                without_token.clone(),
+            ),
+            (
+                "unknown members",
+                concat!(
+                    r#"{"pidStartTime":1.5e3,"pid":12345,"workspaceFolders":["/w/one"],"ideName":"VS Code","#,
+                    r#""transport":"ws","extra":{"a":[null,{"b":"}"}]}}"#
+                ),
+                without_token,
+            ),
+            ("nothing", "{}", bare()),
+            (
+                "all null",
+                concat!(
+                    r#"{"pid":null,"workspaceFolders":null,"ideName":null,"transport":null,"#,
+                    r#""runningInWindows":null,"authToken":null}"#
+                ),
+                bare(),
+            ),
+            ("snake case is unknown", r#"{"workspace_path":"/w","ide_name":"x"}"#, bare()),
+            ("another transport", r#"{"transport":"ws://127.0.0.1:1"}"#, other),
+            ("a list of folders", "/w/one\r\n\nC:\\w\n", list),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(LockFile::parse(text).as_ref(), Ok(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_lock_file_is_refused_by_name() {
+        let wrong = |name, expected| LockFileError::Field { name, expected };
+        let cases: &[(&str, &str, LockFileError)] = &[
+            ("empty", "", LockFileError::Empty),
+            ("white space", " \n", LockFileError::Empty),
+            ("half a file", r#"{"pid":12345,"works"#, LockFileError::NotJson { line: 1, column: 19 }),
+            ("more after the end", "{} {}", LockFileError::NotJson { line: 1, column: 4 }),
+            ("array", "[1]", LockFileError::NotAnObject),
+            ("number", "17", LockFileError::NotALockFile),
+            ("relative folder", "/w\nsrc", LockFileError::NotALockFile),
+            ("byte order mark", "\u{feff}{}", LockFileError::NotALockFile),
+            ("doubled", r#"{"pid":1,"pid":2}"#, LockFileError::DoubledField),
+            ("pid is text", r#"{"pid":"1"}"#, wrong("pid", "a whole number")),
+            ("pid is negative", r#"{"pid":-1}"#, wrong("pid", "a whole number")),
+            ("pid is too large", r#"{"pid":4294967296}"#, wrong("pid", "a whole number")),
+            (
+                "folders are text",
+                r#"{"workspaceFolders":"/w"}"#,
+                wrong("workspaceFolders", "a list of texts"),
+            ),
+            (
+                "a folder is null",
+                r#"{"workspaceFolders":[null]}"#,
+                wrong("workspaceFolders", "a list of texts"),
+            ),
+            ("name is a number", r#"{"ideName":1}"#, wrong("ideName", "a text")),
+            ("transport is a number", r#"{"transport":1}"#, wrong("transport", "a text")),
+            ("flag is text", r#"{"runningInWindows":"no"}"#, wrong("runningInWindows", "true or false")),
+            ("token is a number", r#"{"authToken":1}"#, wrong("authToken", "a text")),
+            ("token is empty", r#"{"authToken":""}"#, LockFileError::Token(InvalidToken::Empty)),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(LockFile::parse(text).as_ref(), Err(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_limit_is_64_kib() {
+        let padded = |len: usize| format!("{{}}{}", " ".repeat(len - 2));
+        assert_eq!(LockFile::parse(&padded(65536)), Ok(bare()));
+        assert_eq!(LockFile::parse(&padded(65537)), Err(LockFileError::TooLong { len: 65537 }));
+        assert_eq!(LockFile::parse_project(&padded(65537)), Err(LockFileError::TooLong { len: 65537 }));
+    }
+
+    #[test]
+    fn deep_nesting_in_an_unknown_member_does_not_use_up_the_stack() {
+        let (open, close) = ("[".repeat(30_000), "]".repeat(30_000));
+        assert_eq!(LockFile::parse(&format!(r#"{{"x":{open}{close}}}"#)), Ok(bare()));
+        assert!(LockFile::parse(&format!(r#"{{"pid":{open}{close}}}"#)).is_err());
+    }
+
+    #[test]
+    fn the_project_form_has_its_own_reader() {
+        let text = r#"{"port":12345,"authToken":"secret","projectPath":"/w/one"}"#;
+        let (port, file) = LockFile::parse_project(text).unwrap();
+        assert_eq!((port, file.workspace_folders), (12345, vec!["/w/one".to_string()]));
+        assert_eq!(file.auth_token, AuthToken::from_text("secret").ok());
+        let cases: &[(&str, &str, &str)] = &[
+            ("no port", r#"{"projectPath":"/w"}"#, "port"),
+            ("port 0", r#"{"port":0,"projectPath":"/w"}"#, "port"),
+            ("port 65536", r#"{"port":65536,"projectPath":"/w"}"#, "port"),
+            ("no path", r#"{"port":1}"#, "projectPath"),
+        ];
+        for (name, text, wrong) in cases {
+            match LockFile::parse_project(text) {
+                Err(LockFileError::Field { name: field, .. }) => assert_eq!(field, *wrong, "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        arbtest::arbtest(|u| {
+            let token: String = u.arbitrary()?;
+            let file = LockFile {
+                pid: u.arbitrary()?,
+                workspace_folders: u.arbitrary()?,
+                ide_name: u.arbitrary()?,
+                transport: Transport::from_text(u.arbitrary()?),
+                running_in_windows: u.arbitrary()?,
+                auth_token: AuthToken::from_text(token).ok(),
+            };
+            let text = file.to_json();
+            assert!(!text.contains('\n'), "{text}");
+            assert_eq!(LockFile::parse(&text), Ok(file));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn reading_is_total() {
+        arbtest::arbtest(|u| {
+            let text: &str = u.arbitrary()?;
+            let _ = (LockFile::parse(text), LockFile::parse_project(text));
+            let _ = LockFile::parse(&format!("{{{text}"));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn no_text_for_people_has_the_token() {
+        let texts = [
+            r#"{"authToken":"QZQZ QZQZ"}"#,
+            r#"{"authToken":{"QZQZ":1}}"#,
+            r#"{"authToken":"QZQZ"#,
+            r#"{"authToken":"QZQZ","authToken":"QZQZ"}"#,
+            "QZQZ",
+        ];
+        for text in texts {
+            let error = LockFile::parse(text).unwrap_err();
+            assert!(!format!("{error:?} {error}").contains("QZ"), "{error:?}");
+        }
+        assert!(!format!("{:?}", full()).contains("550e"));
+    }
+}

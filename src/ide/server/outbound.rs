@@ -1,0 +1,271 @@
+//! What goes out: the answers of the application, what it says and asks, and what is told once the client hears it.
+
+use super::Server;
+use crate::Wire;
+use crate::ide::context::InDialect;
+use crate::ide::diffs::DiffEnd;
+use crate::ide::{
+    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ToolSet,
+};
+use crate::mcp::{Progress, Timeout, ToolResult};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
+use crate::ws::{self, CloseCode};
+use alloc::sync::Arc;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
+const SELECTION_ROOM: usize = 64 * 1024;
+
+impl Server {
+    /// Answers a call.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.respond(call, result, &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
+    }
+
+    /// Answers a [`Request`](crate::ide::ServerEvent::Request) with its result, an object.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond); and if the result is no object, in which case the call is still open.
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
+        self.may_answer()?;
+        self.mcp.respond_with(call, result, &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
+    }
+
+    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
+        let result = answer.result(self.dialect());
+        self.respond(call, &result)
+    }
+
+    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.respond_with_any(call, &answer.to_raw(), &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
+    }
+
+    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
+    /// and is.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.progress(call, said, &mut self.ws.sender())
+    }
+
+    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms, or an
+    /// `openDiff` not for ever.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.tick(self.ws.now());
+        self.mcp.wait(call, timeout)
+    }
+
+    /// Answers an `openDiff` with the verdict of a person. The client closes the tab then; whoever keeps the view until
+    /// that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), Gone> {
+        self.answer(call, outcome)
+    }
+
+    /// Answers a call with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Server::respond).
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+        self.may_answer()?;
+        self.mcp.fail(call, code, message, &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
+    }
+
+    /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
+    /// again when it forgets it. True if the text was above 256 KiB and was cut.
+    pub fn select(&mut self, mut selection: Selection) -> bool {
+        let cut = selection.cut(crate::ide::MAX_SELECTION);
+        self.set_selection(Arc::new(selection));
+        cut
+    }
+
+    /// Puts a file, or lines of it, into the prompt of the client.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::NotReady`] until the client [hears](Server::is_hearing), [`SendError::Full`] while there is no
+    /// room.
+    pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
+        self.may_send()?;
+        if !self.is_hearing() {
+            return Err(SendError::NotReady);
+        }
+        self.say_unasked(Notice::AtMentioned, mention)
+    }
+
+    /// Tells the client that the problems of files are others than before. True if they were more than 1,000 and the
+    /// rest was left out.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, SendError> {
+        self.may_send()?;
+        self.say_unasked(Notice::DiagnosticsChanged, changed)?;
+        Ok(changed.is_cut())
+    }
+
+    /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
+    /// above 256 KiB and was cut.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, SendError> {
+        self.may_send()?;
+        let cut = selection.cut(crate::ide::MAX_SELECTION);
+        self.say_unasked(Notice::ActiveEditorChanged, &selection)?;
+        Ok(cut)
+    }
+
+    /// Sends a notification.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), SendError> {
+        self.may_send()?;
+        self.mcp.notify(method, params, &mut self.ws.sender())
+    }
+
+    /// Asks the client something, such as `roots/list`. One [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn request<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+        timeout: Timeout,
+    ) -> Result<RequestId, SendError> {
+        self.may_send()?;
+        // An idle connection is not polled, so the session may not have heard how late it is.
+        self.mcp.tick(self.ws.now());
+        self.mcp.request(method, params, timeout, &mut self.ws.sender())
+    }
+
+    /// Gives up a request and tells the client; false if it has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
+    }
+
+    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
+    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same, and
+    /// a client that listed the old ones before it was ready is told once it is.
+    pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
+        self.mcp.tools_mut().0 = tools.into();
+        self.may_send()?;
+        self.tell_tools()
+    }
+
+    /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
+    /// frame goes out (1001).
+    pub fn shutdown(&mut self) {
+        self.end_diffs(DiffEnd::ShutDown, |_| true);
+        let mut sender = self.ws.sender();
+        self.mcp.shut_down("the editor shuts down", &mut sender);
+        if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
+            self.ws.drop_unanswered();
+        }
+    }
+
+    /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
+    fn may_answer(&self) -> Result<(), Gone> {
+        if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
+    }
+
+    /// What is sent before the connection is open or after the end would be dropped in silence.
+    fn may_send(&self) -> Result<(), SendError> {
+        if self.has_ended() || self.ws.is_cut_off() {
+            return Err(SendError::Closed);
+        }
+        if self.ws.is_open() { Ok(()) } else { Err(SendError::NotReady) }
+    }
+
+    /// Where there is no room, or it is too early, the change is told later: a client that misses it goes on with the old
+    /// tools. One that has not listed them gets the new ones.
+    fn tell_tools(&mut self) -> Result<(), SendError> {
+        let told = self.mcp.tools_list_changed(&mut self.ws.sender());
+        let early = told == Err(SendError::NotReady) && self.listed;
+        self.tools_untold = told == Err(SendError::Full) || early;
+        if told == Ok(true) {
+            self.slot.list_changed(self.ws.now());
+        }
+        if told == Err(SendError::Full) { Ok(()) } else { told.map(drop) }
+    }
+
+    pub(super) fn tell_untold_tools(&mut self) {
+        if self.tools_untold {
+            // It cannot be told any more where the session has ended since.
+            let _ = self.tell_tools();
+        }
+    }
+
+    fn say_unasked<T>(&mut self, notice: Notice, said: &T) -> Result<(), SendError>
+    where
+        for<'a> InDialect<'a, T>: Serialize,
+    {
+        let dialect = self.dialect();
+        let params = InDialect(said, dialect);
+        self.mcp.notify(dialect.notification(notice), Some(&params), &mut self.ws.sender())
+    }
+
+    pub(super) fn push_selection(&mut self) {
+        if self.ws.outgoing().len() > SELECTION_ROOM {
+            return;
+        }
+        if let Some(selection) = self.slot.due() {
+            if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
+                self.slot.sent();
+            }
+        }
+    }
+}

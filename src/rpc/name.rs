@@ -1,0 +1,57 @@
+//! The name of a member, and what kind of value stands behind it: what decides whether a value can be decoded at all
+//! without being kept raw first.
+
+use serde::{Deserialize, Deserializer};
+
+/// The name of a member that is written without escapes, where it lies in its text.
+///
+/// The place tells what kind of value follows, which a [`Deserializer`] tells nobody.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'t>(pub(crate) &'t str);
+
+impl Name<'_> {
+    /// Whether the value behind this name in `text` is an object. False where it cannot be told.
+    #[must_use]
+    pub(crate) fn is_of_object(self, text: &str) -> bool {
+        let begin = text.as_ptr().addr();
+        let behind = self.0.as_ptr().addr().checked_sub(begin).and_then(|at| at.checked_add(self.0.len()));
+        let mut bytes = behind.and_then(|at| text.as_bytes().get(at..)).unwrap_or_default();
+        for wanted in [b'"', b':', b'{'] {
+            while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = bytes {
+                bytes = rest;
+            }
+            match bytes {
+                [first, rest @ ..] if *first == wanted => bytes = rest,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+impl<'de: 't, 't> Deserialize<'de> for Name<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Not borrowed where escapes were undone, and then it lies elsewhere.
+        <&'t str>::deserialize(deserializer).map(Name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_what_follows() {
+        const CASES: &[(&str, bool)] = &[
+            (r#"{"a":{}}"#, true),
+            ("{\"a\" \t:\r\n {}}", true),
+            (r#"{"a":[]}"#, false),
+            (r#"{"a":"{"}"#, false),
+            (r#"{"a"#, false),
+        ];
+        for (text, want) in CASES {
+            assert_eq!(Name(text.get(2..3).unwrap()).is_of_object(text), *want, "{text}");
+        }
+        assert!(!Name("a").is_of_object(r#"{"a":{}}"#), "it lies elsewhere");
+    }
+}
