@@ -34,9 +34,16 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n01", &["tests/ide_refusals.rs"]),
     ("n02", &["tests/ide_refusals.rs"]),
     ("n03", &["tests/ide_refusals.rs"]),
-    ("n04", &["adapters/mio/tests/server.rs", "tests/threats.rs"]),
-    ("n05", &["adapters/mio/tests/server.rs", "tests/host_pressure.rs"]),
-    ("n06", &["adapters/mio/tests/server.rs"]),
+    ("n04", &["adapters/conformance/tests/shared/main.rs", "tests/threats.rs"]),
+    (
+        "n05",
+        &[
+            "adapters/conformance/tests/shared/main.rs",
+            "adapters/server/tests/steps.rs",
+            "tests/host_pressure.rs",
+        ],
+    ),
+    ("n06", &["adapters/conformance/tests/shared/main.rs"]),
     ("h01", &["tests/ide_refusals.rs"]),
     ("h02", &["tests/ide_refusals.rs", "tests/ws_handshake.rs"]),
     ("h03", &["tests/ws_handshake.rs"]),
@@ -61,8 +68,15 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l02", &["adapters/lockfile/tests/publish.rs"]),
     ("l03", &["adapters/lockfile/tests/publish.rs"]),
     ("l04", &["adapters/lockfile/tests/publish.rs", "adapters/lockfile/tests/scan.rs"]),
-    ("l05", &["adapters/mio/tests/server.rs"]),
-    ("l06", &["src/ide/leftover.rs", "adapters/lockfile/tests/leftovers.rs", "adapters/mio/tests/server.rs"]),
+    ("l05", &["adapters/conformance/tests/shared/main.rs"]),
+    (
+        "l06",
+        &[
+            "src/ide/leftover.rs",
+            "adapters/lockfile/tests/leftovers.rs",
+            "adapters/conformance/tests/shared/main.rs",
+        ],
+    ),
     ("l07", &["src/ide/locate.rs"]),
     ("l08", &["adapters/lockfile/tests/folders.rs"]),
     ("l09", &["src/ide/lock_file/form.rs"]),
@@ -71,8 +85,8 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l12", &["src/ide/launch_env.rs"]),
     ("e01", &["tests/host_pressure.rs"]),
     ("e02", &["tests/host_pressure.rs"]),
-    ("e03", &["adapters/mio/tests/conn.rs", "adapters/mio/tests/pressure.rs"]),
-    ("e04", &["adapters/mio/tests/conn.rs"]),
+    ("e03", &["adapters/conformance/tests/shared/main.rs", "adapters/mio/tests/pressure.rs"]),
+    ("e04", &["adapters/conformance/tests/shared/main.rs"]),
     ("e05", &["tests/threats.rs"]),
     ("e06", &["tests/threats.rs"]),
     ("e07", &["tests/threats.rs", "adapters/lockfile/tests/publish.rs"]),
@@ -136,7 +150,7 @@ fn a_mark_counts_only_on_a_test() {
 fn n04_there_is_no_empty_token_and_no_accident() {
     assert!(AuthToken::from_text("").is_err());
     // Nothing in the core listens; what does is asked for another address than 127.0.0.1 under this name alone.
-    let listener = file("adapters/mio/src/listener.rs");
+    let listener = file("adapters/server/src/bind.rs");
     let binds: Vec<&str> = listener.lines().filter(|line| line.contains("TcpListener::bind(")).collect();
     assert_eq!(binds.len(), 2, "{binds:#?}");
     assert!(

@@ -290,7 +290,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q39",
         "the system chooses the port",
-        Test("adapters/mio/tests/server.rs", "n06_two_servers_that_start_at_once_never_collide"),
+        Test("adapters/conformance/tests/shared/main.rs", "n06_two_that_start_at_once_never_collide"),
     ),
     row(
         "Q40",

@@ -95,33 +95,12 @@ impl<M: Wire + Machine> Conn<M> {
         self.clock.now()
     }
 
-    /// The machine.
-    #[must_use]
-    pub const fn machine(&self) -> &M {
-        self.inner.machine()
-    }
-
-    /// The machine, to send something: it goes out with the next call that waits, or with [`flush`](Conn::flush).
-    pub const fn machine_mut(&mut self) -> &mut M {
-        self.inner.machine_mut()
-    }
+    ide_mcp_link::hand_over!();
 
     /// The socket, to ask for its addresses.
     #[must_use]
     pub const fn stream(&self) -> &TcpStream {
         self.inner.link().socket()
-    }
-
-    /// The error that ended the transport, if it was one.
-    #[must_use]
-    pub const fn error(&self) -> Option<&io::Error> {
-        self.inner.link().error()
-    }
-
-    /// Whether the last event was delivered and the connection has ended in order.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.inner.is_over()
     }
 
     /// Waits for the next event. `None` once the last one was delivered and the connection has ended in order, which
@@ -211,21 +190,16 @@ impl<M: Wire + Machine> Conn<M> {
 
     /// Reads all there is, lets time pass, and writes, without waiting.
     fn turn(&mut self, now: Time) -> Option<M::Event> {
-        let moves = self.set_blocking(false);
-        let (machine, link) = self.inner.parts_mut();
-        if moves {
-            // A peer that always has something to say is to hear our answers all the same.
-            link.write(machine, now, BUDGET);
-            // What has arrived comes before what is due: the caller may have been away for long.
-            link.ready();
-            link.read(machine, now, BUDGET);
+        if !self.set_blocking(false) {
+            let machine = self.machine_mut();
+            machine.tick(now);
+            return machine.poll_event();
         }
-        machine.tick(now);
-        let event = machine.poll_event();
-        if event.is_none() && moves {
-            link.write(machine, now, BUDGET);
-            link.discard(now, BUDGET);
-            self.congested = !machine.outgoing().is_empty();
+        // What has arrived comes before what is due: the caller may have been away for long.
+        self.inner.ready();
+        let event = self.inner.step(now);
+        if event.is_none() {
+            self.congested = !self.machine().outgoing().is_empty();
         }
         event
     }

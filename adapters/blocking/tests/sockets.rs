@@ -147,17 +147,6 @@ fn a_refusal_arrives_before_the_reset() {
 }
 
 #[test]
-fn a_peer_that_vanishes_is_one_ending() {
-    for (name, head) in [("before the request", &b""[..]), ("within it", b"GET / HT"), ("after it", HEAD)] {
-        let (addr, server) = echo();
-        let mut stream = plain(addr);
-        stream.write_all(head).unwrap();
-        drop(stream);
-        assert_eq!(server.join().unwrap(), [ws::Closed::Vanished], "{name}");
-    }
-}
-
-#[test]
 fn a_peer_that_does_not_read_keeps_nobody_waiting() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());

@@ -1,8 +1,9 @@
 //! A [`Link`] with the machine it works for.
 
-use crate::{BUDGET, Link, Shutdown};
+use crate::{BUDGET, Link, Next, Rung, Shutdown, Turns};
 use ide_mcp::{Machine, Time, Wire};
 use std::io::{Read, Write};
+use std::mem;
 
 /// One connection: a machine and its socket.
 ///
@@ -13,6 +14,7 @@ use std::io::{Read, Write};
 pub struct Conn<M, S> {
     machine: M,
     link: Link<S>,
+    turns: Turns,
 }
 
 impl<M, S> Conn<M, S> {
@@ -20,7 +22,7 @@ impl<M, S> Conn<M, S> {
     /// not yet.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link }
+        Self { machine, link, turns: Turns::new() }
     }
 
     /// The machine.
@@ -73,6 +75,36 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         }
         self.link.write(&mut self.machine, now, BUDGET);
         self.link.discard(now, BUDGET);
+    }
+
+    /// The same, event by event: the next event, be it left from before, or `None` at the end of a turn. Nothing of
+    /// a turn is lost or done twice if what follows comes later, or something was sent in between.
+    pub fn step(&mut self, now: Time) -> Option<M::Event> {
+        if let Some(event) = self.machine.poll_event() {
+            return Some(event);
+        }
+        // A peer that always has something to say is to hear our answers all the same.
+        self.link.write(&mut self.machine, now, BUDGET);
+        self.link.read(&mut self.machine, now, BUDGET);
+        self.machine.tick(now);
+        let event = self.machine.poll_event();
+        if event.is_none() {
+            self.link.write(&mut self.machine, now, BUDGET);
+            self.link.discard(now, BUDGET);
+        }
+        event
+    }
+
+    /// The same for whoever waits by a [`Bell`](crate::Bell), where only this connection rings: listen, then hand over
+    /// what rang.
+    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<M::Event> {
+        if !rung.sockets.is_empty() {
+            self.ready();
+        }
+        let mut turns = mem::take(&mut self.turns);
+        let next = turns.next(rung.woken, || self.step(now));
+        self.turns = turns;
+        next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
     /// When the next turn is due at the latest: `now` while there is something to do.

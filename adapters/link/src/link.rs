@@ -9,6 +9,7 @@
 //! A link does not poll the machine and does not look at what it moves.
 
 use crate::Shutdown;
+use crate::idleness::Idleness;
 use ide_mcp::{Time, Wire};
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
@@ -22,15 +23,6 @@ const DISCARD: usize = 64 * 1024;
 
 /// How long it is discarded at most.
 const DISCARD_TIME: Duration = Duration::from_secs(1);
-
-/// So long after a byte has moved the wire is asked to give back memory, be it silent or not. Sooner would free and fill the
-/// same buffer between two messages of one exchange; once a second costs nothing, and leaves nothing to a peer that
-/// now and then says a word.
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// Up to so many bytes it is asked as soon as all is said: a thousand connections that each say a word share the memory
-/// of one.
-const LITTLE: usize = 2 * 1024;
 
 /// One socket, non-blocking or with timeouts.
 ///
@@ -57,10 +49,7 @@ pub struct Link<S> {
     ended: bool,
     /// Something was written: there may be a farewell that must not be lost.
     has_written: bool,
-    /// When the wire is to be asked to give back memory.
-    trim_at: Option<Time>,
-    /// How many bytes have moved in this second.
-    moved: usize,
+    idleness: Idleness,
     error: Option<io::Error>,
 }
 
@@ -90,8 +79,7 @@ impl<S> Link<S> {
             writable: false,
             ended: false,
             has_written: false,
-            trim_at: None,
-            moved: 0,
+            idleness: Idleness::new(),
             error: None,
         }
     }
@@ -115,7 +103,7 @@ impl<S> Link<S> {
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
-            Stage::Moving => self.trim_at,
+            Stage::Moving => self.idleness.deadline(),
             Stage::Discarding { .. } if self.readable => Some(now),
             Stage::Discarding { until, .. } => Some(until),
             Stage::Over => None,
@@ -151,28 +139,20 @@ impl<S> Link<S> {
         &mut self.io
     }
 
-    fn may_read(&self) -> bool {
+    /// The socket, of which nothing is to be moved any more.
+    #[must_use]
+    pub fn into_socket(self) -> S {
+        self.io
+    }
+
+    /// Whether a read may find something. If not, [`ready`](Link::ready) must say that it is worth a try.
+    #[must_use]
+    pub const fn may_read(&self) -> bool {
         self.readable && !self.ended
     }
 
     fn may_write(&self) -> bool {
         self.writable && self.error.is_none()
-    }
-
-    fn moved(&mut self, now: Time, n: usize) {
-        self.trim_at = self.trim_at.or_else(|| Some(now.after(PAUSE)));
-        self.moved = self.moved.saturating_add(n);
-    }
-
-    /// Has the wire give back memory, if it is time.
-    fn tidy(&mut self, wire: &mut (impl Wire + ?Sized), now: Time) {
-        if self.trim_at.is_some_and(|at| at <= now) {
-            self.trim_at = None;
-            self.moved = 0;
-            wire.trim();
-        } else if !self.readable && (1..=LITTLE).contains(&self.moved) && wire.outgoing().is_empty() {
-            wire.trim();
-        }
     }
 
     /// Tells the wire, once.
@@ -212,7 +192,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                     let now = now();
                     wire.filled(now, n);
                     left = left.saturating_sub(n);
-                    self.moved(now, n);
+                    self.idleness.moved(now, n);
                 }
                 Err(error) if would_block(&error) => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
@@ -235,7 +215,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                     wire.sent(n);
                     left = left.saturating_sub(n);
                     self.has_written = true;
-                    self.moved(now, n);
+                    self.idleness.moved(now, n);
                 }
                 Err(error) if would_block(&error) => self.writable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
@@ -244,8 +224,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
         if wire.is_done() {
             self.begin_end(now);
-        } else {
-            self.tidy(wire, now);
+        } else if self.idleness.is_due(now, !self.readable && wire.outgoing().is_empty()) {
+            wire.trim();
         }
     }
 

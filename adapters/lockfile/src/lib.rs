@@ -40,6 +40,7 @@ mod scan;
 mod sys;
 #[cfg(test)]
 mod temp_dir;
+mod watched;
 
 pub use dir::LockDir;
 pub use environment::{from_environment, new_token};
@@ -50,3 +51,4 @@ pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
+pub use watched::Watched;

@@ -80,22 +80,7 @@ impl<M: Wire + Machine> Conn<M> {
         self.inner.deadline(now)
     }
 
-    /// Whether all is done: the last event was delivered, and the connection may be dropped.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.inner.is_over()
-    }
-
-    /// The machine.
-    #[must_use]
-    pub const fn machine(&self) -> &M {
-        self.inner.machine()
-    }
-
-    /// The machine, to send something. [`deadline`](Conn::deadline) then asks for a turn.
-    pub const fn machine_mut(&mut self) -> &mut M {
-        self.inner.machine_mut()
-    }
+    ide_mcp_link::hand_over!();
 
     /// The socket, to ask for its addresses.
     #[must_use]
@@ -107,12 +92,6 @@ impl<M: Wire + Machine> Conn<M> {
     #[must_use]
     pub const fn token(&self) -> Token {
         self.token
-    }
-
-    /// The error that ended the transport, if it was one.
-    #[must_use]
-    pub const fn error(&self) -> Option<&io::Error> {
-        self.inner.link().error()
     }
 }
 

@@ -10,11 +10,11 @@
 //! what a turn's budget leaves over is remembered, and makes the next `deadline` now.
 
 mod conn;
-mod listener;
 mod server;
+mod sockets;
 mod waker;
 
 pub use conn::Conn;
-pub use listener::Bind;
+pub use ide_mcp_server::Bind;
 pub use server::Server;
 pub use waker::Waker;

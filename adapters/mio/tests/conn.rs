@@ -4,13 +4,12 @@
 
 use getrandom::SysRng;
 use ide_mcp::{Clock, Machine, Time, Wire, ws};
-use ide_mcp_mio::{Conn, Waker};
+use ide_mcp_mio::Conn;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -246,36 +245,6 @@ fn junk_is_answered_with_a_close_frame_that_arrives() {
 }
 
 #[test]
-fn a_peer_that_vanishes_is_one_ending() {
-    let mut world = World::new();
-    let stream = std::net::TcpStream::connect(world.addr()).unwrap();
-    (&stream).write_all(HEAD).unwrap();
-    while !world.servers.iter().any(|conn| conn.machine().is_open()) {
-        world.step(|_, _| {});
-    }
-    drop(stream);
-    while !world.servers.is_empty() {
-        world.step(|_, _| {});
-    }
-    assert_eq!(world.ended, [ws::Closed::Vanished]);
-}
-
-#[test]
-fn a_connection_that_nobody_accepts_says_why() {
-    let mut world = World::new();
-    // Bound and never listened on again: the port is free, and closed.
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    world.connect(closed);
-    let mut ended = Vec::new();
-    while !world.clients.iter().all(Conn::is_over) {
-        world.step(|_, event| ended.push(event));
-    }
-    assert_eq!(ended, [ws::OwnedEvent::Closed(ws::Closed::Vanished)]);
-    let error = world.clients.first().and_then(Conn::error).map(std::io::Error::kind);
-    assert_eq!(error, Some(ErrorKind::ConnectionRefused));
-}
-
-#[test]
 fn dropping_a_connection_frees_its_token() {
     let mut world = World::new();
     let registry = world.poll.registry().try_clone().unwrap();
@@ -291,32 +260,4 @@ fn dropping_a_connection_frees_its_token() {
     }
     world.step(|_, _| {});
     assert!(world.events.iter().all(|event| event.token() == LISTENER), "{:?}", world.events);
-}
-
-#[test]
-fn e04_a_hundred_thousand_wakes_lose_nothing() {
-    const WAKER: Token = Token(9);
-    let mut poll = Poll::new().unwrap();
-    let waker = Waker::new(poll.registry(), WAKER).unwrap();
-    let (sender, queue) = mpsc::channel();
-    let threads: Vec<_> = (0..4)
-        .map(|_| {
-            let (sender, waker) = (sender.clone(), waker.clone());
-            thread::spawn(move || {
-                for n in 0..25_000 {
-                    sender.send(n).unwrap();
-                    waker.wake().unwrap();
-                }
-            })
-        })
-        .collect();
-    let (mut received, mut events) = (0, Events::with_capacity(8));
-    while received < 100_000 {
-        poll.poll(&mut events, Some(PATIENCE)).unwrap();
-        assert!(events.iter().any(|event| event.token() == WAKER), "{received} received, and no wake came");
-        received += queue.try_iter().count();
-    }
-    for thread in threads {
-        thread.join().unwrap();
-    }
 }

@@ -1,0 +1,168 @@
+//! What the application has written, until a thread has got rid of it.
+//!
+//! ```text
+//!  Open ──finish──▶ Finishing ──▶ what is left is written, and the write side is shut down
+//!    │                  │
+//!    └──────abandon─────┴──────▶ Abandoned ──▶ what is left is written within 2 s, and the socket is shut down
+//! ```
+
+use crate::lock;
+use ide_mcp::Clock;
+use std::io::{self, ErrorKind, Write};
+use std::mem;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+/// So much may lie there, and as much again may be on its way; then the application keeps the rest.
+const ROOM: usize = 64 * 1024;
+
+/// For so long what is left is written after the application has let go.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// How long a write waits before it is looked whether the application still wants it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Filled by a thread that never waits, emptied by another.
+#[derive(Debug, Default)]
+pub(crate) struct Outbound {
+    state: Mutex<State>,
+    /// There is something to do for the thread that writes.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: Vec<u8>,
+    /// The thread is about to write what was here before.
+    is_writing: bool,
+    stage: Stage,
+    /// There was no room for something.
+    lacked_room: bool,
+    has_failed: bool,
+    /// Why, until it was told.
+    error: Option<io::Error>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    #[default]
+    Open,
+    Finishing,
+    Abandoned,
+}
+
+impl Outbound {
+    /// Takes what there is room for: what a socket that does not block would have written.
+    ///
+    /// `send` writes what the socket has room for, without waiting. That the socket has failed is told when `tells` says
+    /// so: what the peer had said before comes first.
+    pub(crate) fn put(
+        &self,
+        bytes: &[u8],
+        send: impl FnOnce(&[u8]) -> io::Result<usize>,
+        tells: impl FnOnce() -> bool,
+    ) -> io::Result<usize> {
+        let mut state = lock(&self.state);
+        let is_first = state.bytes.is_empty() && !state.is_writing && !state.has_failed;
+        // What is wrong, if anything, the thread finds as well.
+        if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
+            return Ok(n);
+        }
+        if state.has_failed && tells() {
+            return Err(state.error.take().unwrap_or_else(|| ErrorKind::BrokenPipe.into()));
+        }
+        let room = ROOM.saturating_sub(state.bytes.len());
+        if room == 0 || state.has_failed {
+            state.lacked_room = true;
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let n = room.min(bytes.len());
+        state.bytes.extend(bytes.iter().take(n));
+        self.changed.notify_one();
+        Ok(n)
+    }
+
+    /// Nothing more will be put; what is there still goes out.
+    pub(crate) fn finish(&self) {
+        self.go_on_to(Stage::Finishing);
+    }
+
+    /// The application has let go of the socket.
+    pub(crate) fn abandon(&self) {
+        self.go_on_to(Stage::Abandoned);
+    }
+
+    fn go_on_to(&self, stage: Stage) {
+        let mut state = lock(&self.state);
+        state.stage = state.stage.max(stage);
+        self.changed.notify_one();
+    }
+
+    /// Writes until the application has let go; rings when there is room after there was none.
+    pub(crate) fn drain(&self, stream: &TcpStream, bell: &Waker) {
+        let mut piece = Vec::new();
+        loop {
+            let mut state = lock(&self.state);
+            state.is_writing = false;
+            let mut state =
+                self.wait_while(state, |state| state.bytes.is_empty() && state.stage == Stage::Open);
+            if state.bytes.is_empty() {
+                break;
+            }
+            state.is_writing = true;
+            mem::swap(&mut state.bytes, &mut piece);
+            let lacked_room = mem::take(&mut state.lacked_room);
+            drop(state);
+            if lacked_room {
+                bell.wake_by_ref();
+            }
+            if let Err(error) = self.write(stream, &piece) {
+                let mut state = lock(&self.state);
+                state.has_failed = true;
+                state.error = Some(error);
+                drop(state);
+                // The other half must not go on as if nothing had happened.
+                let _ = stream.shutdown(Shutdown::Both);
+                bell.wake_by_ref();
+                break;
+            }
+            piece.clear();
+            // An idle connection owns next to nothing.
+            piece.shrink_to(1024);
+        }
+        let _ = stream.shutdown(Shutdown::Write);
+        drop(self.wait_while(lock(&self.state), |state| state.stage != Stage::Abandoned));
+        // With it ends the thread that reads.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+
+    /// Writes all of it, unless the application has let go and it takes too long.
+    fn write(&self, mut stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+        let mut abandoned = None;
+        while !bytes.is_empty() {
+            match stream.write(bytes) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error) => return Err(error),
+            }
+            if lock(&self.state).stage == Stage::Abandoned
+                && abandoned.get_or_insert_with(Clock::new).now().since_start() >= DRAIN
+            {
+                return Err(ErrorKind::TimedOut.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_while<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        mut waits: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        self.changed.wait_while(state, |state| waits(state)).unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,94 @@
+//! A socket that blocks, made into one that does not by two threads: one waits in its reads, one in its writes.
+
+use crate::inbound::Inbound;
+use crate::outbound::{Outbound, PATIENCE};
+use ide_mcp_link::Shutdown;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::task::Waker;
+use std::thread;
+
+/// What a thread that only moves bytes needs.
+const STACK: usize = 128 * 1024;
+
+/// The application's end of it. Dropping it lets the threads go: at once, or when what was written has gone, 3 s later at
+/// most.
+#[derive(Debug)]
+pub(crate) struct Pipe(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    stream: TcpStream,
+    inbound: Inbound,
+    outbound: Outbound,
+}
+
+impl Pipe {
+    /// Rings when a read or write that would have blocked is worth another try.
+    pub(crate) fn new(stream: TcpStream, bell: &Waker) -> io::Result<Self> {
+        // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
+        let _ = stream.set_nodelay(true);
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let shared = Shared { stream, inbound: Inbound::default(), outbound: Outbound::default() };
+        // Made first: if a thread cannot be, dropping it lets the other go.
+        let pipe = Self(Arc::new(shared));
+        pipe.spawn("ide-mcp write", bell, |shared, bell| shared.outbound.drain(&shared.stream, bell))?;
+        pipe.spawn("ide-mcp read", bell, |shared, bell| shared.inbound.fill(&shared.stream, bell))?;
+        Ok(pipe)
+    }
+
+    fn spawn(&self, name: &str, bell: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {
+        let (shared, bell) = (self.0.clone(), bell.clone());
+        let thread = thread::Builder::new().name(name.into()).stack_size(STACK);
+        thread.spawn(move || run(&shared, &bell)).map(drop)
+    }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.0.inbound.take(space)
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.outbound.put(bytes, |bytes| send(&self.0.stream, bytes), || self.0.inbound.is_stuck())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for Pipe {
+    fn shutdown_write(&mut self) -> io::Result<()> {
+        self.0.outbound.finish();
+        Ok(())
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.0.inbound.close();
+        self.0.outbound.abandon();
+    }
+}
+
+/// Writes what there is room for, without waiting. Most often that is all of it, and no thread has to be woken.
+#[cfg(unix)]
+fn send(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    use rustix::net::SendFlags;
+    // There the standard library has set it for the socket.
+    #[cfg(target_vendor = "apple")]
+    let no_signal = SendFlags::empty();
+    #[cfg(not(target_vendor = "apple"))]
+    let no_signal = SendFlags::NOSIGNAL;
+    Ok(rustix::net::send(stream, bytes, SendFlags::DONTWAIT | no_signal)?)
+}
+
+/// Elsewhere a socket that blocks cannot be asked not to, and the thread writes all.
+#[cfg(not(unix))]
+fn send(_: &TcpStream, _: &[u8]) -> io::Result<usize> {
+    Err(io::ErrorKind::WouldBlock.into())
+}

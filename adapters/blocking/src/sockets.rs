@@ -1,0 +1,42 @@
+//! The sockets of a server, on threads of their own.
+
+use crate::acceptor::Acceptor;
+use crate::pipe::Pipe;
+use ide_mcp_link::Bell;
+use ide_mcp_server::Transport;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+
+/// The thread that accepts, and the bell that all of them ring.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    acceptor: Acceptor,
+    bell: Bell,
+}
+
+impl Sockets {
+    pub(crate) fn new(listener: TcpListener, bell: Bell) -> io::Result<Self> {
+        Ok(Self { acceptor: Acceptor::new(listener, bell.of_listener())?, bell })
+    }
+}
+
+impl Transport for Sockets {
+    type Incoming = TcpStream;
+    type Socket = Pipe;
+
+    fn accept(&mut self) -> io::Result<TcpStream> {
+        self.acceptor.next()
+    }
+
+    fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Pipe> {
+        Pipe::new(stream, &self.bell.of_socket(number))
+    }
+
+    fn release(&mut self, pipe: Pipe) {
+        drop(pipe);
+    }
+
+    fn close(&mut self) {
+        self.acceptor.close();
+    }
+}

@@ -1,0 +1,46 @@
+//! What an adapter is, to the cases.
+
+use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Machine, Time, Wire};
+use ide_mcp_lockfile::{Error, LockDir};
+use ide_mcp_server::Bind;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One of the adapters.
+pub(crate) trait Adapter {
+    type Editor: Editor;
+
+    /// Connects, and drives the connection to its end. The error that ended it, if it was one.
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<io::ErrorKind>>;
+
+    /// The same with a socket that was accepted.
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<io::ErrorKind>;
+}
+
+/// The server of an adapter, and its loop.
+pub(crate) trait Editor: Sized {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self>;
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
+    fn lock_path(&self) -> Option<PathBuf>;
+    fn lock_error(&self) -> Option<&Error>;
+    fn local_addr(&self) -> SocketAddr;
+    fn host_mut(&mut self) -> &mut Host;
+    fn now(&self) -> Time;
+    fn shutdown(&mut self);
+    fn is_over(&self) -> bool;
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static;
+
+    /// Waits once, for no longer than about `at_most`, and hands over what happened.
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
+}

@@ -1,0 +1,136 @@
+//! Bytes in pieces.
+
+use crate::adapter::Adapter;
+use crate::support::{Talk, Upto, World, frame, script, small_buffers};
+use getrandom::SysRng;
+use ide_mcp::ide::{Client, ClientConfig, OpenDiff, ToolRequest};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Time, ws};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+/// Every byte is written, and read, by itself: to a connection that echoes, and to a server.
+pub(crate) fn one_byte_at_a_time<A: Adapter>() {
+    let mut world = World::<A>::new();
+    let bytes = script(world.token(), world.addr().port(), Upto::OpenDiff);
+    let addr = world.addr();
+    let peer = thread::spawn(move || {
+        let mut stream = TcpStream::connect(addr).unwrap();
+        one_by_one(&mut stream, &bytes);
+        stream
+    });
+    world.until(|world| !world.seen.open.is_empty());
+    assert_eq!(world.seen.ready.len(), 1);
+    drop(peer.join().unwrap());
+    world.until(|world| world.connections() == 0);
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let token = world.token().clone();
+    let peer = thread::spawn(move || {
+        let mut stream = TcpStream::connect(addr).unwrap();
+        one_by_one(&mut stream, &script(&token, addr.port(), Upto::Open));
+        one_by_one(&mut stream, &frame(0x81, b"one by one"));
+        let mut all = Vec::new();
+        let mut byte = [0];
+        while !all.ends_with(b"\x81\x0aone by one") {
+            stream.read_exact(&mut byte).unwrap();
+            all.extend(byte);
+        }
+        one_by_one(&mut stream, &frame(0x88, &[0x03, 0xe8]));
+        assert_eq!(crate::support::read_all(&mut stream), [0x88, 0x02, 0x03, 0xe8]);
+    });
+    let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    let mut closed = Vec::new();
+    let error = A::accept(listener.accept().unwrap().0, machine, |machine, event| match event {
+        ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+        ws::OwnedEvent::Text(text) => machine.sender().text(&text).unwrap(),
+        ws::OwnedEvent::Closed(end) => closed.push(end),
+        _ => {}
+    });
+    peer.join().unwrap();
+    assert_eq!(error, None);
+    assert!(matches!(&*closed, [ws::Closed::ByPeer { .. }]), "{closed:?}");
+}
+
+fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
+    stream.set_nodelay(true).unwrap();
+    for byte in bytes {
+        stream.write_all(&[*byte]).unwrap();
+        thread::yield_now();
+    }
+}
+
+const MESSAGE: usize = 1 << 20;
+
+/// 64 MiB, by writes that never have the room for a whole message.
+pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let head = script(&ide_mcp_lockfile::new_token().unwrap(), addr.port(), Upto::Open);
+    let peer = thread::spawn(move || {
+        let mut stream = TcpStream::connect(addr).unwrap();
+        small_buffers(&stream, 16 * 1024);
+        stream.write_all(&head).unwrap();
+        let mut byte = [0];
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            stream.read_exact(&mut byte).unwrap();
+            answer.extend(byte);
+        }
+        let mut message = vec![0; 10 + MESSAGE];
+        for n in 0..64_u8 {
+            stream.read_exact(&mut message).unwrap();
+            assert!(message.starts_with(&[0x82, 127]));
+            assert!(message.iter().skip(10).all(|byte| *byte == n), "message {n}");
+            // The next, please.
+            stream.write_all(&frame(0x81, b"next")).unwrap();
+        }
+        let _ = stream.write_all(&frame(0x88, &[0x03, 0xe8]));
+    });
+    let (stream, _) = listener.accept().unwrap();
+    small_buffers(&stream, 16 * 1024);
+    let (mut sent, mut heard, mut closed) = (0, 0, Vec::new());
+    A::accept(stream, ws::Server::new(ws::Limits::default(), Time::ZERO), |machine, event| {
+        match event {
+            ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+            ws::OwnedEvent::Text(_) => heard += 1,
+            ws::OwnedEvent::Closed(end) => return closed.push(end),
+            _ => return,
+        }
+        while sent < 64 && sent < heard + 4 {
+            machine.sender().binary(&vec![sent; MESSAGE]).unwrap();
+            sent += 1;
+        }
+    });
+    peer.join().unwrap();
+    assert_eq!((sent, heard), (64, 64));
+    assert!(matches!(&*closed, [ws::Closed::ByPeer { .. }]), "{closed:?}");
+}
+
+/// 32 MiB to an editor, and back.
+pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
+    const CONTENTS: usize = 32 << 20;
+    let mut world = World::<A>::new();
+    world.seen.accepts = true;
+    let contents: String = "All of this is to be proposed.\n".chars().cycle().take(CONTENTS).collect();
+    let (addr, token) = (world.addr(), world.token().clone());
+    let sent = contents.clone();
+    let agent = thread::spawn(move || {
+        let stream = TcpStream::connect(addr).unwrap();
+        small_buffers(&stream, 64 * 1024);
+        let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
+        let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let mut talk =
+            Talk::new(ToolRequest::OpenDiff(OpenDiff::new("/w/a", sent, "t")), false, Clock::new());
+        let error = A::accept(stream, machine, |machine, event| talk.event(machine, event));
+        assert_eq!(error, None);
+        talk.report()
+    });
+    let report = world.serve(agent);
+    assert_eq!(report.closed, ws::Closed::ByUs { answered: true });
+    let answer: Vec<&str> = report.answers.iter().flatten().map(String::as_str).collect();
+    assert!(answer == ["FILE_SAVED", contents.as_str()], "{} texts", answer.len());
+}

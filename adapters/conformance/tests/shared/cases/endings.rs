@@ -1,0 +1,167 @@
+//! Every way a connection ends, in every state.
+
+use crate::adapter::Adapter;
+use crate::support::{Upto, World, contains, read_all, reset, script};
+use getrandom::SysRng;
+use ide_mcp::{Time, ws};
+use std::io::{ErrorKind, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+/// What the peer of one connection does after its bytes, and how that is told.
+const ENDINGS: &[(&str, Upto, fn(TcpStream), bool, Option<ErrorKind>)] = &[
+    ("it vanishes before the request", Upto::Nothing, drop, false, None),
+    ("it vanishes within it", Upto::HalfRequest, drop, false, None),
+    ("it vanishes after it", Upto::Open, finish, false, None),
+    ("it vanishes within a frame", Upto::HalfFrame, finish, false, None),
+    ("it closes", Upto::CloseFrame, finish, true, None),
+    ("a reset before the request", Upto::Nothing, reset_soon, false, Some(ErrorKind::ConnectionReset)),
+    ("a reset within it", Upto::HalfRequest, reset_soon, false, Some(ErrorKind::ConnectionReset)),
+    ("a reset after it", Upto::Open, reset_soon, false, Some(ErrorKind::ConnectionReset)),
+    ("a reset within a frame", Upto::HalfFrame, reset_soon, false, Some(ErrorKind::ConnectionReset)),
+];
+
+/// Ends its side, and hears the other out: with unread bytes closing would be a reset.
+fn finish(mut stream: TcpStream) {
+    stream.shutdown(Shutdown::Write).unwrap();
+    read_all(&mut stream);
+}
+
+/// A reset that does not overtake what was said before.
+fn reset_soon(stream: TcpStream) {
+    thread::sleep(Duration::from_millis(50));
+    reset(stream);
+}
+
+pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
+    let token = ide_mcp_lockfile::new_token().unwrap();
+    for (name, upto, end, in_order, expected) in ENDINGS {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let (bytes, end) = (script(&token, addr.port(), *upto), *end);
+        let peer = thread::spawn(move || {
+            let mut stream = TcpStream::connect(addr).unwrap();
+            stream.write_all(&bytes).unwrap();
+            end(stream);
+        });
+        let (mut closed, machine) = (Vec::new(), ws::Server::new(ws::Limits::default(), Time::ZERO));
+        let error = A::accept(listener.accept().unwrap().0, machine, |machine, event| match event {
+            ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+            ws::OwnedEvent::Closed(end) => closed.push(end),
+            _ => {}
+        });
+        peer.join().unwrap();
+        assert_eq!(error, *expected, "{name}");
+        let told = match &*closed {
+            [ws::Closed::ByPeer { .. }] => *in_order,
+            [ws::Closed::Vanished] => !in_order,
+            _ => false,
+        };
+        assert!(told, "{name}: {closed:?}");
+    }
+    // And from our side, whether the peer answers or not.
+    for (name, answers) in [("it answers", true), ("it does not", false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let (open, bye) =
+            (script(&token, addr.port(), Upto::Open), crate::support::frame(0x88, &[0x03, 0xe8]));
+        let peer = thread::spawn(move || {
+            let mut stream = TcpStream::connect(addr).unwrap();
+            stream.write_all(&open).unwrap();
+            if answers {
+                stream.write_all(&bye).unwrap();
+            }
+            read_all(&mut stream)
+        });
+        let mut limits = ws::Limits::default();
+        limits.close = Duration::from_millis(200);
+        let mut closed = Vec::new();
+        A::accept(listener.accept().unwrap().0, ws::Server::new(limits, Time::ZERO), |machine, event| {
+            match event {
+                ws::OwnedEvent::Upgrade(_) => {
+                    machine.accept(None).unwrap();
+                    machine.sender().close(ws::CloseCode::GOING_AWAY, "").unwrap();
+                }
+                ws::OwnedEvent::Closed(end) => closed.push(end),
+                _ => {}
+            }
+        });
+        assert!(contains(&peer.join().unwrap(), &[0x88, 0x02, 0x03, 0xe9]), "{name}");
+        assert_eq!(closed, [ws::Closed::ByUs { answered: answers }], "{name}");
+    }
+}
+
+pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
+    // Bound and never listened on again: the port is free, and closed.
+    let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ask = ws::Ask::new(addr.to_string());
+    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+    let mut events = Vec::new();
+    let refused = match A::connect(addr, machine, |_, event| events.push(event)) {
+        Ok(error) => {
+            assert_eq!(events, [ws::OwnedEvent::Closed(ws::Closed::Vanished)]);
+            error
+        }
+        // One that waits has nothing to hand over.
+        Err(error) => Some(error.kind()),
+    };
+    assert_eq!(refused, Some(ErrorKind::ConnectionRefused));
+}
+
+pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
+    let mut world = World::<A>::new();
+    let mut stream = world.plain(Upto::Open);
+    let peer = thread::spawn(move || {
+        // The server stops reading at the first frame; the rest may meet a closed door.
+        let _ = stream.write_all(&vec![0xff; 1 << 20]);
+        read_all(&mut stream)
+    });
+    let all = world.serve(peer);
+    assert!(all.starts_with(b"HTTP/1.1 101"));
+    assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
+    world.until(|world| world.connections() == 0);
+    assert!(matches!(&*world.seen.closed, [(_, ws::Closed::Violation(_))]), "{:?}", world.seen.closed);
+}
+
+/// Each is one ending, and leaves the server as it was.
+pub(crate) fn a_server_survives_every_ending_in_every_state<A: Adapter>() {
+    let mut world = World::<A>::new();
+    let mut ended = 0;
+    for upto in Upto::ALL {
+        for (name, end) in [("vanishes", drop as fn(TcpStream)), ("resets", reset), ("closes its half", half)]
+        {
+            let stream = world.plain(upto);
+            world.until(|world| world.has_come(ended, upto));
+            end(stream);
+            ended += 1;
+            world.until(|world| world.seen.closed.len() == ended && world.connections() == 0);
+            let (_, closed) = world.seen.closed.last().unwrap();
+            let expected = match upto {
+                Upto::CloseFrame => matches!(closed, ws::Closed::ByPeer { .. }),
+                _ => *closed == ws::Closed::Vanished,
+            };
+            assert!(expected, "a peer that {name} after {upto:?}: {closed:?}");
+            assert!(world.seen.open.is_empty(), "a diff stays open after a peer {name}");
+        }
+    }
+}
+
+/// Sends no more, and goes once the server has.
+fn half(mut stream: TcpStream) {
+    stream.shutdown(Shutdown::Write).unwrap();
+    thread::spawn(move || read_all(&mut stream));
+}
+
+impl<A: Adapter> World<A> {
+    /// Whether what a plain peer said has been understood, after so many that ended before.
+    pub(crate) fn has_come(&mut self, ended: usize, upto: Upto) -> bool {
+        match upto {
+            Upto::Nothing | Upto::HalfRequest => self.connections() == 1,
+            Upto::Open | Upto::HalfFrame => self.attached() == 1,
+            Upto::Initialized => self.attached() == 1 && !self.seen.ready.is_empty(),
+            Upto::OpenDiff => !self.seen.open.is_empty(),
+            Upto::CloseFrame => self.seen.closed.len() > ended,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What it costs when nothing happens.
+
+use crate::adapter::{Adapter, Editor};
+use crate::support::{Upto, World};
+use ide_mcp::{Clock, Time};
+use rustix::time::ClockId;
+use std::time::Duration;
+
+/// A hundred agents are attached and say nothing.
+pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
+    const AGENTS: usize = 100;
+    let mut world = World::<A>::with(|config| config.connections = AGENTS);
+    let mut agents = Vec::new();
+    while agents.len() < AGENTS {
+        agents.push(world.plain(Upto::Initialized));
+        world.until(|world| world.seen.ready.len() == agents.len());
+    }
+    // A second after the last byte memory is given back.
+    let rest = world.editor.now().after(Duration::from_millis(1500));
+    while world.editor.now() < rest {
+        world.step_for(rest.since(world.editor.now()));
+    }
+    let (clock, before) = (Clock::new(), cpu_time());
+    let mut steps = 0;
+    while clock.now() < Time::from_millis(1000) {
+        world.step_for(Time::from_millis(1000).since(clock.now()));
+        steps += 1;
+    }
+    let spent = cpu_time().saturating_sub(before);
+    assert!(steps <= 3, "{steps} steps in a second");
+    assert!(spent < Duration::from_millis(20), "{spent:?} of a second");
+    assert_eq!(world.attached(), AGENTS);
+}
+
+/// What this thread has used of the processor.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}

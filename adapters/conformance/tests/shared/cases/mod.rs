@@ -1,0 +1,9 @@
+//! The cases, by topics.
+
+pub(crate) mod attaching;
+pub(crate) mod bytes;
+pub(crate) mod endings;
+pub(crate) mod idling;
+pub(crate) mod peers;
+pub(crate) mod shutdown;
+pub(crate) mod waking;

@@ -1,0 +1,143 @@
+//! Peers that take more than their share.
+
+use crate::adapter::{Adapter, Editor};
+use crate::support::{PATIENCE, Upto, World, diagnostics, frame, read_all};
+use ide_mcp::ide::{ConnId, DiffOutcome};
+use ide_mcp::{Clock, Time, ws};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
+    const STRANGERS: usize = 1000;
+    raise_the_limit(3 * (STRANGERS as u64 + 100));
+    let mut world = World::<A>::new();
+    let addr = world.addr();
+    let (done, knows) = mpsc::channel::<()>();
+    let crowd = thread::spawn(move || {
+        let connect = |_| {
+            let mut stranger = TcpStream::connect(addr).unwrap();
+            stranger.write_all(b"G").unwrap();
+            stranger
+        };
+        let crowd: Vec<TcpStream> = (0..STRANGERS).map(connect).collect();
+        drop(done);
+        crowd
+    });
+    let mut most = 0;
+    while knows.try_recv() == Err(mpsc::TryRecvError::Empty) {
+        world.step();
+        most = most.max(world.connections());
+    }
+    let crowd = crowd.join().unwrap();
+    let agent = world.agent(diagnostics(), false);
+    let report = world.serve(agent);
+    assert_eq!(report.answers, [["none"]]);
+    assert_eq!(report.closed, ws::Closed::ByUs { answered: true });
+    assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
+    world.until(|world| world.connections() <= 8);
+    assert!(most <= 8 + 4, "{most} connections at once");
+    let is_gone = |stranger: &mut TcpStream| {
+        stranger.set_nonblocking(true).unwrap();
+        !matches!(stranger.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    let mut rest = crowd;
+    let clock = Clock::new();
+    while rest.len() > 8 {
+        assert!(clock.now() < Time::ZERO.after(PATIENCE), "{} are still there", rest.len());
+        world.step();
+        rest.retain_mut(|stranger| !is_gone(stranger));
+    }
+}
+
+/// Both ends of every socket live in this process, which may be three of these tests at once.
+fn raise_the_limit(needed: u64) {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < needed) {
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        let enough = maximum.is_none_or(|maximum| maximum >= needed);
+        assert!(raised.is_ok() && enough, "{needed} file descriptors are needed: ulimit -n {needed}");
+    }
+}
+
+pub(crate) fn a_peer_that_never_reads_keeps_nobody_waiting<A: Adapter>() {
+    let mut world = World::<A>::with(|config| config.server.limits.stalled = Duration::from_millis(500));
+    let peer = world.plain(Upto::OpenDiff);
+    world.until(|world| !world.seen.open.is_empty());
+    let (call, _) = world.seen.open.pop().unwrap();
+    let deaf = ConnId::of_call(call);
+    let text = "x".repeat(1 << 20);
+    // All that it takes of what may be left out, and then what may not.
+    while world.editor.host_mut().notify(deaf, "much", Some(&[&text])).is_ok() {
+        world.step_for(Duration::from_millis(1));
+    }
+    let outcome = DiffOutcome::Saved { contents: text.repeat(16) };
+    world.editor.host_mut().decide(call, &outcome).unwrap();
+    let agent = world.agent(diagnostics(), false);
+    let (clock, mut longest) = (Clock::new(), Duration::ZERO);
+    while !(world.has_stalled() && agent.is_finished()) {
+        let before = clock.now();
+        world.step();
+        longest = longest.max(clock.now().since(before));
+    }
+    let report = agent.join().unwrap();
+    assert_eq!(report.answers, [["none"]]);
+    assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
+    assert!(longest < Duration::from_millis(500), "a step took {longest:?}");
+    world.until(|world| world.seen.closed.len() == 2 && world.connections() == 0);
+    drop(peer);
+}
+
+impl<A: Adapter> World<A> {
+    fn has_stalled(&self) -> bool {
+        self.seen.closed.iter().any(|(_, closed)| *closed == ws::Closed::Stalled)
+    }
+}
+
+pub(crate) fn a_peer_that_never_finishes_its_handshake_is_let_go<A: Adapter>() {
+    let mut world = World::<A>::with(|config| config.server.limits.handshake = Duration::from_millis(300));
+    let clock = Clock::new();
+    let mut slow = world.plain(Upto::HalfRequest);
+    let agent = world.agent(diagnostics(), false);
+    assert_eq!(world.serve(agent).answers, [["none"]]);
+    // No byte prolongs it.
+    while !world.seen.closed.iter().any(|(_, closed)| matches!(closed, ws::Closed::Refused(_))) {
+        world.step();
+        thread::sleep(Duration::from_millis(5));
+        let _ = slow.write_all(b"x");
+    }
+    assert!(clock.now() >= Time::from_millis(300));
+    let reader = thread::spawn(move || read_all(&mut slow));
+    assert!(world.serve(reader).starts_with(b"HTTP/1.1 408"));
+    world.until(|world| world.connections() == 0);
+}
+
+pub(crate) fn e03_a_noisy_peer_does_not_starve_a_quiet_one<A: Adapter>() {
+    const ROUNDS: usize = 50;
+    let mut world = World::<A>::new();
+    let mut noisy = world.plain(Upto::Initialized);
+    let noise = thread::spawn(move || {
+        // Notes that nobody asked for, as fast as they are taken.
+        let note = frame(0x81, br#"{"jsonrpc":"2.0","method":"noise"}"#).repeat(500);
+        while noisy.write_all(&note).is_ok() {}
+    });
+    world.until(|world| world.seen.notifications > 0);
+    let clock = Clock::new();
+    let (mut quiet_rounds, mut noisy_rounds) = (0, 0);
+    while quiet_rounds < ROUNDS {
+        let heard = world.seen.notifications;
+        let agent = world.agent(diagnostics(), false);
+        let report = world.serve(agent);
+        assert_eq!(report.answers, [["none"]]);
+        assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
+        quiet_rounds += 1;
+        noisy_rounds += usize::from(world.seen.notifications > heard);
+    }
+    assert_eq!(noisy_rounds, ROUNDS, "there was no noise in some of the rounds");
+    assert!(clock.now() < Time::ZERO.after(Duration::from_secs(20)), "{:?}", clock.now());
+    drop(world);
+    noise.join().unwrap();
+}

@@ -1,0 +1,100 @@
+//! The end of a server, and its lock file.
+
+use crate::adapter::{Adapter, Editor};
+use crate::support::{TempDir, Upto, World, contains, read_all};
+use ide_mcp::ide::{OpenDiff, ToolRequest};
+use ide_mcp::{Clock, Time, ws};
+use ide_mcp_lockfile::Error;
+use std::fs;
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+pub(crate) fn an_open_diff_is_rejected_and_everybody_hears_goodbye<A: Adapter>() {
+    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    dir.publish(&mut world).unwrap();
+    let path = world.editor.lock_path().unwrap();
+    let agent = world.agent(ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t")), true);
+    world.until(|world| !world.seen.open.is_empty());
+    assert!(path.exists());
+    world.editor.shutdown();
+    assert!(!path.exists());
+    assert!(world.editor.lock_error().is_none());
+    assert!(TcpStream::connect(world.addr()).is_err(), "nobody listens any more");
+    world.until(|world| world.editor.is_over());
+    let report = agent.join().unwrap();
+    let first = report.answers.first().and_then(|texts| texts.first());
+    assert_eq!((report.answers.len(), first.map(String::as_str)), (1, Some("DIFF_REJECTED")));
+    let going_away = Some(ws::CloseCode::GOING_AWAY);
+    assert!(
+        matches!(report.closed, ws::Closed::ByPeer { code, .. } if code == going_away),
+        "{:?}",
+        report.closed
+    );
+    assert_eq!(world.seen.closed.len(), 1);
+    assert!(matches!(dir.publish(&mut world), Err(Error::PortZero)));
+}
+
+pub(crate) fn l05_a_lock_file_goes_before_the_listener<A: Adapter>() {
+    for round in 0..50 {
+        let (dir, mut world) = (TempDir::new(), World::<A>::new());
+        let addr = world.addr();
+        dir.publish(&mut world).unwrap();
+        let path = world.editor.lock_path().unwrap();
+        let (begun, begins) = mpsc::channel();
+        let observer = thread::spawn(move || {
+            while path.exists() {
+                // It may go while we connect, but not before the file has.
+                let connected = TcpStream::connect(addr).is_ok();
+                assert!(connected || !path.exists(), "round {round}: the file is there and nobody listens");
+                let _ = begun.send(());
+            }
+        });
+        begins.recv().unwrap();
+        if round % 2 == 0 {
+            world.editor.shutdown();
+        }
+        drop(world);
+        observer.join().unwrap();
+    }
+}
+
+pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
+    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    dir.publish(&mut world).unwrap();
+    let path = world.editor.lock_path().unwrap();
+    world.step();
+    fs::remove_file(&path).unwrap();
+    // It wakes for that by itself.
+    let clock = Clock::new();
+    while clock.now() < Time::from_millis(6000) && !path.exists() {
+        world.step_for(Duration::from_secs(6));
+    }
+    assert!(path.exists());
+    // Another publication takes its place.
+    let elsewhere = TempDir::new();
+    elsewhere.publish(&mut world).unwrap();
+    assert!(!path.exists());
+    assert!(world.editor.lock_path().unwrap().starts_with(&elsewhere.0));
+}
+
+/// Who was let in hears why; nobody holds it up.
+pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
+    for upto in Upto::ALL {
+        let mut world = World::<A>::new();
+        let mut stream = world.plain(upto);
+        world.until(|world| world.has_come(0, upto));
+        let clock = Clock::new();
+        world.editor.shutdown();
+        let reader = thread::spawn(move || read_all(&mut stream));
+        world.until(|world| world.editor.is_over());
+        // Two seconds for its close frame, and one for its last bytes.
+        assert!(clock.now() < Time::ZERO.after(Duration::from_secs(5)), "{upto:?}: {:?}", clock.now());
+        let all = reader.join().unwrap();
+        assert_eq!(world.seen.closed.len(), 1, "{upto:?}");
+        let says_goodbye = contains(&all, &[0x03, 0xe9]);
+        let is_in = !matches!(upto, Upto::Nothing | Upto::HalfRequest | Upto::CloseFrame);
+        assert_eq!(says_goodbye, is_in, "{upto:?}: {all:?}");
+    }
+}

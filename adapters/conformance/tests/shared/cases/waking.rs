@@ -1,0 +1,58 @@
+//! Other threads, and answers that come later.
+
+use crate::adapter::{Adapter, Editor};
+use crate::support::{PATIENCE, World, diagnostics};
+use ide_mcp::ide::{DiffOutcome, OpenDiff, ToolRequest};
+use ide_mcp::{Clock, Time};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Four threads, each of which puts something into the queue first and wakes second, while an agent is served.
+pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
+    const SENDS: usize = 100_000;
+    let mut world = World::<A>::new();
+    let waker = world.editor.waker();
+    let (sender, queue) = mpsc::channel();
+    let agent = world.agent(diagnostics(), false);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (sender, waker) = (sender.clone(), waker.clone());
+            thread::spawn(move || {
+                for n in 0..SENDS / 4 {
+                    sender.send(n).unwrap();
+                    waker();
+                }
+            })
+        })
+        .collect();
+    let (mut received, clock) = (0, Clock::new());
+    while received < SENDS || !agent.is_finished() {
+        // A wake that is lost is waited for in vain.
+        world.step_for(if received < SENDS { PATIENCE } else { Duration::from_millis(20) });
+        assert!(clock.now() < Time::ZERO.after(PATIENCE / 2), "{received} received, and no wake came");
+        received += queue.try_iter().count();
+    }
+    assert_eq!(received, SENDS);
+    assert_eq!(agent.join().unwrap().answers, [["none"]]);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+/// A person takes their time, and decides outside of any event.
+pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
+    let mut world = World::<A>::new();
+    let agent = world.agent(ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t")), false);
+    world.until(|world| !world.seen.open.is_empty());
+    let until = world.editor.now().after(Duration::from_millis(200));
+    world.until(|world| world.editor.now() >= until);
+    for (call, diff) in std::mem::take(&mut world.seen.open) {
+        let outcome = DiffOutcome::Saved { contents: diff.new_file_contents };
+        world.editor.host_mut().decide(call, &outcome).unwrap();
+    }
+    let clock = Clock::new();
+    let report = world.serve(agent);
+    assert_eq!(report.answers, [["FILE_SAVED", "new"]]);
+    assert!(clock.now() < Time::ZERO.after(Duration::from_secs(1)), "{:?}", clock.now());
+}

@@ -1,0 +1,150 @@
+//! What every adapter does, run against each of them: the same cases, the same results.
+//!
+//! A row of the table below is one case, with the topic it belongs to; it becomes three tests, `mio::…`, `smol::…` and `blocking::…`. Real loopback
+//! sockets, real directories, real time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets
+//! live in this process, three times at once. The limit is raised as far as it may be.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    clippy::disallowed_methods,
+    reason = "a test states what it expects, and measures how long it takes"
+)]
+
+mod adapter;
+mod cases;
+mod over_blocking;
+mod over_mio;
+mod over_smol;
+mod support;
+
+macro_rules! table {
+    ($(#[test] fn $case:ident() { $topic:ident })*) => {
+        table!(@ mio over_mio::Mio $($topic $case)*);
+        table!(@ smol over_smol::Smol $($topic $case)*);
+        table!(@ blocking over_blocking::Blocking $($topic $case)*);
+    };
+    (@ $name:ident $module:ident::$adapter:ident $($topic:ident $case:ident)*) => {
+        mod $name {
+            use crate::{cases, $module::$adapter};
+            $(
+                #[test]
+                fn $case() {
+                    cases::$topic::$case::<$adapter>();
+                }
+            )*
+        }
+    };
+}
+
+table! {
+    #[test]
+    fn several_agents_attach_call_and_leave() {
+        attaching
+    }
+
+    #[test]
+    fn a_wrong_token_is_told_so_before_the_reset() {
+        attaching
+    }
+
+    #[test]
+    fn n04_where_it_listens() {
+        attaching
+    }
+
+    #[test]
+    fn n06_two_that_start_at_once_never_collide() {
+        attaching
+    }
+
+    #[test]
+    fn one_byte_at_a_time() {
+        bytes
+    }
+
+    #[test]
+    fn e03_much_goes_through_a_tiny_buffer_in_pieces() {
+        bytes
+    }
+
+    #[test]
+    fn e03_much_goes_through_a_server_both_ways() {
+        bytes
+    }
+
+    #[test]
+    fn n05_a_thousand_strangers_keep_nobody_out() {
+        peers
+    }
+
+    #[test]
+    fn a_peer_that_never_reads_keeps_nobody_waiting() {
+        peers
+    }
+
+    #[test]
+    fn a_peer_that_never_finishes_its_handshake_is_let_go() {
+        peers
+    }
+
+    #[test]
+    fn e03_a_noisy_peer_does_not_starve_a_quiet_one() {
+        peers
+    }
+
+    #[test]
+    fn one_connection_ends_in_every_way() {
+        endings
+    }
+
+    #[test]
+    fn an_address_where_nobody_listens_says_so() {
+        endings
+    }
+
+    #[test]
+    fn junk_is_answered_with_a_close_frame_that_arrives() {
+        endings
+    }
+
+    #[test]
+    fn a_server_survives_every_ending_in_every_state() {
+        endings
+    }
+
+    #[test]
+    fn an_open_diff_is_rejected_and_everybody_hears_goodbye() {
+        shutdown
+    }
+
+    #[test]
+    fn l05_a_lock_file_goes_before_the_listener() {
+        shutdown
+    }
+
+    #[test]
+    fn l06_a_lock_file_that_vanishes_comes_back() {
+        shutdown
+    }
+
+    #[test]
+    fn shutting_down_ends_every_state() {
+        shutdown
+    }
+
+    #[test]
+    fn e04_a_hundred_thousand_wakes_lose_nothing() {
+        waking
+    }
+
+    #[test]
+    fn an_answer_of_later_goes_out() {
+        waking
+    }
+
+    #[test]
+    fn an_idle_server_wakes_for_timers_alone() {
+        idling
+    }
+}

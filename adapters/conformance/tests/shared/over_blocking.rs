@@ -1,0 +1,90 @@
+//! The adapter for sockets that block.
+
+use crate::adapter::{Adapter, Editor};
+use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Machine, Time, Wire};
+use ide_mcp_blocking::{Bind, Conn, Server};
+use ide_mcp_lockfile::{Error, LockDir};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) struct Blocking;
+
+impl Adapter for Blocking {
+    type Editor = Server;
+
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<ErrorKind>> {
+        Conn::connect(addr, machine).map(|conn| drive(conn, on))
+    }
+
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<ErrorKind> {
+        drive(Conn::from_stream(stream, machine).unwrap(), on)
+    }
+}
+
+fn drive<M: Wire + Machine>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::Event)) -> Option<ErrorKind> {
+    while let Some(event) = conn.next_event() {
+        on(conn.machine_mut(), event);
+    }
+    assert!(conn.is_over());
+    conn.error().map(io::Error::kind)
+}
+
+impl Editor for Server {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        Self::bind(bind, config)
+    }
+
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        self.publish(dir, file)
+    }
+
+    fn lock_path(&self) -> Option<PathBuf> {
+        self.published().map(|published| published.path().to_owned())
+    }
+
+    fn lock_error(&self) -> Option<&Error> {
+        self.lock_error()
+    }
+
+    fn local_addr(&self) -> SocketAddr {
+        self.local_addr()
+    }
+
+    fn host_mut(&mut self) -> &mut Host {
+        self.host_mut()
+    }
+
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    fn shutdown(&mut self) {
+        self.shutdown();
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+        let waker = Self::waker(self);
+        move || waker.wake()
+    }
+
+    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
+        if let Some(event) = self.poll(at_most) {
+            on(self.host_mut(), event);
+        }
+    }
+}

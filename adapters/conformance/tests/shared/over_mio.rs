@@ -1,0 +1,131 @@
+//! The adapter for mio.
+
+use crate::adapter::{Adapter, Editor};
+use crate::support::PATIENCE;
+use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp_lockfile::{Error, LockDir};
+use ide_mcp_mio::{Bind, Conn, Server, Waker};
+use mio::{Events, Poll, Token};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const WAKER: Token = Token(0);
+const BASE: Token = Token(1);
+
+pub(crate) struct Mio;
+
+pub(crate) struct MioEditor {
+    poll: Poll,
+    events: Events,
+    clock: Clock,
+    waker: Waker,
+    server: Server,
+}
+
+impl Adapter for Mio {
+    type Editor = MioEditor;
+
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<ErrorKind>> {
+        let poll = Poll::new()?;
+        let conn = Conn::connect(addr, machine, poll.registry(), BASE)?;
+        Ok(drive(poll, conn, on))
+    }
+
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<ErrorKind> {
+        let poll = Poll::new().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let stream = mio::net::TcpStream::from_std(stream);
+        let conn = Conn::new(stream, machine, poll.registry(), BASE).unwrap();
+        drive(poll, conn, on)
+    }
+}
+
+fn drive<M: Wire + Machine>(
+    mut poll: Poll,
+    mut conn: Conn<M>,
+    mut on: impl FnMut(&mut M, M::Event),
+) -> Option<ErrorKind> {
+    let (clock, mut events) = (Clock::new(), Events::with_capacity(8));
+    while !conn.is_over() {
+        let wait = clock.until(conn.deadline(clock.now()));
+        wait_for(&mut poll, &mut events, wait.unwrap_or(PATIENCE));
+        for event in &events {
+            assert!(conn.handle(event));
+        }
+        conn.turn(clock.now(), &mut on);
+    }
+    conn.error().map(io::Error::kind)
+}
+
+fn wait_for(poll: &mut Poll, events: &mut Events, wait: Duration) {
+    match poll.poll(events, Some(wait)) {
+        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+        polled => polled.unwrap(),
+    }
+}
+
+impl Editor for MioEditor {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let server = Server::bind(bind, config, poll.registry(), BASE)?;
+        Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), waker, server })
+    }
+
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        self.server.publish(dir, file)
+    }
+
+    fn lock_path(&self) -> Option<PathBuf> {
+        self.server.published().map(|published| published.path().to_owned())
+    }
+
+    fn lock_error(&self) -> Option<&Error> {
+        self.server.lock_error()
+    }
+
+    fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+
+    fn host_mut(&mut self) -> &mut Host {
+        self.server.host_mut()
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn shutdown(&mut self) {
+        self.server.shutdown(self.clock.now());
+    }
+
+    fn is_over(&self) -> bool {
+        self.server.is_over()
+    }
+
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+        let waker = self.waker.clone();
+        move || waker.wake().unwrap()
+    }
+
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent)) {
+        let wait = self.clock.until(self.server.deadline(self.clock.now()));
+        wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(at_most).min(at_most));
+        for event in &self.events {
+            assert!(self.server.handle(event) || event.token() == WAKER, "{event:?}");
+        }
+        self.server.turn(self.clock.now(), on);
+    }
+}

@@ -1,0 +1,105 @@
+//! The adapter for async-io. Every wait is raced against a timer, and dropped when that wins.
+
+use crate::adapter::{Adapter, Editor};
+use async_io::{Timer, block_on};
+use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Machine, Time, Wire};
+use ide_mcp_lockfile::{Error, LockDir};
+use ide_mcp_smol::{Bind, Conn, Server};
+use std::future::{Future, poll_fn};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+pub(crate) struct Smol;
+
+impl Adapter for Smol {
+    type Editor = Server;
+
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<ErrorKind>> {
+        block_on(Conn::connect(addr, machine)).map(|conn| drive(conn, on))
+    }
+
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<ErrorKind> {
+        drive(Conn::from_stream(stream, machine).unwrap(), on)
+    }
+}
+
+fn drive<M: Wire + Machine>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::Event)) -> Option<ErrorKind> {
+    block_on(async {
+        while let Some(event) = conn.next_event().await {
+            on(conn.machine_mut(), event);
+        }
+    });
+    assert!(conn.is_over());
+    conn.error().map(io::Error::kind)
+}
+
+impl Editor for Server {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        Self::bind(bind, config)
+    }
+
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        self.publish(dir, file)
+    }
+
+    fn lock_path(&self) -> Option<PathBuf> {
+        self.published().map(|published| published.path().to_owned())
+    }
+
+    fn lock_error(&self) -> Option<&Error> {
+        self.lock_error()
+    }
+
+    fn local_addr(&self) -> SocketAddr {
+        self.local_addr()
+    }
+
+    fn host_mut(&mut self) -> &mut Host {
+        self.host_mut()
+    }
+
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    fn shutdown(&mut self) {
+        self.shutdown();
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+        let waker = Self::waker(self);
+        move || waker.wake()
+    }
+
+    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
+        let event = block_on(async {
+            let mut timer = Timer::after(at_most);
+            let mut next = pin!(self.next_event());
+            poll_fn(|context| match next.as_mut().poll(context) {
+                Poll::Pending => Pin::new(&mut timer).poll(context).map(|_| None),
+                ready => ready,
+            })
+            .await
+        });
+        if let Some(event) = event {
+            on(self.host_mut(), event);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What the cases share: an editor that answers, agents, and peers that are no agents.
+
+use crate::adapter::{Adapter, Editor};
+use getrandom::SysRng;
+use ide_mcp::ide::{
+    AuthToken, Client, ClientConfig, ClientEvent, ConnId, DiffOutcome, Host, HostConfig, HostEvent, LockFile,
+    OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+};
+use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
+use ide_mcp::rpc::{CallId, SessionId};
+use ide_mcp::{Clock, Time, ws};
+use ide_mcp_lockfile::{Error, LockDir, new_token};
+use ide_mcp_server::Bind;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An editor that answers, and notes what it saw.
+pub(crate) struct World<A: Adapter> {
+    pub(crate) editor: A::Editor,
+    pub(crate) seen: Seen,
+    token: AuthToken,
+    clock: Clock,
+}
+
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// The diffs that nobody has decided, unless all are accepted.
+    pub(crate) open: Vec<(CallId, OpenDiff)>,
+    pub(crate) accepts: bool,
+    pub(crate) ready: Vec<ConnId>,
+    pub(crate) calls: usize,
+    pub(crate) notifications: usize,
+    pub(crate) closed: Vec<(ConnId, ws::Closed)>,
+}
+
+impl<A: Adapter> World<A> {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// With other settings than the default ones.
+    pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
+        let token = new_token().unwrap();
+        let mut config = config(Policy::new(0, token.clone()));
+        change(&mut config);
+        let editor = A::Editor::bind(Bind::AnyPort, config).unwrap();
+        Self { editor, seen: Seen::default(), token, clock: Clock::new() }
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.editor.local_addr()
+    }
+
+    /// Waits once, for a little while at most.
+    pub(crate) fn step(&mut self) {
+        self.step_for(Duration::from_millis(20));
+    }
+
+    pub(crate) fn step_for(&mut self, at_most: Duration) {
+        assert!(self.clock.now() < Time::ZERO.after(PATIENCE), "it takes too long");
+        let seen = &mut self.seen;
+        self.editor.step(at_most, |host, event| seen.note(host, event));
+    }
+
+    pub(crate) fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        while !done(self) {
+            self.step();
+        }
+    }
+
+    /// Steps until the thread has ended.
+    pub(crate) fn serve<T>(&mut self, thread: JoinHandle<T>) -> T {
+        self.until(|_| thread.is_finished());
+        thread.join().unwrap()
+    }
+
+    pub(crate) fn connections(&mut self) -> usize {
+        self.editor.host_mut().connections().count()
+    }
+
+    /// How many have been let in.
+    pub(crate) fn attached(&mut self) -> usize {
+        self.editor.host_mut().connections().filter(|(_, server)| server.is_open()).count()
+    }
+
+    /// An agent on a thread of its own, over the same adapter: makes a call, and stays if it is to.
+    pub(crate) fn agent(&self, request: ToolRequest, stays: bool) -> JoinHandle<Report> {
+        agent_with::<A>(self.addr(), &self.token, request, stays)
+    }
+
+    pub(crate) fn token(&self) -> &AuthToken {
+        &self.token
+    }
+
+    /// A connected socket that has said this much of an attaching client; nothing was read from it.
+    pub(crate) fn plain(&self, upto: Upto) -> TcpStream {
+        let mut stream = TcpStream::connect(self.addr()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(&script(&self.token, self.addr().port(), upto)).unwrap();
+        stream
+    }
+}
+
+impl Seen {
+    fn note(&mut self, host: &mut Host, event: HostEvent) {
+        let HostEvent::Connection { conn, event } = event else { return };
+        match event {
+            ServerEvent::Ready { .. } => self.ready.push(conn),
+            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+                self.calls += 1;
+                if self.accepts {
+                    host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents }).unwrap();
+                } else {
+                    self.open.push((call, diff));
+                }
+            }
+            ServerEvent::Call { call, .. } => {
+                self.calls += 1;
+                host.respond(call, &ToolResult::text("none")).unwrap();
+            }
+            ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| *open != call),
+            ServerEvent::Notification { .. } => self.notifications += 1,
+            ServerEvent::Closed(closed) => {
+                assert!(self.closed.iter().all(|(known, _)| *known != conn), "{conn:?} ends twice");
+                self.closed.push((conn, closed));
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn config(policy: Policy) -> HostConfig {
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
+    HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools))
+}
+
+/// What an agent saw.
+pub(crate) struct Report {
+    /// The texts of its answers.
+    pub(crate) answers: Vec<Vec<String>>,
+    pub(crate) closed: ws::Closed,
+    /// From connecting to the first answer.
+    pub(crate) took: Duration,
+}
+
+pub(crate) fn diagnostics() -> ToolRequest {
+    ToolRequest::GetDiagnostics(Default::default())
+}
+
+pub(crate) fn agent_with<A: Adapter>(
+    addr: SocketAddr,
+    token: &AuthToken,
+    request: ToolRequest,
+    stays: bool,
+) -> JoinHandle<Report> {
+    let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token.clone()));
+    thread::spawn(move || {
+        let clock = Clock::new();
+        let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let mut talk = Talk::new(request, stays, clock);
+        A::connect(addr, machine, |machine, event| talk.event(machine, event)).unwrap();
+        talk.report()
+    })
+}
+
+/// What an agent says and hears.
+pub(crate) struct Talk {
+    request: ToolRequest,
+    stays: bool,
+    clock: Clock,
+    answers: Vec<Vec<String>>,
+    closed: Option<ws::Closed>,
+    took: Duration,
+}
+
+impl Talk {
+    pub(crate) fn new(request: ToolRequest, stays: bool, clock: Clock) -> Self {
+        Self { request, stays, clock, answers: Vec::new(), closed: None, took: Duration::ZERO }
+    }
+
+    pub(crate) fn event(&mut self, machine: &mut Client<SysRng>, event: ClientEvent) {
+        match event {
+            ClientEvent::Ready(_) => drop(machine.call(&self.request).unwrap()),
+            ClientEvent::Outcome { outcome, .. } => {
+                self.took = self.clock.now().since_start();
+                assert!(matches!(outcome, Outcome::Result(_)), "{outcome:?}");
+                if let Outcome::Result(raw) = outcome {
+                    let result = ToolResult::read(&raw).unwrap();
+                    self.answers.push(result.texts().map(str::to_owned).collect());
+                }
+                if !self.stays {
+                    machine.close();
+                }
+            }
+            ClientEvent::Closed(closed) => self.closed = Some(closed),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn report(self) -> Report {
+        Report { answers: self.answers, closed: self.closed.unwrap(), took: self.took }
+    }
+}
+
+/// How far a plain peer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Upto {
+    Nothing,
+    HalfRequest,
+    Open,
+    HalfFrame,
+    Initialized,
+    OpenDiff,
+    CloseFrame,
+}
+
+impl Upto {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Nothing,
+        Self::HalfRequest,
+        Self::Open,
+        Self::HalfFrame,
+        Self::Initialized,
+        Self::OpenDiff,
+        Self::CloseFrame,
+    ];
+}
+
+/// The bytes of an attaching client, up to there.
+pub(crate) fn script(token: &AuthToken, port: u16, upto: Upto) -> Vec<u8> {
+    let request = request_of(token, port);
+    let mut bytes = match upto {
+        Upto::Nothing => return Vec::new(),
+        Upto::HalfRequest => return request.as_bytes().iter().take(40).copied().collect(),
+        _ => request.into_bytes(),
+    };
+    if upto == Upto::HalfFrame {
+        bytes.extend([0x81, 0xff]);
+    }
+    if upto >= Upto::Initialized {
+        let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"plain","version":"1"}}}"#;
+        bytes.extend(frame(0x81, hello.as_bytes()));
+        bytes.extend(frame(0x81, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#));
+    }
+    if upto == Upto::OpenDiff {
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"openDiff","arguments":{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}}}"#;
+        bytes.extend(frame(0x81, call.as_bytes()));
+    }
+    if upto == Upto::CloseFrame {
+        bytes.extend(frame(0x88, &[0x03, 0xe8]));
+    }
+    bytes
+}
+
+fn request_of(token: &AuthToken, port: u16) -> String {
+    format!(
+        "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         X-Claude-Code-Ide-Authorization: {}\r\n\r\n",
+        token.as_str()
+    )
+}
+
+/// A frame of a client, masked with zeros.
+pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![first];
+    match u8::try_from(payload.len()) {
+        Ok(len @ ..=125) => frame.push(0x80 | len),
+        _ => {
+            frame.push(0xfe);
+            frame.extend(u16::try_from(payload.len()).unwrap().to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.extend(payload);
+    frame
+}
+
+/// Everything until the end, whether that comes in order or by a reset.
+pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
+    let (mut all, mut space) = (Vec::new(), [0; 4096]);
+    while let Ok(n @ 1..) = stream.read(&mut space) {
+        all.extend(space.iter().take(n));
+    }
+    all
+}
+
+pub(crate) fn contains(all: &[u8], part: &[u8]) -> bool {
+    all.windows(part.len()).any(|window| window == part)
+}
+
+/// Ends a connection by a reset.
+pub(crate) fn reset(stream: TcpStream) {
+    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+    drop(stream);
+}
+
+/// Buffers in which no message has room.
+///
+/// Where only one end has them, 64 KiB is the least: below that TCP holds small pieces back until its timers run out.
+pub(crate) fn small_buffers(stream: &TcpStream, bytes: usize) {
+    rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
+}
+
+/// A new directory that is removed with this.
+pub(crate) struct TempDir(pub(crate) PathBuf);
+
+impl TempDir {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ide-mcp-adapters-{}-{count}", std::process::id());
+        Self(std::env::temp_dir().canonicalize().unwrap().join(name))
+    }
+
+    pub(crate) fn publish<A: Adapter>(&self, world: &mut World<A>) -> Result<(), Error> {
+        let file = LockFile::new(std::process::id(), vec!["/w".into()], "editor", world.token.clone());
+        world.editor.publish(&LockDir::create(&self.0)?, &file)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,166 @@
+//! How whoever waits is told where to look: by sockets that became ready, and by other threads.
+//!
+//! ```text
+//!  a socket, the listener ──ring──▶ ┌──────┐ ──wake──▶ the task or thread that listens
+//!  another thread ────────wake────▶ │ Bell │
+//!                                   └──────┘ ◀──take── the same, once it is awake: what rang since the last time
+//! ```
+//!
+//! First it is noted who rang, then is somebody woken; and who listens first says so, then takes the notes. So
+//! nothing that rings goes unheard, however the two meet.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Wake, Waker as Task};
+
+/// A bell that any thread can ring, and one task or thread listens to.
+#[derive(Clone, Debug, Default)]
+pub struct Bell(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    rung: Rung,
+    listener: Option<Task>,
+}
+
+/// What rang since the last time.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Rung {
+    /// The sockets, by the number they ring with.
+    pub sockets: BTreeSet<usize>,
+    /// Connections may wait at the listener.
+    pub listener: bool,
+    /// A [`Waker`] did.
+    pub woken: bool,
+}
+
+impl Bell {
+    /// A bell that nobody has rung.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Wakes this task when it rings; one at a time listens. Then [`take`](Bell::take) what rang before.
+    pub fn listen(&self, task: &Task) {
+        let mut state = self.state();
+        if !state.listener.as_ref().is_some_and(|listener| listener.will_wake(task)) {
+            state.listener = Some(task.clone());
+        }
+    }
+
+    /// What rang since the last time.
+    #[must_use]
+    pub fn take(&self) -> Rung {
+        core::mem::take(&mut self.state().rung)
+    }
+
+    /// What rings for this socket, when woken.
+    #[must_use]
+    pub fn of_socket(&self, number: usize) -> Task {
+        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Socket(number) }))
+    }
+
+    /// What rings for the listener, when woken.
+    #[must_use]
+    pub fn of_listener(&self) -> Task {
+        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Listener }))
+    }
+
+    /// What another thread rings.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        Waker(self.clone())
+    }
+
+    fn ring(&self, note: impl FnOnce(&mut Rung)) {
+        let listener = {
+            let mut state = self.state();
+            note(&mut state.rung);
+            state.listener.clone()
+        };
+        // Not under the lock: it may run the task at once.
+        if let Some(listener) = listener {
+            listener.wake();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What is under it is whole at any time.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says "look at the queue" from any thread.
+///
+/// The order makes it safe: put something into the queue first, wake second; whoever was waiting, once woken, drains
+/// the queue until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The
+/// queue is the truth, the wake a hint.
+#[derive(Clone, Debug)]
+pub struct Waker(Bell);
+
+impl Waker {
+    /// Ends the current wait, or the next one if there is none now.
+    pub fn wake(&self) {
+        self.0.ring(|rung| rung.woken = true);
+    }
+}
+
+/// One of those that ring.
+#[derive(Debug)]
+struct Clapper {
+    bell: Bell,
+    of: Of,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Listener,
+    Socket(usize),
+}
+
+impl Wake for Clapper {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.bell.ring(|rung| match self.of {
+            Of::Listener => rung.listener = true,
+            Of::Socket(number) => drop(rung.sockets.insert(number)),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn who_rang_is_told_once() {
+        let (bell, count) = (Bell::new(), Arc::new(Count::default()));
+        bell.of_socket(7).wake();
+        bell.listen(&Task::from(count.clone()));
+        bell.of_socket(3).wake();
+        bell.of_socket(3).wake_by_ref();
+        bell.of_listener().wake();
+        bell.waker().wake();
+        assert_eq!(count.0.load(Ordering::Relaxed), 4, "who did not listen yet was not woken");
+        let rung = bell.take();
+        assert_eq!(rung.sockets.into_iter().collect::<Vec<_>>(), [3, 7]);
+        assert!(rung.listener && rung.woken);
+        let nothing = bell.take();
+        assert!(nothing.sockets.is_empty() && !nothing.listener && !nothing.woken);
+    }
+}

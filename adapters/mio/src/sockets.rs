@@ -1,0 +1,85 @@
+//! The sockets of a server, registered in the `Poll` of the application.
+
+use crate::conn::prepare;
+use ide_mcp_server::Transport;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Interest, Registry, Token};
+use std::io::{self, ErrorKind};
+
+/// How many tokens a server owns: one for the listener, and one for each connection.
+pub(crate) const TOKENS: usize = 1024;
+
+/// The listener, and how sockets get their tokens: counted from `base`, the first is the listener's.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    listener: Option<TcpListener>,
+    registry: Registry,
+    base: usize,
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    Listener,
+    Socket(usize),
+}
+
+impl Sockets {
+    pub(crate) fn new(
+        listener: std::net::TcpListener,
+        registry: &Registry,
+        Token(base): Token,
+    ) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let (mut listener, registry) = (TcpListener::from_std(listener), registry.try_clone()?);
+        registry.register(&mut listener, Token(base), Interest::READABLE)?;
+        Ok(Self { listener: Some(listener), registry, base })
+    }
+}
+
+/// What an event with this token is about, at a server whose tokens begin with `base`.
+pub(crate) const fn about(base: usize, Token(token): Token) -> Option<About> {
+    match token.checked_sub(base) {
+        Some(0) => Some(About::Listener),
+        Some(offset) if offset < TOKENS => Some(About::Socket(offset.saturating_sub(1))),
+        _ => None,
+    }
+}
+
+impl Transport for Sockets {
+    type Incoming = TcpStream;
+    type Socket = TcpStream;
+
+    fn accept(&mut self) -> io::Result<TcpStream> {
+        let listener = self.listener.as_ref().ok_or(ErrorKind::WouldBlock)?;
+        listener.accept().map(|(stream, _)| stream)
+    }
+
+    fn adopt(&mut self, number: usize, mut stream: TcpStream) -> io::Result<TcpStream> {
+        // The first token is the listener's.
+        if number >= TOKENS.saturating_sub(1) {
+            return Err(ErrorKind::QuotaExceeded.into());
+        }
+        let token = Token(self.base.saturating_add(1).saturating_add(number));
+        prepare(&mut stream, &self.registry, token)?;
+        Ok(stream)
+    }
+
+    fn release(&mut self, mut stream: TcpStream) {
+        // It fails if the `Poll` has gone, and then nothing is registered.
+        let _ = self.registry.deregister(&mut stream);
+    }
+
+    fn close(&mut self) {
+        if let Some(mut listener) = self.listener.take() {
+            // As above.
+            let _ = self.registry.deregister(&mut listener);
+        }
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

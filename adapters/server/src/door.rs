@@ -1,0 +1,65 @@
+//! The listener, and whether connections may wait there.
+
+use crate::transport::{RETRY, Transport};
+use ide_mcp::Time;
+use std::io::ErrorKind;
+
+#[derive(Debug)]
+pub(crate) struct Door<T> {
+    pub(crate) transport: T,
+    is_open: bool,
+    /// Accepting has not said yet that it would block.
+    readable: bool,
+    retry_at: Option<Time>,
+}
+
+impl<T: Transport> Door<T> {
+    pub(crate) const fn new(transport: T) -> Self {
+        Self { transport, is_open: true, readable: true, retry_at: None }
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    pub(crate) const fn ready(&mut self) {
+        self.readable = true;
+    }
+
+    pub(crate) fn close(&mut self) {
+        if self.is_open {
+            self.is_open = false;
+            self.transport.close();
+        }
+    }
+
+    /// The next connection that waits.
+    pub(crate) fn accept(&mut self, now: Time) -> Option<T::Incoming> {
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+            self.readable = true;
+        }
+        while self.is_open && self.readable {
+            match self.transport.accept() {
+                Ok(incoming) => return Some(incoming),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
+                // One that has given up while it waited; the next may be there.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+                Err(_) => {
+                    self.readable = false;
+                    self.retry_at = Some(now.after(RETRY));
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
+        match self.is_open {
+            true if self.readable => Some(now),
+            true => self.retry_at,
+            false => None,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What every adapter's `Server` hands to the one of this crate, written once.
+
+/// The methods that are the same in every adapter, of a type whose field `inner` is a [`Server`](crate::Server).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hand_over {
+    () => {
+        /// Publishes a lock file for the port. It is brought back if it vanishes, and removed before the listener
+        /// closes. One that was published before is removed.
+        ///
+        /// # Errors
+        /// As [`ide_mcp_lockfile::LockDir::publish`], and
+        /// [`PortZero`](ide_mcp_lockfile::Error::PortZero) after [`shutdown`](Self::shutdown), when nothing listens any
+        /// more; nothing is published then.
+        pub fn publish(
+            &mut self,
+            dir: &$crate::LockDir,
+            file: &$crate::LockFile,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.publish(dir, file)
+        }
+
+        /// The lock file, to say where it is.
+        #[must_use]
+        pub fn published(&self) -> ::core::option::Option<&$crate::Published> {
+            self.inner.published()
+        }
+
+        /// The lock file, to update it when folders are opened or closed.
+        pub fn published_mut(&mut self) -> ::core::option::Option<&mut $crate::Published> {
+            self.inner.published_mut()
+        }
+
+        /// What last went wrong with watching or removing the lock file, for a person to know. Watching goes on.
+        #[must_use]
+        pub const fn lock_error(&self) -> ::core::option::Option<&$crate::LockError> {
+            self.inner.lock_error()
+        }
+
+        /// Where it listens, or did.
+        #[must_use]
+        pub const fn local_addr(&self) -> ::std::net::SocketAddr {
+            self.inner.local_addr()
+        }
+
+        /// The port of [`local_addr`](Self::local_addr).
+        #[must_use]
+        pub const fn port(&self) -> u16 {
+            self.inner.local_addr().port()
+        }
+
+        /// The connections and what they share.
+        #[must_use]
+        pub const fn host(&self) -> &$crate::Host {
+            self.inner.host()
+        }
+
+        /// The host, to answer a call or to tell what the person does. What comes of it goes out with the next turn.
+        pub const fn host_mut(&mut self) -> &mut $crate::Host {
+            self.inner.host_mut()
+        }
+
+        /// Whether it was shut down and nothing is left to do.
+        #[must_use]
+        pub fn is_over(&self) -> bool {
+            self.inner.is_over()
+        }
+    };
+}

@@ -1,0 +1,39 @@
+//! The server of an editor but for the waiting: what `ide-mcp-mio`, `ide-mcp-smol` and `ide-mcp-blocking` share.
+//!
+//! Use one of these. Each has a [`Transport`] and the way it waits; everything else stands here once: where it may
+//! listen ([`Bind`]), how many are accepted at a time, how much is read and written in a turn, who lingers, the lock
+//! file and its watchdog, the order in which all of it ends ([`Server`]). What is said, and who may come in, is the
+//! business of the [`ide::Host`](ide_mcp::ide::Host); there is no protocol here.
+//!
+//! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
+//! | --- | --- | --- | --- |
+//! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
+//! | threads | none | that of the reactor | an acceptor, and two a connection |
+//! | a turn | `handle` each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
+//! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
+//! | another thread | `Waker::new(registry, token)` | `waker()`; `next_event` is then `None` | `waker()`; `next_event` is then `None` |
+//! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
+//! | connections | 1,023 | as many as there are file descriptors | as many as there may be threads, halved |
+//! | the same in all | `Bind`, `bind`, `publish`, `published`, `lock_error`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//!
+//! The events are those of the host, the options its [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
+//!
+//! A server over another loop implements [`Transport`] and calls [`Server::turn`], or, where it has no way to say which
+//! socket is ready, rings an [`ide_mcp_link::Bell`] and calls [`Server::next`].
+
+mod bind;
+mod door;
+mod hand_over;
+mod links;
+mod server;
+mod transport;
+
+pub use bind::Bind;
+pub use server::Server;
+pub use transport::{RETRY, Transport};
+
+// For `hand_over`.
+#[doc(hidden)]
+pub use ide_mcp::ide::{Host, LockFile};
+#[doc(hidden)]
+pub use ide_mcp_lockfile::{Error as LockError, LockDir, Published};

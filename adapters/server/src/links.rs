@@ -1,0 +1,180 @@
+//! The sockets of a server: where each has its place, which of them want a step, and which only linger.
+//!
+//! Whatever may want a step is noted as busy, so that a turn for one of a thousand does not look at all of them.
+
+use ide_mcp::Time;
+use ide_mcp::ide::{ConnId, Host};
+use ide_mcp_link::{BUDGET, Link, Shutdown};
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::mem;
+
+/// How many sockets may linger at once so that their farewell arrives. They hold nothing but a file descriptor.
+const LINGERING: usize = 16;
+
+#[derive(Debug)]
+pub(crate) struct Links<S> {
+    /// By the index of their connection.
+    places: Vec<Option<Place<S>>>,
+    /// The places that may want a step, each at most once.
+    busy: Vec<usize>,
+    /// Their connection is over; they discard what still comes.
+    lingering: VecDeque<(usize, Link<S>)>,
+}
+
+#[derive(Debug)]
+struct Place<S> {
+    id: ConnId,
+    link: Link<S>,
+    is_busy: bool,
+    /// Its connection has told its end: it goes soon, or as soon as the application removes it.
+    is_ending: bool,
+}
+
+impl<S> Links<S> {
+    pub(crate) const fn new() -> Self {
+        Self { places: Vec::new(), busy: Vec::new(), lingering: VecDeque::new() }
+    }
+
+    pub(crate) fn insert(&mut self, id: ConnId, socket: S) {
+        let index = id.index();
+        // The application may have removed the one before, and its socket has not gone yet.
+        self.retire(index);
+        if self.places.len() <= index {
+            self.places.resize_with(index.saturating_add(1), || None);
+        }
+        if let Some(place) = self.places.get_mut(index) {
+            *place = Some(Place { id, link: Link::new(socket), is_busy: false, is_ending: false });
+            self.touch(index);
+        }
+    }
+
+    /// The connection needs its place no longer.
+    fn retire(&mut self, index: usize) {
+        if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
+            self.lingering.push_back((index, place.link));
+        }
+    }
+
+    /// The sockets with this number may have become readable, writable, or broken.
+    pub(crate) fn ready(&mut self, index: usize) {
+        if let Some(Some(place)) = self.places.get_mut(index) {
+            place.link.ready();
+            self.touch(index);
+        }
+        for (_, link) in self.lingering.iter_mut().filter(|(number, _)| *number == index) {
+            link.ready();
+        }
+    }
+
+    /// The connection has told its end.
+    pub(crate) fn ending(&mut self, id: ConnId) {
+        let place = self.places.get_mut(id.index()).and_then(Option::as_mut);
+        if let Some(place) = place.filter(|place| place.id == id) {
+            place.is_ending = true;
+            self.touch(id.index());
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lingering.is_empty() && self.links().next().is_none()
+    }
+
+    pub(crate) fn deadline(&self, host: &mut Host, now: Time) -> Option<Time> {
+        for place in self.busy.iter().filter_map(|index| self.places.get(*index)?.as_ref()) {
+            if host.wire(place.id).is_none_or(|wire| place.link.is_due(&wire)) {
+                return Some(now);
+            }
+        }
+        let lingering = self.lingering.iter().map(|(_, link)| link);
+        self.links().chain(lingering).filter_map(|link| link.deadline(now)).min()
+    }
+
+    fn links(&self) -> impl Iterator<Item = &Link<S>> {
+        self.places.iter().flatten().map(|place| &place.link)
+    }
+
+    fn touch(&mut self, index: usize) {
+        if let Some(Some(place)) = self.places.get_mut(index) {
+            if !place.is_busy {
+                place.is_busy = true;
+                self.busy.push(index);
+            }
+        }
+    }
+
+    /// Those whose time has come to have memory given back.
+    fn touch_due(&mut self, now: Time) {
+        for index in 0..self.places.len() {
+            let place = self.places.get(index).and_then(Option::as_ref);
+            if place.is_some_and(|place| place.link.deadline(now).is_some_and(|at| at <= now)) {
+                self.touch(index);
+            }
+        }
+    }
+}
+
+impl<S: Read + Write + Shutdown> Links<S> {
+    /// Reads what has come.
+    pub(crate) fn read(&mut self, host: &mut Host, now: Time) {
+        for index in &self.busy {
+            let Some(Some(place)) = self.places.get_mut(*index) else { continue };
+            if let Some(mut wire) = host.wire(place.id) {
+                place.link.read(&mut wire, now, BUDGET);
+            }
+        }
+    }
+
+    /// Writes what there is to write.
+    pub(crate) fn write(&mut self, host: &mut Host, now: Time) {
+        while let Some(id) = host.poll_transmit() {
+            self.write_to(host, now, id.index());
+        }
+        // The host names a connection when it gets output. Where there was no room for it, or memory is to be given
+        // back, the link knows.
+        self.touch_due(now);
+        for index in mem::take(&mut self.busy) {
+            if let Some(Some(place)) = self.places.get_mut(index) {
+                place.is_busy = false;
+                self.write_to(host, now, index);
+            }
+        }
+    }
+
+    fn write_to(&mut self, host: &mut Host, now: Time, index: usize) {
+        let Some(Some(place)) = self.places.get_mut(index) else { return };
+        let Place { id, link, .. } = place;
+        let stays = match host.wire(*id) {
+            Some(mut wire) => {
+                link.write(&mut wire, now, BUDGET);
+                let may_move = link.may_read() || link.is_due(&wire);
+                (!link.is_ending()).then_some(may_move || place.is_ending)
+            }
+            // The application removed it: the socket goes with it.
+            None => None,
+        };
+        match stays {
+            Some(true) => self.touch(index),
+            Some(false) => {}
+            None => {
+                host.remove(now, *id);
+                self.retire(index);
+            }
+        }
+    }
+
+    /// Lets the sockets go whose farewell has arrived, or had its time.
+    pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
+        let mut surplus = self.lingering.len().saturating_sub(LINGERING);
+        for _ in 0..self.lingering.len() {
+            let Some((index, mut link)) = self.lingering.pop_front() else { return };
+            link.discard(now, BUDGET);
+            if surplus > 0 || link.is_over() || !link.is_ending() {
+                surplus = surplus.saturating_sub(1);
+                release(link.into_socket());
+            } else {
+                self.lingering.push_back((index, link));
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Listener, lock file, sockets and a [`Host`], and the steps of a turn.
+
+use crate::door::Door;
+use crate::links::Links;
+use crate::{Bind, Transport};
+use ide_mcp::ide::{Auth, Host, HostConfig, HostEvent, LockFile, ServerEvent};
+use ide_mcp::{Machine, Time};
+use ide_mcp_link::{Next, Rung, Turns};
+use ide_mcp_lockfile::{Error, LockDir, Published, Watched};
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::net::{SocketAddr, TcpListener};
+
+/// How many connections are accepted before those that were are read. A stranger can push out another one only if
+/// that had its chance to say who it is.
+const ACCEPTED_A_TURN: usize = 4;
+
+/// The server of an editor over any [`Transport`].
+#[derive(Debug)]
+pub struct Server<T: Transport> {
+    // Fields are dropped in this order: a lock file never names a port where nobody listens.
+    lock: Option<Watched>,
+    door: Door<T>,
+    host: Host,
+    links: Links<T::Socket>,
+    addr: SocketAddr,
+    lock_error: Option<Error>,
+    turns: Turns,
+}
+
+impl<T: Transport> Server<T> {
+    /// Listens. `open` makes the transport of the listener, which waits for its connections as it was bound.
+    ///
+    /// The port of the configured policy is set to the one that is listened on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] if other machines may reach it and no token is asked for; else whatever binding or
+    /// `open` reports.
+    pub fn bind(
+        bind: Bind,
+        mut config: HostConfig,
+        open: impl FnOnce(TcpListener) -> io::Result<T>,
+    ) -> io::Result<Self> {
+        if bind.is_exposed() && matches!(config.server.policy.auth, Auth::Disabled) {
+            let why = "without a token other machines must not reach the editor";
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        }
+        let listener = bind.listen()?;
+        let addr = listener.local_addr()?;
+        config.server.policy.port = addr.port();
+        Ok(Self {
+            lock: None,
+            door: Door::new(open(listener)?),
+            host: Host::new(config),
+            links: Links::new(),
+            addr,
+            lock_error: None,
+            turns: Turns::new(),
+        })
+    }
+
+    /// Publishes a lock file for the port. It is brought back if it vanishes, and removed before the listener closes.
+    /// One that was published before is removed.
+    ///
+    /// # Errors
+    /// As [`LockDir::publish`], and [`Error::PortZero`] after [`shutdown`](Server::shutdown), when nothing listens any
+    /// more; nothing is published then.
+    pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        // First: the old guard would take a new file with the same name and token for its own.
+        self.lock = None;
+        let port = if self.door.is_open() { self.addr.port() } else { 0 };
+        self.lock = Some(Watched::new(dir.publish(port, file)?));
+        Ok(())
+    }
+
+    /// The lock file, to say where it is.
+    #[must_use]
+    pub fn published(&self) -> Option<&Published> {
+        self.lock.as_ref().map(Watched::published)
+    }
+
+    /// The lock file, to update it when folders are opened or closed.
+    pub fn published_mut(&mut self) -> Option<&mut Published> {
+        self.lock.as_mut().map(Watched::published_mut)
+    }
+
+    /// What last went wrong with watching or removing the lock file, for a person to know. Watching goes on.
+    #[must_use]
+    pub const fn lock_error(&self) -> Option<&Error> {
+        self.lock_error.as_ref()
+    }
+
+    /// Where it listens, or did.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The connections and what they share.
+    #[must_use]
+    pub const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The host, to answer a call or to tell something. [`deadline`](Server::deadline) then asks for a turn.
+    pub const fn host_mut(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Connections may wait at the listener.
+    pub const fn acceptable(&mut self) {
+        self.door.ready();
+    }
+
+    /// The socket with this number may have become readable, writable, or broken.
+    pub fn ready(&mut self, number: usize) {
+        self.links.ready(number);
+    }
+
+    /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
+    /// every connection that has something. Moves about 256 KiB a connection and direction at most.
+    pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
+        self.begin(now);
+        while let Some(event) = self.poll_event() {
+            on(&mut self.host, event);
+        }
+        self.finish(now);
+    }
+
+    /// The same, event by event, for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, then hand over what rang.
+    ///
+    /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between.
+    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {
+        if rung.listener {
+            self.acceptable();
+        }
+        for number in &rung.sockets {
+            self.ready(*number);
+        }
+        let mut turns = mem::take(&mut self.turns);
+        let next = turns.next(rung.woken, || self.step(now));
+        self.turns = turns;
+        next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
+    }
+
+    /// When the next turn is due at the latest: `now` while there is something to do.
+    #[must_use]
+    pub fn deadline(&mut self, now: Time) -> Option<Time> {
+        let links = self.links.deadline(&mut self.host, now);
+        let lock = self.lock.as_ref().map(|lock| lock.deadline(now));
+        [links, lock, self.door.deadline(now), self.host.deadline()].into_iter().flatten().min()
+    }
+
+    /// Removes the lock file, stops listening, and closes every connection in good order. Go on until
+    /// [`is_over`](Server::is_over): a few seconds at most.
+    pub fn shutdown(&mut self, now: Time) {
+        if let Some(lock) = self.lock.take() {
+            self.lock_error = lock.remove().err();
+        }
+        self.door.close();
+        self.host.shutdown(now);
+    }
+
+    /// Whether it was shut down and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !self.door.is_open() && self.links.is_empty() && self.host.connections().next().is_none()
+    }
+
+    /// A turn that is interrupted by every event.
+    fn step(&mut self, now: Time) -> Option<HostEvent> {
+        // What the application did about the last event, and since.
+        if let Some(event) = self.poll_event() {
+            return Some(event);
+        }
+        self.finish(now);
+        self.begin(now);
+        let event = self.poll_event();
+        if event.is_none() {
+            self.finish(now);
+        }
+        event
+    }
+
+    fn begin(&mut self, now: Time) {
+        for _ in 0..ACCEPTED_A_TURN {
+            let Some(incoming) = self.door.accept(now) else { break };
+            let id = self.host.connect(now);
+            match self.door.transport.adopt(id.index(), incoming) {
+                Ok(socket) => self.links.insert(id, socket),
+                Err(_) => self.host.remove(now, id),
+            }
+        }
+        self.links.read(&mut self.host, now);
+        self.host.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        let event = self.host.poll_event()?;
+        if let HostEvent::Connection { conn, event: ServerEvent::Closed(_) } = &event {
+            self.links.ending(*conn);
+        }
+        Some(event)
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.links.write(&mut self.host, now);
+        let transport = &mut self.door.transport;
+        self.links.linger(now, |socket| transport.release(socket));
+        if let Some(looked) = self.lock.as_mut().and_then(|lock| lock.tick(now)) {
+            self.lock_error = looked.err();
+        }
+    }
+}

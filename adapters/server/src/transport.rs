@@ -1,0 +1,42 @@
+//! What differs between the adapters.
+
+use ide_mcp_link::Shutdown;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+/// After this long it is tried again, where accepting failed for want of file descriptors or memory: no readiness
+/// announces that there are some again.
+pub const RETRY: Duration = Duration::from_millis(100);
+
+/// A listener, and sockets that never block, of which somebody else says when to try them again.
+///
+/// The contract is that of edge-triggered readiness: after a call that would have blocked, and before it would not
+/// any more, the server is told ([`Server::acceptable`](crate::Server::acceptable),
+/// [`Server::ready`](crate::Server::ready)). What rings although nothing is there costs a try, and does no harm.
+pub trait Transport {
+    /// A connection as it is accepted.
+    type Incoming;
+
+    /// The same, once it is known which one it is.
+    type Socket: Read + Write + Shutdown;
+
+    /// The next connection that waits.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if none does; else whatever the system reports.
+    fn accept(&mut self) -> io::Result<Self::Incoming>;
+
+    /// Prepares a connection, which is ready under this number from now on. No other has it at the same time but
+    /// those that linger.
+    ///
+    /// # Errors
+    /// Whatever the system reports; the connection is given up.
+    fn adopt(&mut self, number: usize, incoming: Self::Incoming) -> io::Result<Self::Socket>;
+
+    /// Lets a socket go.
+    fn release(&mut self, socket: Self::Socket);
+
+    /// Stops listening; [`accept`](Transport::accept) is not called any more. Whoever knocks from now on is turned away
+    /// by the system.
+    fn close(&mut self);
+}

@@ -1,0 +1,103 @@
+//! One connection in a task.
+
+use crate::Waker;
+use crate::socket::Socket;
+use crate::waiting::Waiting;
+use async_io::Async;
+use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp_link::{Bell, Conn as Inner, Link};
+use std::future::poll_fn;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+
+/// One connection: a machine on a socket of the reactor.
+///
+/// [`next_event`](Conn::next_event) waits; what the machine was made to send goes out with the next call. Call it until
+/// [`is_over`](Conn::is_over), or the farewell may be lost.
+///
+/// ```no_run
+/// use ide_mcp::{Time, ws};
+/// use ide_mcp_smol::Conn;
+///
+/// # async_io::block_on(async {
+/// let (stream, _) = std::net::TcpListener::bind("127.0.0.1:0")?.accept()?;
+/// let mut conn = Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO))?;
+/// while let Some(event) = conn.next_event().await {
+///     match event {
+///         ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap_or_default(),
+///         ws::OwnedEvent::Text(text) => conn.machine_mut().sender().text(&text).unwrap_or_default(),
+///         _ => {}
+///     }
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Conn<M> {
+    inner: Inner<M, Socket>,
+    waiting: Waiting,
+}
+
+impl<M: Wire + Machine> Conn<M> {
+    /// Connects, and drives the machine on the connection.
+    ///
+    /// # Errors
+    /// Whatever connecting, or preparing the socket, reports.
+    pub async fn connect(addr: SocketAddr, machine: M) -> io::Result<Self> {
+        Ok(Self::on(Async::<TcpStream>::connect(addr).await?, machine))
+    }
+
+    /// Drives the machine on a connected socket, which does not block from here on.
+    ///
+    /// Its clock starts now: a machine that is told the time when it is made is told [`Time::ZERO`]. Where it has
+    /// another clock, hand that over with [`with_clock`](Conn::with_clock).
+    ///
+    /// # Errors
+    /// Whatever preparing the socket reports.
+    pub fn from_stream(stream: TcpStream, machine: M) -> io::Result<Self> {
+        Ok(Self::on(Async::new(stream)?, machine))
+    }
+
+    fn on(stream: Async<TcpStream>, machine: M) -> Self {
+        let bell = Bell::new();
+        let socket = Socket::new(stream, bell.of_socket(0));
+        Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(bell) }
+    }
+
+    /// Uses this clock, the one the machine was made with.
+    #[must_use]
+    pub const fn with_clock(mut self, clock: Clock) -> Self {
+        self.waiting.clock = clock;
+        self
+    }
+
+    /// The time now, for methods of the machine that want it.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.waiting.clock.now()
+    }
+
+    ide_mcp_link::hand_over!();
+
+    /// The socket, to ask for its addresses.
+    #[must_use]
+    pub fn stream(&self) -> &TcpStream {
+        self.inner.link().socket().stream()
+    }
+
+    /// By which another thread or task ends the wait.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.waiting.bell.waker()
+    }
+
+    /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all
+    /// [is over](Conn::is_over): the last event was delivered, and the connection has ended in order.
+    ///
+    /// It is cancel-safe: the future holds nothing, and dropping it at any time loses nothing. It gives way to the
+    /// other tasks of its executor at the end of every turn, and after 128 events in a row.
+    pub async fn next_event(&mut self) -> Option<M::Event> {
+        let Self { inner, waiting } = self;
+        poll_fn(|context| waiting.poll(context, |now, rung| inner.next(now, rung))).await
+    }
+}

@@ -1,0 +1,116 @@
+//! What an editor needs to be attached to, in a task.
+
+use crate::Waker;
+use crate::sockets::Sockets;
+use crate::waiting::Waiting;
+use ide_mcp::ide::{HostConfig, HostEvent};
+use ide_mcp::{Clock, Time};
+use ide_mcp_link::Bell;
+use ide_mcp_server::{Bind, Server as Inner};
+use std::future::poll_fn;
+use std::io;
+
+/// The server of an editor, in a task of the application, on any executor.
+///
+/// [`next_event`](Server::next_event) waits, and hands over one event at a time: so the task that awaits it can also
+/// `await` whatever it needs to answer, and race it against its own channels, which a callback could not. What the
+/// [`host_mut`](Server::host_mut) was made to send goes out with the next call.
+///
+/// ```no_run
+/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet, locate::Extras};
+/// use ide_mcp::mcp::Implementation;
+/// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+/// use ide_mcp_smol::{Bind, Server};
+/// use std::sync::mpsc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let token = new_token()?;
+/// let policy = Policy::new(0, token.clone());
+/// let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new()));
+///
+/// let mut server = Server::bind(Bind::AnyPort, config)?;
+/// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
+/// if let Some(candidate) = from_environment(Extras::default())?.first() {
+///     server.publish(&LockDir::create(&candidate.dir)?, &file)?;
+/// }
+///
+/// // Other threads put something into the queue first, and wake second.
+/// let (sender, queue) = mpsc::channel();
+/// let waker = server.waker();
+/// std::thread::spawn(move || {
+///     let _ = sender.send("quit");
+///     waker.wake();
+/// });
+///
+/// async_io::block_on(async {
+///     while !server.is_over() {
+///         if let Some(HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. }) = server.next_event().await {
+///             let _ = server.host_mut().fail(call, -32601, "not yet");
+///         }
+///         for _quit in queue.try_iter() {
+///             server.shutdown();
+///         }
+///     }
+/// });
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    inner: Inner<Sockets>,
+    waiting: Waiting,
+}
+
+impl Server {
+    /// Listens. Its clock starts now.
+    ///
+    /// The port of the configured policy is set to the one that is listened on.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
+    /// whatever binding reports.
+    pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        let bell = Bell::new();
+        let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, bell.clone()))?;
+        Ok(Self { inner, waiting: Waiting::new(bell) })
+    }
+
+    ide_mcp_server::hand_over!();
+
+    /// Uses this clock, that of the application.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.waiting.clock = clock;
+        self
+    }
+
+    /// The time now, for methods of the host that want it.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.waiting.clock.now()
+    }
+
+    /// By which another thread or task ends the wait.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.waiting.bell.waker()
+    }
+
+    /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all [is over](Server::is_over)
+    /// after [`shutdown`](Server::shutdown).
+    ///
+    /// It is cancel-safe: the future holds nothing, and dropping it at any time loses nothing. Nothing moves while
+    /// nobody awaits it, so do not stay away for long. It gives way to the other tasks of its executor at the end of every turn,
+    /// and after 128 events in a row.
+    pub async fn next_event(&mut self) -> Option<HostEvent> {
+        let Self { inner, waiting } = self;
+        poll_fn(|context| waiting.poll(context, |now, rung| inner.next(now, rung))).await
+    }
+
+    /// Removes the lock file, stops listening, and closes every connection in good order. Go on with
+    /// [`next_event`](Server::next_event) until it [is over](Server::is_over): a few seconds at most.
+    pub fn shutdown(&mut self) {
+        let now = self.now();
+        self.inner.shutdown(now);
+    }
+}

@@ -1,0 +1,97 @@
+//! A socket on the reactor that rings when it is worth another try.
+
+use async_io::Async;
+use ide_mcp_link::Shutdown;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{self, TcpStream};
+use std::task::{Context, Poll, Waker};
+
+/// A socket that never blocks. A call that would have blocked has armed the reactor: it rings once the call is worth
+/// another try. One that did not block costs the reactor nothing.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    io: Async<TcpStream>,
+    bell: Waker,
+    /// The reactor is to ring for a read.
+    armed_to_read: bool,
+    /// The same for a write.
+    armed_to_write: bool,
+}
+
+#[derive(Clone, Copy)]
+enum To {
+    Read,
+    Write,
+}
+
+impl Socket {
+    pub(crate) fn new(io: Async<TcpStream>, bell: Waker) -> Self {
+        // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
+        let _ = io.get_ref().set_nodelay(true);
+        Self { io, bell, armed_to_read: false, armed_to_write: false }
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        self.io.get_ref()
+    }
+
+    fn try_to<T>(&mut self, to: To, mut call: impl FnMut(&TcpStream) -> io::Result<T>) -> io::Result<T> {
+        if *self.armed(to) {
+            // Takes note of what the reactor has reported, or it would be taken for news later.
+            let _ = self.poll(to)?;
+        }
+        loop {
+            match call(self.io.get_ref()) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if self.poll(to)?.is_pending() {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Arms the reactor, unless it has something to report.
+    fn poll(&mut self, to: To) -> io::Result<Poll<()>> {
+        let mut context = Context::from_waker(&self.bell);
+        let polled = match to {
+            To::Read => self.io.poll_readable(&mut context),
+            To::Write => self.io.poll_writable(&mut context),
+        };
+        *self.armed(to) = polled.is_pending();
+        match polled {
+            Poll::Ready(done) => done.map(Poll::Ready),
+            Poll::Pending => Ok(Poll::Pending),
+        }
+    }
+
+    const fn armed(&mut self, to: To) -> &mut bool {
+        match to {
+            To::Read => &mut self.armed_to_read,
+            To::Write => &mut self.armed_to_write,
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.try_to(To::Read, |mut stream| stream.read(space))
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.try_to(To::Write, |mut stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for Socket {
+    fn shutdown_write(&mut self) -> io::Result<()> {
+        self.stream().shutdown(net::Shutdown::Write)
+    }
+}

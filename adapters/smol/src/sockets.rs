@@ -1,0 +1,57 @@
+//! The sockets of a server, on the reactor.
+
+use crate::socket::Socket;
+use async_io::Async;
+use ide_mcp_link::Bell;
+use ide_mcp_server::Transport;
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream};
+use std::task::{Context, Waker};
+
+/// The listener, and the bell that all of them ring.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    listener: Option<Async<TcpListener>>,
+    of_listener: Waker,
+    bell: Bell,
+}
+
+impl Sockets {
+    pub(crate) fn new(listener: TcpListener, bell: Bell) -> io::Result<Self> {
+        Ok(Self { listener: Some(Async::new(listener)?), of_listener: bell.of_listener(), bell })
+    }
+}
+
+impl Transport for Sockets {
+    type Incoming = TcpStream;
+    type Socket = Socket;
+
+    fn accept(&mut self) -> io::Result<TcpStream> {
+        let listener = self.listener.as_ref().ok_or(ErrorKind::WouldBlock)?;
+        loop {
+            match listener.get_ref().accept() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    // Arms the reactor, unless it has something to report.
+                    let mut context = Context::from_waker(&self.of_listener);
+                    match listener.poll_readable(&mut context) {
+                        std::task::Poll::Ready(reported) => reported?,
+                        std::task::Poll::Pending => return Err(error),
+                    }
+                }
+                accepted => return accepted.map(|(stream, _)| stream),
+            }
+        }
+    }
+
+    fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Socket> {
+        Ok(Socket::new(Async::new(stream)?, self.bell.of_socket(number)))
+    }
+
+    fn release(&mut self, socket: Socket) {
+        drop(socket);
+    }
+
+    fn close(&mut self) {
+        self.listener = None;
+    }
+}

@@ -1,0 +1,76 @@
+//! How a task waits: for what rings, and for time.
+
+use async_io::Timer;
+use ide_mcp::{Clock, Time};
+use ide_mcp_link::{Bell, Next, Rung};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What a task waits with. It holds nothing of what it waits for, so it may stop waiting at any time.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) bell: Bell,
+    pub(crate) clock: Clock,
+    timer: Timer,
+    /// When the timer goes off, if it does.
+    set_to: Option<Time>,
+    /// How often it was ready since it last gave way.
+    ready: u32,
+}
+
+/// So often in a row a wait is over at once; then the other tasks of the executor have a turn. A peer that always has
+/// something to say does not freeze the window of an editor whose tasks share its thread.
+const READY_IN_A_ROW: u32 = 128;
+
+impl Waiting {
+    pub(crate) fn new(bell: Bell) -> Self {
+        Self { bell, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
+    }
+
+    /// Takes a step, and sees to it that the task is woken when the next is due.
+    pub(crate) fn poll<E>(
+        &mut self,
+        context: &mut Context<'_>,
+        step: impl FnOnce(Time, &Rung) -> Next<E>,
+    ) -> Poll<Option<E>> {
+        if self.ready >= READY_IN_A_ROW {
+            self.ready = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        // Listening comes first: what rings from here on wakes the task.
+        self.bell.listen(context.waker());
+        let now = self.clock.now();
+        self.ready = self.ready.saturating_add(1);
+        match step(now, &self.bell.take()) {
+            Next::Event(event) => Poll::Ready(Some(event)),
+            Next::Wait(until) => {
+                self.ready = 0;
+                self.wake_at(context, now, until);
+                Poll::Pending
+            }
+            // An application that was woken looks at its queue, and at whether all is over.
+            Next::Woken | Next::Over | _ => Poll::Ready(None),
+        }
+    }
+
+    /// Has the task woken at this time, or a little after it.
+    fn wake_at(&mut self, context: &mut Context<'_>, now: Time, until: Option<Time>) {
+        let Some(until) = until else { return };
+        if until <= now {
+            // There is more to do, after everybody else on this executor had a turn.
+            return context.waker().wake_by_ref();
+        }
+        // A timer that goes off early costs one look at the clock. Most are set anew before they go off, and moving each
+        // to a later time would cost more.
+        if self.set_to.is_none_or(|set_to| until < set_to || set_to <= now) {
+            self.timer.set_after(until.since(now));
+            self.set_to = Some(until);
+        }
+        if Pin::new(&mut self.timer).poll(context).is_ready() {
+            self.set_to = None;
+            context.waker().wake_by_ref();
+        }
+    }
+}

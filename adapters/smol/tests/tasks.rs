@@ -1,0 +1,212 @@
+//! What a task adds: waits that are given up at any time, and other tasks beside it.
+
+#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+
+use async_io::block_on;
+use getrandom::SysRng;
+use ide_mcp::ide::{
+    Client, ClientConfig, ClientEvent, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, Tool,
+    ToolRequest, ToolSet,
+};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Time, ws};
+use ide_mcp_lockfile::new_token;
+use ide_mcp_smol::{Bind, Conn, Server};
+use std::future::{Future, poll_fn};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+const CALLS: usize = 2000;
+
+/// So many of them are under way at any time.
+const AT_ONCE: usize = 100;
+
+/// Longer than anything here may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Polled once and dropped, as a race against something that is ready would.
+fn once<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => Some(done),
+        Poll::Pending => None,
+    }
+}
+
+/// Both sides give every wait up after one poll, thousands of times; nothing is lost, and nothing comes twice.
+#[test]
+fn a_wait_that_is_dropped_loses_nothing() {
+    let token = new_token().unwrap();
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
+    let policy = Policy::new(0, token.clone());
+    let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools));
+    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+
+    let agent = Implementation::new("agent", "1");
+    let config = ClientConfig::new(agent, server.port(), Some(token));
+    let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+    let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
+    let mut conn = block_on(Conn::connect(addr, machine)).unwrap();
+
+    let (mut calls, mut answers, mut ends, mut waits) = (0, 0, 0, 0_usize);
+    let clock = Clock::new();
+    while !conn.is_over() || ends == 0 {
+        assert!(
+            clock.now() < Time::ZERO.after(PATIENCE),
+            "{calls} calls, {answers} answers in {waits} waits"
+        );
+        waits += 2;
+        match once(server.next_event()) {
+            Some(Some(HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. })) => {
+                calls += 1;
+                server.host_mut().respond(call, &ToolResult::text("none")).unwrap();
+            }
+            Some(Some(HostEvent::Connection { event: ServerEvent::Closed(_), .. })) => ends += 1,
+            _ => {}
+        }
+        match once(conn.next_event()) {
+            Some(Some(ClientEvent::Ready(_))) => {
+                for _ in 0..AT_ONCE {
+                    conn.machine_mut().call(&ToolRequest::GetDiagnostics(Default::default())).unwrap();
+                }
+            }
+            Some(Some(ClientEvent::Outcome { .. })) => {
+                answers += 1;
+                if answers + AT_ONCE <= CALLS {
+                    conn.machine_mut().call(&ToolRequest::GetDiagnostics(Default::default())).unwrap();
+                } else if answers == CALLS {
+                    conn.machine_mut().close();
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
+}
+
+/// Counts how often a task is woken.
+struct Count(AtomicUsize, thread::Thread);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        self.1.unpark();
+    }
+}
+
+/// The task is woken for what happens and for timers, and else it sleeps.
+#[test]
+fn a_wait_that_is_not_over_costs_no_polls() {
+    let config = HostConfig::new(ServerConfig::new(
+        Implementation::new("editor", "1"),
+        Policy::new(0, new_token().unwrap()),
+        ToolSet::new(),
+    ));
+    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+    let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));
+    let waker = Waker::from(count.clone());
+    let peer = std::net::TcpStream::connect(server.local_addr()).unwrap();
+    let (clock, mut polls) = (Clock::new(), 0_usize);
+    {
+        let mut next = pin!(server.next_event());
+        while clock.now() < Time::from_millis(1500) {
+            let before = count.0.load(Ordering::Relaxed);
+            assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            polls += 1;
+            // Until somebody wakes it, as an executor would.
+            while count.0.load(Ordering::Relaxed) == before && clock.now() < Time::from_millis(1500) {
+                thread::park_timeout(Time::from_millis(1500).since(clock.now()));
+            }
+        }
+    }
+    assert!(polls <= 6, "{polls} polls for a connection that says nothing");
+    drop(peer);
+}
+
+/// A task that shares its thread with a flooded one has its turns.
+#[test]
+fn a_flood_leaves_room_for_other_tasks() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let flood = thread::spawn(move || {
+        let ask = ws::Ask::new(addr.to_string());
+        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+        block_on(async {
+            let mut conn = Conn::connect(addr, machine).await.unwrap();
+            let mut sent = 0;
+            while let Some(event) = conn.next_event().await {
+                if matches!(event, ws::OwnedEvent::Open { .. }) {
+                    while sent < 20_000 {
+                        conn.machine_mut().sender().text("x").unwrap();
+                        sent += 1;
+                    }
+                    conn.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
+                }
+            }
+            sent
+        })
+    });
+    let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
+    let (mut heard, mut turns_of_the_other) = (0, 0_usize);
+    block_on(async {
+        let mut flooded = pin!(async {
+            while let Some(event) = conn.next_event().await {
+                match event {
+                    ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap(),
+                    ws::OwnedEvent::Text(_) => heard += 1,
+                    _ => {}
+                }
+            }
+        });
+        poll_fn(|context| {
+            turns_of_the_other += 1;
+            flooded.as_mut().poll(context)
+        })
+        .await;
+    });
+    assert_eq!(flood.join().unwrap(), heard);
+    assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {heard} events");
+}
+
+/// An executor with threads can have them.
+#[test]
+fn servers_connections_and_their_waits_are_send() {
+    fn is_send<T: Send>(_: &T) {}
+    let config = HostConfig::new(ServerConfig::new(
+        Implementation::new("editor", "1"),
+        Policy::new(0, new_token().unwrap()),
+        ToolSet::new(),
+    ));
+    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+    is_send(&server);
+    is_send(&server.waker());
+    is_send(&server.next_event());
+    let stream = std::net::TcpStream::connect(server.local_addr()).unwrap();
+    let mut conn = Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO)).unwrap();
+    is_send(&conn);
+    is_send(&conn.waker());
+    is_send(&conn.next_event());
+}
+
+#[test]
+fn a_waker_ends_the_wait_of_a_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let _peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
+    let waker = conn.waker();
+    let other = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        waker.wake();
+    });
+    assert_eq!(block_on(conn.next_event()), None);
+    assert!(!conn.is_over());
+    other.join().unwrap();
+}
