@@ -1,0 +1,88 @@
+//! An editor's server as a task of smol, beside others on one thread: its own timer, and a queue of what the person does.
+//!
+//! `next_event` may be dropped at any time, so it can be raced. `cargo run --example smol_loop`; Enter ends it.
+
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::{DiffOutcome, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_smol::{Bind, Server};
+use smol::future::FutureExt as _;
+use std::error::Error;
+use std::io;
+use std::process;
+use std::time::Duration;
+
+/// What there is to do next.
+enum Next {
+    Event(Option<HostEvent>),
+    Enter,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let executor = smol::LocalExecutor::new();
+    // Another task of the application, on the same thread.
+    executor
+        .spawn(async {
+            loop {
+                smol::Timer::after(Duration::from_secs(60)).await;
+                println!("another minute");
+            }
+        })
+        .detach();
+    smol::block_on(executor.run(serve()))
+}
+
+async fn serve() -> Result<(), Box<dyn Error>> {
+    let token = new_token()?;
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let info = Implementation::new("smol_loop", "1.0");
+    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
+    let mut server = Server::bind(Bind::AnyPort, config)?;
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "smol loop", token);
+    let candidates = from_environment(Extras::default())?;
+    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
+    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    println!("listening on port {}", server.port());
+
+    let mut enter = smol::unblock(|| io::stdin().read_line(&mut String::new()));
+    while !server.is_over() {
+        let next = async { Next::Event(server.next_event().await) };
+        let is_entered = async {
+            match (&mut enter).await {
+                Ok(_) | Err(_) => Next::Enter,
+            }
+        };
+        match next.or(is_entered).await {
+            Next::Event(Some(HostEvent::Connection { event, .. })) => hear(&mut server, event).await,
+            Next::Event(_) => {}
+            Next::Enter => {
+                server.shutdown();
+                // Answered once; from here on the events decide.
+                enter = smol::spawn(smol::future::pending());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn hear(server: &mut Server, event: ServerEvent) {
+    match event {
+        ServerEvent::Ready { client } => {
+            let name = client.map_or_else(|| "somebody".into(), |client| client.name);
+            println!("{} is attached", display_safe(&name));
+        }
+        ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+            let _ = server.host_mut().respond(call, &ToolResult::diagnostics(&[]));
+        }
+        ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+            // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
+            smol::Timer::after(Duration::from_millis(10)).await;
+            let _ = server.host_mut().decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents });
+        }
+        _ => {}
+    }
+}
