@@ -4,7 +4,7 @@
 //! without a machine. Otherwise the socket is read and written without blocking, and blocks only to wait.
 
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_link::{BUDGET, Conn as Inner, Link};
+use ide_mcp_link::{BUDGET, Conn as Inner, Link, refuse_itself};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
@@ -63,7 +63,9 @@ impl<M: Wire + Machine> Conn<M> {
     /// # Errors
     /// Whatever connecting, or preparing the socket, reports.
     pub fn connect(addr: impl ToSocketAddrs, machine: M) -> io::Result<Self> {
-        Self::from_stream(TcpStream::connect(addr)?, machine)
+        let stream = TcpStream::connect(addr)?;
+        refuse_itself(stream.local_addr(), stream.peer_addr())?;
+        Self::from_stream(stream, machine)
     }
 
     /// Drives the machine on a connected socket, whose modes and timeouts are the connection's from here on.

@@ -1,12 +1,12 @@
 //! One connection in a `Poll`.
 
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_link::{Conn as Inner, Link};
+use ide_mcp_link::{Conn as Inner, Link, refuse_itself};
 use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 
 /// One connection: a machine on a socket that is registered in the application's `Poll`, under a token of its own.
 ///
@@ -63,6 +63,11 @@ impl<M: Wire + Machine> Conn<M> {
                 return true;
             }
             self.connecting = false;
+            let stream = self.stream();
+            if !failed && refuse_itself(stream.local_addr(), stream.peer_addr()).is_err() {
+                // The machine hears that the transport ended. A socket that cannot be shut down has ended already.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
         }
         self.inner.ready();
         true

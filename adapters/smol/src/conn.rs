@@ -5,7 +5,7 @@ use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_link::{Bell, Conn as Inner, Link};
+use ide_mcp_link::{Bell, Conn as Inner, Link, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -44,7 +44,9 @@ impl<M: Wire + Machine> Conn<M> {
     /// # Errors
     /// Whatever connecting, or preparing the socket, reports.
     pub async fn connect(addr: SocketAddr, machine: M) -> io::Result<Self> {
-        Ok(Self::on(Async::<TcpStream>::connect(addr).await?, machine))
+        let stream = Async::<TcpStream>::connect(addr).await?;
+        refuse_itself(stream.get_ref().local_addr(), stream.get_ref().peer_addr())?;
+        Ok(Self::on(stream, machine))
     }
 
     /// Drives the machine on a connected socket, which does not block from here on.
