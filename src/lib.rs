@@ -15,10 +15,25 @@
 //!
 //! # Where to begin
 //!
-//! - an editor: [`ide::Host`], whose documentation has the loop; with mio, `ide-mcp-mio` has it ready;
-//! - an agent, a bridge, a test: [`ide::Client`], with `ide-mcp-blocking` on a socket of `std`;
+//! - an editor: [`ide::Host`], whose documentation has the loop; `ide-mcp-mio`, `ide-mcp-smol` and `ide-mcp-blocking`
+//!   have it ready, and [`guide::embedding`] says how it fits into any other;
+//! - an agent, a bridge, a test: [`ide::Client`], on a socket by the same adapters;
 //! - MCP over something else than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
 //! - WebSocket alone: [`ws::Server`] and [`ws::Client`], without serde.
+//!
+//! | layer | is | asks for |
+//! | --- | --- | --- |
+//! | [`ide::Host`] | all agents of an editor: limits, selection, mentions | bytes of each socket, time |
+//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: who may attach, tools, diffs, notifications | the same |
+//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP: handshake, calls, cancellation, progress, deadlines | texts, time |
+//! | [`rpc`] | what a text of JSON-RPC is, ids, tables of what is open | texts |
+//! | [`ws::Server`], [`ws::Client`] | RFC 6455: handshake, frames, ping, close | bytes, time |
+//!
+//! A loop does the same for each machine: read into [`Wire::space`] while [`Wire::wants_input`], [`Machine::tick`],
+//! [`Machine::poll_event`] until there is none, write [`Wire::outgoing`], wait until [`Machine::deadline`].
+//!
+//! [`guide`] has the pages beside the reference: [embedding](guide::embedding), [errors and what to do](guide::errors),
+//! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by row](guide::conformance).
 //!
 //! # Features
 //!
@@ -45,6 +60,8 @@ mod machine;
 mod text;
 mod time;
 
+#[cfg(doc)]
+pub mod guide;
 #[cfg(feature = "ide")]
 pub mod ide;
 #[cfg(feature = "mcp")]

@@ -90,8 +90,9 @@ fn literals(code: &str) -> Vec<String> {
     found
 }
 
+/// Without what Markdown needs around it.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn rust_files(dir: &Path) -> Vec<PathBuf> {

@@ -33,6 +33,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("rpc", &["time", "text", "buf"]),
     ("mcp", &["time", "text", "buf", "rpc"]),
     ("ide", &["time", "text", "buf", "machine", "ws", "rpc", "mcp"]),
+    // Pages of documentation.
+    ("guide", &[]),
     // For tests: it uses everything, and nothing uses it.
     ("testing", &["time", "buf", "machine", "ws", "rpc", "mcp", "ide"]),
 ];
