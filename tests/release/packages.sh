@@ -5,9 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 mapfile -t crates < <(tests/release/published.sh)
-packed=target/package
-rm -f "$packed"/*.crate
-cargo package --quiet --allow-dirty "${crates[@]/#/--package=}"
+built=target/packages
+packed=$built/package
+# Cargo takes what it unpacked and built for an earlier run for the same, as the version is the same.
+rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
+cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
 status=0
