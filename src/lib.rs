@@ -47,6 +47,7 @@
 //!
 //! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
 // The links in the page above lead to what the features bring.
 #![cfg_attr(not(all(feature = "std", feature = "ide")), allow(rustdoc::broken_intra_doc_links))]

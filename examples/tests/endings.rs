@@ -15,7 +15,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
@@ -109,7 +109,7 @@ fn output_that_cannot_be_written_is_a_failure() {
     let place = Place::new("full");
     let path = place.write("a.txt", "x\n");
     let open = json!({"filePath": path}).to_string();
-    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = place.command("editor", &[]);
     let child = command.stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
     let (status, said) = ended(child);

@@ -13,6 +13,7 @@
 
 mod support;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
@@ -27,7 +28,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A terminal: the side of the person, and the side of the program.
 fn terminal() -> (File, File) {
-    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    // A process of the test beside this one must not keep the terminal. macOS can say so only once it is open.
+    #[cfg(target_os = "linux")]
+    let flags = flags | OpenptFlags::CLOEXEC;
+    let person = openpt(flags).unwrap();
+    fcntl_setfd(&person, FdFlags::CLOEXEC).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
     let name = ptsname(&person, Vec::new()).unwrap();

@@ -43,7 +43,16 @@ pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), Stri
 }
 
 /// The processor time that this thread has used.
+#[cfg(unix)]
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}
+
+/// The time of day in its place: other work counts, so that the shortest of several runs matters more.
+#[cfg(not(unix))]
+#[allow(clippy::disallowed_methods, reason = "real work takes real time")]
+fn cpu_time() -> Duration {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }

@@ -54,7 +54,8 @@ impl Terminal {
     pub(crate) fn take(registry: &Registry, token: Token, theme: Theme) -> io::Result<Self> {
         let tty = open()?;
         let original = tcgetattr(&tty)?;
-        let mut source = SourceFd(&tty.as_raw_fd());
+        let descriptor = tty.as_raw_fd();
+        let mut source = SourceFd(&descriptor);
         registry.register(&mut source, token, Interest::READABLE | Interest::WRITABLE)?;
         let restore = Arc::new(Restore { tty: tty.try_clone()?, original, is_taken: AtomicBool::new(false) });
         let at_panic = restore.clone();

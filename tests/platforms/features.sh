@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a difference: `ide`
+# brings `mcp`, `testing` and `simd` bring `std`. With `no-simd` in front, only in those that promise the MSRV.
+# Run: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+systems=('' std testing simd testing,simd)
+if [ "${1:-}" = no-simd ]; then
+    systems=('' std testing)
+    shift
+fi
+command=${1:?usage: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]}
+shift
+for session in '' mcp ide; do
+    for system in "${systems[@]}"; do
+        echo "features: $session $system" >&2
+        cargo "$command" --quiet --package ide-mcp --lib --no-default-features --features "$session,$system" "$@"
+    done
+done

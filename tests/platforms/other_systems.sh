@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Checks that everything, tests too, compiles without a warning for macOS and Windows: types and names, as nothing here
+# could link or run it. On Windows without the examples, which use signals and terminals as Unix has them, and without the
+# common tests of the adapters, which count descriptors and measure threads so.
+# Run: tests/platforms/other_systems.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+RUSTC=$(tests/platforms/debian_rustc.sh 1.96)
+export RUSTC RUSTC_BOOTSTRAP=1 RUSTFLAGS='-D warnings' CARGO_TARGET_DIR=target/platforms/build
+check() {
+    echo "$1" >&2
+    cargo check --quiet -Z build-std=std,panic_abort,test --target "$1" --workspace --all-targets "${@:2}"
+}
+check aarch64-apple-darwin
+check x86_64-pc-windows-msvc --exclude ide-mcp-examples --exclude ide-mcp-adapter-tests

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Compares the public API of every crate that is published with what tests/release/api says of it; `renew` writes it
+# anew, for a change that is meant. Needs the nightly toolchain, for rustdoc's JSON. Run: tests/release/api.sh [renew]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+tools=$PWD/target/tools
+PATH=$tools/bin:$PATH
+command -v cargo-public-api >/dev/null || cargo install --quiet --locked --root "$tools" cargo-public-api@0.52.0
+
+known=tests/release/api
+work=target/api
+mkdir -p "$work" "$known"
+rm -f "$work"/*.txt
+mapfile -t crates < <(tests/release/published.sh)
+for crate in "${crates[@]}"; do
+    # Without what the compiler implements for every type by itself.
+    cargo +nightly public-api -sss --package "$crate" --all-features >"$work/$crate.txt" 2>"$work/log" || {
+        cat "$work/log" >&2
+        exit 1
+    }
+done
+if [ "${1:-}" = renew ]; then
+    rm -f "$known"/*.txt
+    cp "$work"/*.txt "$known"
+elif ! diff --unified=0 --recursive --exclude=log "$known" "$work"; then
+    echo 'the public API is another; if that is meant: tests/release/api.sh renew' >&2
+    exit 1
+fi

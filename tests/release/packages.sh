@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Packs every crate that is published, builds each from what was packed and nothing else, and looks into the packages:
+# licences and a README, sources, and nothing that an application has no use for. Run: tests/release/packages.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+mapfile -t crates < <(tests/release/published.sh)
+built=target/packages
+packed=$built/package
+# Cargo takes what it unpacked and built for an earlier run for the same, as the version is the same.
+rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
+cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
+
+manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
+status=0
+for crate in "${crates[@]}"; do
+    file=$(ls "$packed/$crate"-[0-9]*.crate)
+    contents=$(tar -tzf "$file" | cut -d / -f 2-)
+    for needed in LICENSE-APACHE LICENSE-MIT README.md src/lib.rs; do
+        grep -qx "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
+    done
+    if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|src/.*" <<<"$contents"); then
+        printf '%s: nobody needs %s\n' "$crate" $more >&2
+        status=1
+    fi
+    printf '%s: %s files, %s KiB\n' "$crate" "$(wc -l <<<"$contents")" $(($(stat -c %s "$file") / 1024)) >&2
+done
+exit "$status"
