@@ -132,6 +132,62 @@ fn i37_what_the_client_ends_is_answered_and_told_once() {
     assert_eq!(editor.texts().last(), Some(&answer(8, &["CLOSED_3_DIFF_TABS"])));
 }
 
+fn offering(tools: ToolSet) -> ServerConfig {
+    let mut config = config();
+    config.tools = tools.into();
+    config
+}
+
+/// As many as may be open: what would end them is not behind them.
+#[test]
+fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
+    let attached = |tools: ToolSet| {
+        let mut editor = Editor::attached(offering(tools));
+        for id in 1000..1256 {
+            open(&mut editor, id, if id == 1000 { "first" } else { "t" });
+        }
+        editor
+    };
+    let busy = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+        )
+    };
+    let offered = || ToolSet::new().handle(Tool::OpenDiff);
+
+    let mut editor = attached(offered());
+    assert_eq!(shown(&editor.say(&open_diff(5, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(5)]);
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING);
+    assert_eq!(editor.texts(), [tab_closed(6)]);
+    let mode = call(7, "set_permission_mode", r#"{"mode":"plan"}"#);
+    assert_eq!(shown(&editor.say(&mode)).len(), 1);
+    assert_eq!(editor.texts(), [answer(7, &["OK"])]);
+    let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
+    assert_eq!(shown(&editor.say(connected)).len(), 1);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
+    // Members in another order are read in another way.
+    let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
+    assert_eq!(shown(&editor.say(close)), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
+    open(&mut editor, 10, "again");
+    assert_eq!(shown(&editor.say(&open_diff(11, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(11)]);
+    assert_eq!(shown(&editor.say(&call(12, "closeAllDiffTabs", "{}"))).len(), 256);
+    assert_eq!(editor.texts().last(), Some(&answer(12, &["CLOSED_256_DIFF_TABS"])));
+    open(&mut editor, 13, "t");
+
+    let mut editor = attached(offered().handle(Tool::CloseTab));
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING, "the application would have to answer");
+    assert_eq!(editor.texts(), [busy(6)]);
+    assert_eq!(shown(&editor.say(&close_tab(7, "first"))), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(7)]);
+    called(&editor.say(&close_tab(8, "unknown")));
+    assert_eq!(editor.texts(), NOTHING);
+    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "what was handed on counts");
+    assert_eq!(editor.texts(), [busy(9)]);
+}
+
 #[test]
 fn a_cancelled_diff_is_told_and_never_answered() {
     let mut editor = Editor::attached(config());

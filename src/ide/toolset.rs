@@ -169,6 +169,11 @@ impl Tools for SharedTools {
         let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
         (call.tool() == Some(Tool::GetDiagnostics)).then_some(none)
     }
+
+    /// What ends diffs is not behind them.
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        Tool::named(name).is_some_and(Tool::is_built_in)
+    }
 }
 
 /// The client waits 500 ms for the problems of a file before it edits it.

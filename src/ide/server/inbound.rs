@@ -97,7 +97,8 @@ impl Server {
                 // Compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
                 if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
-                    return Some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
+                    let kept = self.mcp.keep(call, &mut self.ws.sender());
+                    return kept.then_some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
                 }
                 self.say(call, &TabClosed::new(found));
                 None
