@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
+    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
     ws::{CloseCode, Violation},
@@ -186,6 +186,42 @@ fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
     assert_eq!(editor.texts(), NOTHING);
     assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "what was handed on counts");
     assert_eq!(editor.texts(), [busy(9)]);
+}
+
+/// What a message repeats of what the client sent.
+#[test]
+fn an_error_is_no_longer_than_a_reason_may_be() {
+    let mut editor = Editor::attached(offering(ToolSet::speaking(Dialect::Obsidian).handle(Tool::OpenFile)));
+    let long = "\\u001b".repeat(20_000);
+    let direct = |id: u32, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
+    };
+    let cases = [
+        ("a path that is refused", direct(5, &format!(r#"{{"path":"../{long}"}}"#)), -32603),
+        ("a path of another type", direct(6, &format!(r#"{{"path":["{long}"]}}"#)), -32602),
+        ("contradicting paths", direct(7, &format!(r#"{{"path":"a","path":"{long}"}}"#)), -32602),
+        (
+            "arguments of another type",
+            call(8, "openFile", &format!(r#"{{"filePath":"/a","preview":"{long}"}}"#)),
+            -32602,
+        ),
+        ("an unknown tool", call(9, &long, "{}"), -32602),
+    ];
+    for (name, said, code) in cases {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        let [answer] = editor.texts().try_into().unwrap();
+        assert!(answer.contains(&format!(r#""code":{code},"#)), "{name}: {answer:.100}");
+        // A character of a message may become six.
+        assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
+    }
+    let mut short = offering(ToolSet::speaking(Dialect::Obsidian));
+    short.session.limits.reason = 16;
+    let mut editor = Editor::attached(short);
+    editor.say(&direct(5, r#"{"path":"../q"}"#));
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the path is refu"}}"#]
+    );
 }
 
 #[test]

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, Calls, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
+    rpc::{CallId, Calls, ErrorObject, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
+    text::truncate,
 };
 
 /// How a call ended without an answer of the application.
@@ -210,6 +211,20 @@ impl Incoming {
         Ok(())
     }
 
+    /// The same with what was wrong with the request, which may repeat the peer.
+    #[cfg(feature = "ide")]
+    pub(super) fn fail_invalid(
+        &mut self,
+        call: CallId,
+        error: &ErrorObject,
+        limits: &Limits,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        let (id, _) = self.calls.finish(call)?;
+        refuse_invalid(&id, error, limits, out);
+        Ok(())
+    }
+
     /// Tells the peer how far a call has come, and starts its clock again.
     pub(super) fn progress(
         &mut self,
@@ -297,6 +312,12 @@ pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl 
 
 pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
     out.message(|buf| write::error(buf, id, code, message, None));
+}
+
+/// Refuses what was wrong. The message may repeat what the peer sent, at any length.
+pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &Limits, out: &mut impl Outbox) {
+    let message = truncate(&error.message, limits.reason);
+    out.message(|buf| write::error(buf, id, error.code, message, error.data.as_deref()));
 }
 
 pub(super) fn refuse_busy(id: &Id, out: &mut impl Outbox) {

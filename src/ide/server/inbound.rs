@@ -139,7 +139,7 @@ impl Server {
         match direct {
             Some(Ok(request)) => Some(ServerEvent::Direct { call, request }),
             Some(Err(error)) => {
-                let failed = self.mcp.fail(call, error.code, &error.message, &mut self.ws.sender());
+                let failed = self.mcp.fail_invalid(call, &error, &mut self.ws.sender());
                 self.settle(call, failed);
                 None
             }

@@ -16,15 +16,13 @@ use crate::{
     Outbox,
     mcp::{
         Tools,
-        incoming::{Terms, refuse_busy, refuse_duplicate},
+        incoming::{Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
     rpc::{
         ErrorObject, Id, Limits, Name, code,
         single_pass::{Params, another_way},
-        write,
     },
-    text::truncate,
 };
 
 /// A call and the token by which its progress is to be reported.
@@ -53,11 +51,7 @@ impl<T: Tools> Server<T> {
         }
         match self.decode(params) {
             Ok(call) => self.called(id, call, out),
-            Err(error) => {
-                // It may repeat what the peer sent, at any length.
-                let message = truncate(&error.message, self.session.limits.reason);
-                out.message(|buf| write::error(buf, &id, error.code, message, error.data.as_deref()));
-            }
+            Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
         }
     }
 

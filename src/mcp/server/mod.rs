@@ -141,6 +141,17 @@ impl<T: Tools> Server<T> {
         self.session.incoming.keep(call, out)
     }
 
+    /// Answers a request that cannot be read, with a message that may repeat it at any length.
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail_invalid(
+        &mut self,
+        call: CallId,
+        error: &ErrorObject,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
+    }
+
     both_roles!(ServerEvent<T::Call>);
 
     /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
