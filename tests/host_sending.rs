@@ -184,8 +184,12 @@ fn the_filter_lets_no_more_through_than_256_kib() {
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
     let mut wide = HostConfig::new(config());
     wide.filter = Filter::default().max_text(usize::MAX);
-    let mut host = Host::new(wide);
+    let mut host = Host::new(wide.clone());
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Cut);
+    wide.server.told.selection = 256 * 1024 + 1;
+    let mut host = Host::new(wide);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Cut);
 }
 
 /// Which pings a client hears that says nothing, and when it is given up.

@@ -2,11 +2,11 @@
 //! anybody being asked again.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
-use crate::ide::{DiagnosticsChanged, Mention, Selection};
+use crate::ide::{DiagnosticsChanged, Limits, Mention, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// Which files an agent is told of unasked, and how much of them. Everything by default, up to 256 KiB of text.
+/// Which files an agent is told of unasked, and how much of them. Everything by default.
 ///
 /// What an agent asks for is answered by the application, which decides about that itself.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ impl Filter {
     /// Lets everything through.
     #[must_use]
     pub const fn new() -> Self {
-        Self { hides: None, most: crate::ide::MAX_SELECTION }
+        Self { hides: None, most: usize::MAX }
     }
 
     /// Keeps back whatever concerns a file for whose path this is true: secrets, ignored files, buffers that are no
@@ -31,7 +31,8 @@ impl Filter {
         self
     }
 
-    /// Cuts the text of a selection to so many bytes, at a character; more than 256 KiB it never is.
+    /// Cuts the text of a selection to so many bytes, at a character; more than
+    /// [`Limits::selection`](crate::ide::Limits::selection) it never is.
     #[must_use]
     pub const fn max_text(mut self, bytes: usize) -> Self {
         if bytes < self.most {
@@ -41,14 +42,14 @@ impl Filter {
     }
 
     /// What may be told in the place of this selection.
-    pub(super) fn selection(&self, selection: &mut Selection) -> Selected {
+    pub(super) fn selection(&self, selection: &mut Selection, limits: &Limits) -> Selected {
         let url = selection.file_url.as_deref();
         if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
             // The client would go on to show the one before, as if it were still selected.
             *selection = Selection::cleared();
             return Selected::Hidden;
         }
-        if selection.cut(self.most) { Selected::Cut } else { Selected::Whole }
+        if selection.cut(self.most.min(limits.selection)) { Selected::Cut } else { Selected::Whole }
     }
 
     pub(super) fn hides_mention(&self, mention: &Mention) -> bool {

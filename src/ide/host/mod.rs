@@ -185,7 +185,7 @@ impl Host {
     /// the person pauses, those that come later too. The [`Filter`] decides what of it.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.sees(now);
-        let selected = self.config.filter.selection(&mut selection);
+        let selected = self.config.filter.selection(&mut selection, &self.server.told);
         self.debounce.hold(self.connections.now(), selection);
         selected
     }
@@ -219,7 +219,7 @@ impl Host {
     /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
     /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
-        self.config.filter.selection(&mut selection);
+        self.config.filter.selection(&mut selection, &self.server.told);
         self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 

@@ -175,7 +175,7 @@ impl Server {
 
     /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
-        let result = answer.result(self.dialect());
+        let result = answer.result_within(self.dialect(), &self.config.told);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
