@@ -18,6 +18,7 @@ use ide_mcp::ide::{
     Range, Selected, Selection,
 };
 use ide_mcp::mcp::Keepalive;
+use ide_mcp::rpc::SendError;
 use ide_mcp::{Machine, Time, Wire};
 use support::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text, texts, written,
@@ -52,13 +53,24 @@ fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
     host.remove(Time::ZERO, gone);
     drain(&mut host);
     while host.notify(full, "diagnostics_other_", None::<&()>).is_ok() {}
-    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), [full]);
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
     assert_eq!(said(&mut host, one), [changed]);
     assert!(said(&mut host, full).iter().all(|text| text != changed));
     assert_eq!(said(&mut host, deaf), [""; 0]);
-    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), []);
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![]));
     assert_eq!((said(&mut host, one), said(&mut host, full)), (vec![changed.into()], vec![changed.into()]));
+}
+
+#[test]
+fn a_broadcast_that_cannot_be_written_is_refused() {
+    let mut host = Host::new(HostConfig::new(config()));
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "there is nobody to tell");
+    let conn = attach(&mut host);
+    assert_eq!(host.notify_all("x", Some(&[1])), Err(SendError::Unserializable));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    host.wire(conn).unwrap().feed_eof(Time::ZERO);
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "it has gone, unpolled");
 }
 
 #[test]
@@ -111,14 +123,73 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
 }
 
+/// A filter that goes by the end of a path, and one that goes by its beginning.
+#[test]
+fn a_file_is_hidden_however_it_is_named() {
+    let names = [
+        "/w/secret/.env",
+        "file:///w/secret/.env",
+        "FILE:///w/secret/.env",
+        "file:/w/secret/.env",
+        "file://localhost/w/secret/.env",
+        "file:///w/secret/%2Eenv",
+        "file:///w/%73ecret/%2eenv",
+        "file:///w/secret/%FF/.env",
+        "file:///w/secret/100%/.env",
+        "file:///w/secret/100%/%2Eenv",
+        "file:///w/secret/.env#L3",
+        "file:///w/secret/.env?a=b",
+        "file:///w/secret/a#b/.env",
+        "file:///w/x/../secret/.env",
+        "/w/x/../secret//.env",
+        "vscode-remote://ssh/w/secret/%2Eenv",
+        "_claude_fs_right:/w/secret/.env",
+    ];
+    let filters = [
+        Filter::new().hide(|path| path.ends_with(".env")),
+        Filter::new().hide(|path| path.starts_with("/w/secret/")),
+    ];
+    for (at, filter) in filters.into_iter().enumerate() {
+        let mut config = HostConfig::new(config());
+        config.debounce = Duration::ZERO;
+        config.filter = filter;
+        let mut host = Host::new(config);
+        let conn = attach(&mut host);
+        for name in names {
+            let by_path = Selection::new(name, Range::default(), "secret");
+            let mut by_url = Selection::new("/w/a", Range::default(), "secret");
+            by_url.file_url = Some(name.into());
+            for selection in [by_path, by_url] {
+                assert_eq!(host.select(Time::ZERO, selection.clone()), Selected::Hidden, "{at}: {name}");
+                host.active_editor_changed(selection);
+            }
+            let mention = host.mention(Time::ZERO, Mention::new(name, None), None);
+            assert_eq!(mention, Err(MentionError::Hidden), "{at}: {name}");
+            host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
+            drain(&mut host);
+            for said in said(&mut host, conn) {
+                assert!(!said.contains("env") && !said.contains("secret"), "{at}: {name}: {said}");
+            }
+        }
+        for shown in ["/w/a", "file:///w/a%20b", "untitled:a"] {
+            let selection = Selection::new(shown, Range::default(), "");
+            assert_eq!(host.select(Time::ZERO, selection), Selected::Whole, "{at}: {shown}");
+        }
+    }
+}
+
 #[test]
 fn the_filter_lets_no_more_through_than_256_kib() {
     let mut host = Host::new(HostConfig::new(config()));
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
     let mut wide = HostConfig::new(config());
     wide.filter = Filter::default().max_text(usize::MAX);
-    let mut host = Host::new(wide);
+    let mut host = Host::new(wide.clone());
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Cut);
+    wide.server.told.selection = 256 * 1024 + 1;
+    let mut host = Host::new(wide);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Cut);
 }
 
 /// Which pings a client hears that says nothing, and when it is given up.

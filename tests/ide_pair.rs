@@ -16,9 +16,9 @@ use ide_mcp::{
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
         DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
-        ServerConfig, ServerEvent, ToolRequest, ToolSet, Transport,
+        ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
     },
-    mcp::{Forward, Implementation, Outcome, Progress, Timeout, ToolResult},
+    mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, Gone, RequestId, SendError, SessionId},
     testing::{self, Random},
     ws::{self, Closed, ResponseError},
@@ -624,6 +624,51 @@ fn a_request_waits_from_the_latest_time_seen() {
     pair.client.tick(at(1_001_000));
     pair.client_events = drain(&mut pair.client);
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+}
+
+/// A typed call waits as long as it says, and hears how far it has come.
+#[test]
+fn a_call_has_the_time_that_it_is_given() {
+    let second = Duration::from_secs(1);
+    let mut pair = Pair::attached();
+    let diff = ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t"));
+    let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
+    let asked = pair.client.call_within(&diff, patient).unwrap();
+    pair.settle();
+    let call = support::called(&std::mem::take(&mut pair.server_events));
+    pair.at(900);
+    assert_eq!(pair.server.progress(call, &Progress::new(1.0)), Ok(true));
+    pair.at(1_800);
+    assert!(matches!(
+        &std::mem::take(&mut pair.client_events)[..],
+        [ClientEvent::Progress { request, .. }] if *request == asked
+    ));
+    pair.at(1_901);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+
+    let asked = pair.client.call_within(&diff, Timeout::After(second)).unwrap();
+    pair.at(2_902);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+
+    let asked = pair.client.list(List::Prompts, Timeout::After(second)).unwrap();
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
+}
+
+/// What a probe asks with, such as a web page would.
+#[test]
+fn a_client_may_ask_with_fields_of_its_own() {
+    let ask = |name: &str, value: &str| {
+        let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, None);
+        config.fields = vec![(name.into(), value.into())];
+        Client::new(config, Random::new(1), SessionId::new(2), at(0))
+            .map(|client| String::from_utf8(client.outgoing().to_vec()).unwrap())
+    };
+    let asked = ask(TOKEN_FIELD, "wrong").unwrap();
+    assert!(asked.contains("\r\nX-Claude-Code-Ide-Authorization: wrong\r\n"), "{asked}");
+    assert!(ask("Origin", "https://a.example").unwrap().contains("\r\nOrigin: https://a.example\r\n"));
+    assert!(ask("Origin", "a\r\nb: c").is_err() && ask("a:b", "c").is_err());
 }
 
 /// Measured: an editor that is stopped and started again on the same port with the same token has its client back within

@@ -1,5 +1,5 @@
-//! Who is not let in, and with which bytes: the refusal table of the IDE layer row by row, its order, and the vectors
-//! The marks N1–N3, H4, H6, H8, H9 and H11 name rows of the threats.
+//! Who is not let in, and with which bytes: the refusal table of the IDE layer row by row, its order, and the vectors of
+//! known attacks. The marks N1–N3, H4, H6, H8, H9 and H11 name rows of the threats.
 #![cfg(feature = "ide")]
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test states what it expects")]
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
+    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
     ws::{CloseCode, Violation},
@@ -130,6 +130,98 @@ fn i37_what_the_client_ends_is_answered_and_told_once() {
     let events = editor.say(&call(8, "closeAllDiffTabs", "{}"));
     assert_eq!(shown(&events), ["diff same AllClosed"; 3]);
     assert_eq!(editor.texts().last(), Some(&answer(8, &["CLOSED_3_DIFF_TABS"])));
+}
+
+fn offering(tools: ToolSet) -> ServerConfig {
+    let mut config = config();
+    config.tools = tools.into();
+    config
+}
+
+/// As many as may be open: what would end them is not behind them.
+#[test]
+fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
+    let attached = |tools: ToolSet| {
+        let mut editor = Editor::attached(offering(tools));
+        for id in 1000..1256 {
+            open(&mut editor, id, if id == 1000 { "first" } else { "t" });
+        }
+        editor
+    };
+    let busy = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+        )
+    };
+    let offered = || ToolSet::new().handle(Tool::OpenDiff);
+
+    let mut editor = attached(offered());
+    assert_eq!(shown(&editor.say(&open_diff(5, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(5)]);
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING);
+    assert_eq!(editor.texts(), [tab_closed(6)]);
+    let mode = call(7, "set_permission_mode", r#"{"mode":"plan"}"#);
+    assert_eq!(shown(&editor.say(&mode)).len(), 1);
+    assert_eq!(editor.texts(), [answer(7, &["OK"])]);
+    let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
+    assert_eq!(shown(&editor.say(connected)).len(), 1);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
+    // Members in another order are read in another way.
+    let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
+    assert_eq!(shown(&editor.say(close)), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
+    open(&mut editor, 10, "again");
+    assert_eq!(shown(&editor.say(&open_diff(11, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(11)]);
+    assert_eq!(shown(&editor.say(&call(12, "closeAllDiffTabs", "{}"))).len(), 256);
+    assert_eq!(editor.texts().last(), Some(&answer(12, &["CLOSED_256_DIFF_TABS"])));
+    open(&mut editor, 13, "t");
+
+    let mut editor = attached(offered().handle(Tool::CloseTab));
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING, "the application would have to answer");
+    assert_eq!(editor.texts(), [busy(6)]);
+    assert_eq!(shown(&editor.say(&close_tab(7, "first"))), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(7)]);
+    called(&editor.say(&close_tab(8, "unknown")));
+    assert_eq!(editor.texts(), NOTHING);
+    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "what was handed on counts");
+    assert_eq!(editor.texts(), [busy(9)]);
+}
+
+/// What a message repeats of what the client sent.
+#[test]
+fn an_error_is_no_longer_than_a_reason_may_be() {
+    let mut editor = Editor::attached(offering(ToolSet::speaking(Dialect::Obsidian).handle(Tool::OpenFile)));
+    let long = "\\u001b".repeat(20_000);
+    let direct = |id: u32, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
+    };
+    let cases = [
+        ("a path that is refused", direct(5, &format!(r#"{{"path":"../{long}"}}"#)), -32603),
+        ("a path of another type", direct(6, &format!(r#"{{"path":["{long}"]}}"#)), -32602),
+        ("contradicting paths", direct(7, &format!(r#"{{"path":"a","path":"{long}"}}"#)), -32602),
+        (
+            "arguments of another type",
+            call(8, "openFile", &format!(r#"{{"filePath":"/a","preview":"{long}"}}"#)),
+            -32602,
+        ),
+        ("an unknown tool", call(9, &long, "{}"), -32602),
+    ];
+    for (name, said, code) in cases {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        let [answer] = editor.texts().try_into().unwrap();
+        assert!(answer.contains(&format!(r#""code":{code},"#)), "{name}: {answer:.100}");
+        // A character of a message may become six.
+        assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
+    }
+    let mut short = offering(ToolSet::speaking(Dialect::Obsidian));
+    short.session.limits.reason = 16;
+    let mut editor = Editor::attached(short);
+    editor.say(&direct(5, r#"{"path":"../q"}"#));
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the path is refu"}}"#]
+    );
 }
 
 #[test]

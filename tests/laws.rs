@@ -24,7 +24,7 @@ fn ws_client() {
 
 #[test]
 fn ide_server() {
-    laws(&IdeServer);
+    laws(&IdeServer::default());
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn ide_client() {
 
 #[test]
 fn ide_host() {
-    laws(&IdeHost);
+    laws(&IdeHost::default());
 }
 
 /// The machine that the laws are tried on where they are to fail holds them.
@@ -55,12 +55,12 @@ fn laws_go_red_for_every_bug_planted_in_a_server() {
 
 #[test]
 fn laws_go_red_for_every_bug_planted_in_an_editor() {
-    laws_go_red(|| IdeServer, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
+    laws_go_red(IdeServer::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
 fn laws_go_red_for_every_bug_planted_in_a_host() {
-    laws_go_red(|| IdeHost, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
+    laws_go_red(IdeHost::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn some_thousand_scripts() {
     for seed in REGRESSIONS.iter().copied().chain(0..4_000) {
         run_named(seed, &mut hits);
     }
-    a_binary_frame(&mut hits);
+    (0..200).for_each(|seed| a_binary_frame(seed, &mut hits));
     judge(&hits);
 }
 
@@ -46,7 +46,7 @@ fn hundred_thousand_scripts() {
     for seed in 1_000_000..1_000_000 + SCRIPTS {
         run_named(seed, &mut hits);
     }
-    a_binary_frame(&mut hits);
+    (0..5_000).for_each(|seed| a_binary_frame(seed, &mut hits));
     println!("{SCRIPTS} scripts of at least {STEPS} steps");
     for (what, count) in &hits {
         println!("{count:>10}  {what}");
@@ -68,13 +68,45 @@ fn judge(hits: &Hits) {
     assert!(missed.is_empty(), "never hit: {missed:?}");
 }
 
-/// C21 is of the layer that joins the session with its frames: it ends the connection, and every call once.
-fn a_binary_frame(hits: &mut Hits) {
-    use support::{BINARY, Editor, INITIALIZED, called, config, masked, open_diff, shown};
+/// C21 is of the layer that joins the session with its frames, so it has scripts of its own: whatever is open when a binary
+/// frame comes, and however it comes, it ends the connection, and every call once.
+fn a_binary_frame(seed: u64, hits: &mut Hits) {
+    use ide_mcp::testing::Random;
+    use support::{BINARY, Editor, call, called, close_tab, config, masked, open_diff, request, shown, text};
 
+    let mut random = Random::new(seed);
     let mut editor = Editor::attached(config());
-    called(&editor.say(&open_diff(1, "tab")));
-    let events = editor.feed(&masked(BINARY, INITIALIZED.as_bytes()));
-    assert_eq!(shown(&events), ["diff tab Disconnected", "Closed(Violation(UnexpectedBinary))"]);
+    let mut tabs = Vec::new();
+    for id in 1..=random.below(12) {
+        let tab = format!("tab {id}");
+        match random.below(4) {
+            0 if !tabs.is_empty() => {
+                let tab: String = tabs.remove(random.below(tabs.len()));
+                let ended = format!("diff {tab} TabClosed");
+                assert_eq!(shown(&editor.say(&close_tab(id, &tab))), [ended], "script {seed}");
+            }
+            1 => drop(editor.say(&request(id, "ping"))),
+            _ => {
+                called(&editor.say(&open_diff(id, &tab)));
+                tabs.push(tab);
+            }
+        }
+    }
+    let payload = ["", "{", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#][random.below(3)];
+    // Whole or in fragments, and with something behind it that is not looked at any more.
+    let frames = match random.below(2) {
+        0 => masked(BINARY, payload.as_bytes()),
+        _ => [masked(BINARY & 0x7f, payload.as_bytes()), masked(0x80, b"")].concat(),
+    };
+    let behind = if random.below(2) == 0 { text(&call(99, "closeAllDiffTabs", "{}")) } else { Vec::new() };
+    let bytes = [frames, behind].concat();
+    let mut events = Vec::new();
+    for piece in bytes.chunks(1 + random.below(bytes.len())) {
+        events.extend(editor.feed(piece));
+    }
+    let mut expected: Vec<_> = tabs.iter().map(|tab| format!("diff {tab} Disconnected")).collect();
+    expected.push("Closed(Violation(UnexpectedBinary))".into());
+    assert_eq!(shown(&events), expected, "script {seed}");
+    assert_eq!(shown(&editor.eof()), [""; 0], "script {seed}");
     *hits.entry("C21".into()).or_default() += 1;
 }

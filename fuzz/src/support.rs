@@ -7,6 +7,8 @@ pub mod calls;
 pub mod editors;
 #[path = "../../tests/support/frames.rs"]
 pub mod frames;
+#[path = "../../tests/support/hosts.rs"]
+pub mod hosts;
 #[path = "../../tests/support/law.rs"]
 pub mod law;
 #[path = "../../tests/support/run.rs"]

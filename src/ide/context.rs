@@ -3,7 +3,6 @@
 use super::arguments::{Said, arguments};
 use super::dialect::SelectionForm;
 use super::paths::Unencoded;
-use super::tool::MAX_DIAGNOSTICS;
 use super::{Dialect, FileDiagnostics, Position, Range};
 use crate::text::truncate;
 use alloc::{string::String, vec::Vec};
@@ -211,16 +210,21 @@ pub enum DiagnosticsChanged {
         /// The files, as `file:` URIs.
         uris: Vec<String>,
     },
-    /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. At most 1,000 are sent.
+    /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
+    /// [`Limits::diagnostics`](super::Limits::diagnostics) of them.
     Now(FileDiagnostics),
 }
 
 impl DiagnosticsChanged {
-    /// Whether there are more problems than are sent.
-    pub(crate) fn is_cut(&self) -> bool {
+    /// The same with so many problems; `None` where there are no more.
+    pub(crate) fn cut(&self, most: usize) -> Option<Self> {
         match self {
-            Self::Stale { .. } => false,
-            Self::Now(file) => file.diagnostics.len() > MAX_DIAGNOSTICS,
+            Self::Now(file) if file.diagnostics.len() > most => {
+                let mut cut = FileDiagnostics::new(&file.uri, file.diagnostics.get(..most)?.to_vec());
+                cut.lines_in_file = file.lines_in_file;
+                Some(Self::Now(cut))
+            }
+            Self::Stale { .. } | Self::Now(_) => None,
         }
     }
 }
@@ -236,7 +240,7 @@ impl Serialize for InDialect<'_, DiagnosticsChanged> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             DiagnosticsChanged::Stale { uris } => serializer.collect_map([("uris", uris)]),
-            DiagnosticsChanged::Now(file) => file.shown(MAX_DIAGNOSTICS, self.1).serialize(serializer),
+            DiagnosticsChanged::Now(file) => file.shown(usize::MAX, self.1).serialize(serializer),
         }
     }
 }
@@ -349,13 +353,17 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_changed_diagnostics_are_sent() {
+    fn changed_diagnostics_are_cut_above_the_limit() {
         use crate::ide::{Diagnostic, Severity};
-        for (count, sent, is_cut) in [(1000, 1000, false), (1001, 1000, true)] {
+        for (count, cut_to) in [(2, None), (3, None), (4, Some(3))] {
             let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
-            let changed = DiagnosticsChanged::Now(FileDiagnostics::new("u", alloc::vec![problem; count]));
-            assert_eq!(serde_json::to_string(&changed).unwrap().matches("Hint").count(), sent);
-            assert_eq!(changed.is_cut(), is_cut, "{count}");
+            let mut file = FileDiagnostics::new("u", alloc::vec![problem; count]);
+            file.lines_in_file = Some(7);
+            let cut = cut_to.map(|most| {
+                let diagnostics = file.diagnostics[..most].to_vec();
+                DiagnosticsChanged::Now(FileDiagnostics { diagnostics, ..file.clone() })
+            });
+            assert_eq!(DiagnosticsChanged::Now(file).cut(3), cut, "{count}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! an `openDiff` that was decided in its terminal (measured): `close_tab` is the only sign.
 
 use crate::rpc::CallId;
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String};
 
 /// How a diff ended that the application did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,23 +24,22 @@ pub enum DiffEnd {
     Disconnected,
 }
 
-/// The open diffs of one connection, in the order in which they were opened.
+/// The open diffs of one connection by their calls, whose order is that in which they were opened.
 #[derive(Debug, Default)]
-pub(crate) struct Diffs(Vec<(CallId, String)>);
+pub(crate) struct Diffs(BTreeMap<CallId, String>);
 
 impl Diffs {
     pub(crate) fn open(&mut self, call: CallId, tab_name: String) {
-        self.0.push((call, tab_name));
+        self.0.insert(call, tab_name);
     }
 
     /// The diff of this call has ended: the name of its tab, if it is one.
     pub(crate) fn remove(&mut self, call: CallId) -> Option<String> {
-        let at = self.0.iter().position(|diff| diff.0 == call)?;
-        Some(self.0.remove(at).1)
+        self.0.remove(&call)
     }
 
     /// All open diffs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &str)> {
-        self.0.iter().map(|diff| (diff.0, diff.1.as_str()))
+        self.0.iter().map(|(call, tab_name)| (*call, tab_name.as_str()))
     }
 }

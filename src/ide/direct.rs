@@ -3,13 +3,16 @@
 //! They are served within an MCP session, as everything is: before `initialize` they are refused with -32600.
 //!
 //! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
-//! component by whole component: `..` and a leading `~` are refused with -32603, `a..b` and `foo~` are good names, and
-//! nothing is expanded. **Links are not seen here**: whoever reads or writes resolves what the path leads to, or its
+//! component by whole component: `..`, a leading `~` and whatever is [suspicious](super::paths::Suspicion) are refused
+//! with -32603, `a..b` and `foo~` are good names, and nothing is expanded. **Links are not seen here**: whoever reads or writes resolves what the path leads to, or its
 //! deepest existing folder, and looks again whether that lies in the workspace.
 
 use super::arguments::arguments;
+use super::paths::{check_relative, is_windows};
 use crate::rpc::{ErrorObject, code};
+use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
+use core::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -149,28 +152,27 @@ fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Error
         .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}")))
 }
 
-/// The path without its leading slashes, if it stays within the folder that it is relative to.
+/// How much of a path a message repeats.
+const SHOWN: usize = 256;
+
+/// The path without its leading slashes, if it stays within the folder that it is relative to. Its names are judged as on
+/// Windows everywhere: such a folder wanders.
 fn within(path: &str) -> Result<&str, ErrorObject> {
     let relative = path.trim_start_matches('/');
-    let mut components = relative.split(['/', '\\']);
-    let bytes = relative.as_bytes();
-    // A drive, or a share of another machine, is not relative on Windows.
-    let is_absolute = relative.starts_with('\\')
-        || (bytes.get(1) == Some(&b':') && relative.starts_with(|c: char| c.is_ascii_alphabetic()));
-    let fault = if relative.is_empty() {
-        "it names nothing"
-    } else if relative.contains('\0') {
-        "it has a NUL in it"
-    } else if relative.starts_with('~') {
-        "a leading ~ is not expanded"
-    } else if is_absolute {
-        "it is not relative to the workspace"
-    } else if components.any(|component| component.trim_end() == "..") {
-        "it leaves the workspace with .."
-    } else {
-        return Ok(relative);
+    let refused = |fault: &dyn fmt::Display| {
+        let shown = truncate(path, SHOWN);
+        let message = format!("the path is refused, {fault}: {shown:?}");
+        Err(ErrorObject::new(code::INTERNAL_ERROR, message))
     };
-    Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the path {path:?} is refused: {fault}")))
+    if relative.starts_with('~') {
+        refused(&"a leading ~ is not expanded")
+    } else if relative.starts_with('\\') || is_windows(relative) {
+        refused(&"it is not relative to the workspace")
+    } else if relative.split(['/', '\\']).any(|name| name.trim_end() == "..") {
+        refused(&"it leaves the workspace with ..")
+    } else {
+        check_relative(relative).map_or_else(|why| refused(&why), |()| Ok(relative))
+    }
 }
 
 /// The answer to a [`DirectRequest`]. One that failed is answered with `fail(call, -32603, "failed to read file: …")`.
@@ -241,7 +243,8 @@ mod tests {
         let cases = [
             ("relative", "notes/a.md", Ok("notes/a.md")),
             ("a leading slash", "/notes/a.md", Ok("notes/a.md")),
-            ("P4: dots within a name", "a..b/..c/d..", Ok("a..b/..c/d..")),
+            ("P4: dots within a name", "a..b/..c", Ok("a..b/..c")),
+            ("dots and spaces before a name", " ...a/ b", Ok(" ...a/ b")),
             ("P4: a tilde within a name", "foo~", Ok("foo~")),
             ("P4: nothing is expanded", "$HOME/%TEMP%/*", Ok("$HOME/%TEMP%/*")),
             ("an escape is no escape here", "%2e%2e/q", Ok("%2e%2e/q")),
@@ -258,8 +261,17 @@ mod tests {
             ("a drive", r"C:\q", Err("not relative")),
             ("a drive behind a slash", "/C:/q", Err("not relative")),
             ("a share", r"\\host\share", Err("not relative")),
-            ("NUL", "a\0b", Err("NUL")),
-            ("nothing", "/", Err("names nothing")),
+            ("NUL", "a\0b", Err("control character")),
+            ("an escape of terminals", "\x1b]0;x", Err("control character")),
+            ("a URI", "file:///etc/passwd", Err("colon")),
+            ("a stream", "f.txt:stream", Err("colon")),
+            ("a stream of the folder above", "..:x/q", Err("colon")),
+            ("up, as old Windows reads it", ".. ./q", Err("ends in a dot")),
+            ("a name that Windows cuts", "a/d..", Err("ends in a dot")),
+            ("a device", "CON", Err("device")),
+            ("a device with an ending", "a/nul.md", Err("device")),
+            ("too long", &"x".repeat(4097), Err("4097 bytes")),
+            ("nothing", "/", Err("is empty")),
         ];
         for (name, path, expected) in cases {
             match (within(path), expected) {

@@ -128,6 +128,7 @@ mod direct;
 mod display;
 mod host;
 mod leftover;
+mod limits;
 mod lock_file;
 mod policy;
 mod position;
@@ -151,8 +152,9 @@ pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected};
 pub use leftover::{Kept, is_left_over};
+pub use limits::Limits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
-pub use policy::{Auth, AuthFailure, Policy};
+pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};
 pub use reconnect::{Backoff, GivenUp, Reconnect};
 pub use server::{Server, ServerConfig, ServerEvent};
@@ -166,7 +168,3 @@ pub use tool::{
     WorkspaceFolder, WorkspaceFolders,
 };
 pub use toolset::ToolSet;
-
-/// How many bytes of selected text are sent; the rest is cut off at a character. The text goes into a prompt, where
-/// more of it does harm.
-pub const MAX_SELECTION: usize = 256 * 1024;

@@ -21,8 +21,8 @@ use alloc::{string::String, vec::Vec};
 /// The sub-protocol of the real client; without it in the answer it drops the connection (measured).
 pub(crate) const SUBPROTOCOL: &str = "mcp";
 
-/// The field that carries the token.
-pub(crate) const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
+/// The field of the request to open that carries the token of the lock file (measured).
+pub const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
 /// How a client proves that it may attach.
 #[derive(Clone, Debug)]

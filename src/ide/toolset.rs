@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 /// The tools of an editor: those it handles, and its own; and the dialect in which it speaks of them.
 ///
 /// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not: the real client calls
-/// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff` that nobody handles is refused with -32601 and never gets a verdict.
+/// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff`
+/// that nobody handles is refused with -32601 and never gets a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Tool, ToolSet};
@@ -168,6 +169,11 @@ impl Tools for SharedTools {
         let flat = self.0.dialect.rules().snake_case;
         let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
         (call.tool() == Some(Tool::GetDiagnostics)).then_some(none)
+    }
+
+    /// What ends diffs is not behind them.
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        Tool::named(name).is_some_and(Tool::is_built_in)
     }
 }
 

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, Calls, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
+    rpc::{CallId, Calls, ErrorObject, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
+    text::truncate,
 };
 
 /// How a call ended without an answer of the application.
@@ -48,6 +49,16 @@ pub(super) struct Incoming {
     waits: Waits,
 }
 
+/// What its tool says of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) timeout: Timeout,
+    /// The result if the application has none in time, as JSON.
+    pub(super) when_late: Option<&'static str>,
+    /// It ends before anything else is read, so it is let in however many wait.
+    pub(super) at_once: bool,
+}
+
 #[derive(Debug)]
 struct Call {
     /// A tool fails with a result, everything else with an error.
@@ -73,8 +84,9 @@ impl Incoming {
         self.calls.len()
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.calls.is_full()
+    /// Whether there is no room for one more call, of those that wait or of those that are answered at once.
+    pub(super) fn is_full(&self, at_once: bool) -> bool {
+        if at_once { self.calls.is_full_at_once() } else { self.calls.is_full() }
     }
 
     pub(super) fn is_open(&self, call: CallId) -> bool {
@@ -85,18 +97,18 @@ impl Incoming {
         self.calls.is_in_flight(id)
     }
 
-    /// Takes a call of a tool, or answers that there are too many. `when_late` is the result if the application has
-    /// none in time.
+    /// Takes a call of a tool, or answers that there are too many.
     pub(super) fn open_tool(
         &mut self,
         now: Time,
         id: Id,
-        (timeout, when_late): (Timeout, Option<&'static str>),
+        Terms { timeout, when_late, at_once }: Terms,
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let wait = timeout.begin(now, self.usual(now));
-        self.open(now, id, Call { is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY }, out)
+        let call = Call { is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY };
+        self.open(now, id, at_once, call, out)
     }
 
     /// Takes any other request, or answers that there are too many.
@@ -104,26 +116,50 @@ impl Incoming {
         &mut self,
         now: Time,
         id: Id,
+        at_once: bool,
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let wait = Some(self.usual(now));
         let call = Call { is_tool: false, wait, when_late: None, token, reached: f64::NEG_INFINITY };
-        self.open(now, id, call, out)
+        self.open(now, id, at_once, call, out)
+    }
+
+    /// A call that was to be answered at once waits after all; or it is answered that there are too many, and false.
+    #[cfg(feature = "ide")]
+    pub(super) fn keep(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+        if self.calls.keep(call).is_ok() {
+            return true;
+        }
+        if let Ok((id, _)) = self.calls.finish(call) {
+            refuse_busy(&id, out);
+        }
+        false
     }
 
     fn usual(&self, now: Time) -> Wait {
         Wait::new(now, self.waits.usual, self.waits.usual.max(self.waits.longest))
     }
 
-    fn open(&mut self, now: Time, id: Id, call: Call, out: &mut impl Outbox) -> Option<CallId> {
-        if self.calls.is_full() {
+    fn open(
+        &mut self,
+        now: Time,
+        id: Id,
+        at_once: bool,
+        call: Call,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        if self.is_full(at_once) {
             refuse_busy(&id, out);
             return None;
         }
         let deadline = call.wait.and_then(|wait| wait.deadline(now));
-        // It is neither full nor, as was seen before anything else was, is the id in flight.
-        self.calls.open(id, deadline, call).ok()
+        // There is room and, as was seen before anything else was, the id is not in flight.
+        let opened = match at_once {
+            true => self.calls.open_at_once(id, deadline, call),
+            false => self.calls.open(id, deadline, call),
+        };
+        opened.ok()
     }
 
     /// Answers with the result of a tool, which is always an object.
@@ -172,6 +208,20 @@ impl Incoming {
     ) -> Result<(), Gone> {
         let (id, _) = self.calls.finish(call)?;
         out.message(|buf| write::error(buf, &id, code, message, data));
+        Ok(())
+    }
+
+    /// The same with what was wrong with the request, which may repeat the peer.
+    #[cfg(feature = "ide")]
+    pub(super) fn fail_invalid(
+        &mut self,
+        call: CallId,
+        error: &ErrorObject,
+        limits: &Limits,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        let (id, _) = self.calls.finish(call)?;
+        refuse_invalid(&id, error, limits, out);
         Ok(())
     }
 
@@ -262,6 +312,12 @@ pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl 
 
 pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
     out.message(|buf| write::error(buf, id, code, message, None));
+}
+
+/// Refuses what was wrong. The message may repeat what the peer sent, at any length.
+pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &Limits, out: &mut impl Outbox) {
+    let message = truncate(&error.message, limits.reason);
+    out.message(|buf| write::error(buf, id, error.code, message, error.data.as_deref()));
 }
 
 pub(super) fn refuse_busy(id: &Id, out: &mut impl Outbox) {

@@ -140,10 +140,16 @@ impl<E: From<Common>> Session<E> {
         }
     }
 
-    /// Takes a request of the peer for the application, to be answered raw.
-    pub(super) fn forward(&mut self, id: Id, method: &str, params: Option<&RawValue>, out: &mut impl Outbox) {
+    /// Takes a request of the peer for the application, to be answered raw; `at_once`: before anything else is read.
+    pub(super) fn forward(
+        &mut self,
+        id: Id,
+        (method, params): (&str, Option<&RawValue>),
+        at_once: bool,
+        out: &mut impl Outbox,
+    ) {
         let token = super::progress::token_of(params, &self.limits);
-        if let Some(call) = self.incoming.open_raw(self.now, id, token, out) {
+        if let Some(call) = self.incoming.open_raw(self.now, id, at_once, token, out) {
             self.push(Common::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
         }
     }

@@ -19,12 +19,18 @@ use crate::Time;
 /// them.
 const REMEMBERED: usize = 256;
 
+/// How many calls that are answered at once may be open beside those that wait: a batch of them, since a text is dealt
+/// with before the next is read.
+const AT_ONCE: usize = 64;
+
 /// The table of open calls; `T` is what its owner wants to know of one of them.
 #[derive(Debug)]
 pub struct Calls<T> {
     session: SessionId,
     limit: usize,
     open: Table<Open<T>>,
+    /// How many of them are answered at once, and do not count.
+    at_once: usize,
     /// The digest of its id and the number of every open call, sorted. Only ever searched.
     by_id: Vec<(u64, u64)>,
     ended: VecDeque<(u64, Gone)>,
@@ -33,6 +39,7 @@ pub struct Calls<T> {
 #[derive(Debug)]
 struct Open<T> {
     id: Id,
+    at_once: bool,
     data: T,
 }
 
@@ -51,7 +58,7 @@ impl<T> Calls<T> {
     /// An empty table that takes up to `limit` calls at a time.
     #[must_use]
     pub const fn new(session: SessionId, limit: usize) -> Self {
-        Self { session, limit, open: Table::new(), by_id: Vec::new(), ended: VecDeque::new() }
+        Self { session, limit, open: Table::new(), at_once: 0, by_id: Vec::new(), ended: VecDeque::new() }
     }
 
     /// Takes a call.
@@ -66,10 +73,45 @@ impl<T> Calls<T> {
         if self.is_full() {
             return Err(Refused::Busy);
         }
-        let digest = id.digest();
-        let serial = self.open.open(deadline, Open { id, data });
-        sorted::insert(&mut self.by_id, (digest, serial));
-        Ok(CallId::new(self.session, serial))
+        Ok(self.add(deadline, Open { id, at_once: false, data }))
+    }
+
+    /// Takes a call that is answered at once, however many wait: it may be the one that ends them.
+    ///
+    /// # Errors
+    ///
+    /// If one with this id is open, or 64 such calls are, which is a batch of them.
+    pub fn open_at_once(&mut self, id: Id, deadline: Option<Time>, data: T) -> Result<CallId, Refused> {
+        if self.is_in_flight(&id) {
+            return Err(Refused::Duplicate);
+        }
+        if self.is_full_at_once() {
+            return Err(Refused::Busy);
+        }
+        self.at_once = self.at_once.saturating_add(1);
+        Ok(self.add(deadline, Open { id, at_once: true, data }))
+    }
+
+    /// A call that was to be answered at once waits after all: it counts like others. Where there is no room for it, it
+    /// is still open, and to be answered.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Busy`] if too many wait.
+    pub fn keep(&mut self, call: CallId) -> Result<(), Refused> {
+        let full = self.is_full();
+        if call.session() != self.session {
+            return Ok(());
+        }
+        match self.open.get_mut(call.serial()) {
+            Some(open) if open.at_once && full => Err(Refused::Busy),
+            Some(open) if open.at_once => {
+                open.at_once = false;
+                self.at_once = self.at_once.saturating_sub(1);
+                Ok(())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Ends a call because it is being answered, and gives the id that the answer must carry.
@@ -132,7 +174,7 @@ impl<T> Calls<T> {
     /// Ends the call that has been due longest at `now`. `None` if none is due.
     pub fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
         let (serial, open) = self.open.expire(now)?;
-        self.note(serial, &open.id, Gone::Expired);
+        self.note(serial, &open, Gone::Expired);
         Some((CallId::new(self.session, serial), open.id, open.data))
     }
 
@@ -161,10 +203,16 @@ impl<T> Calls<T> {
         self.find(id).is_some()
     }
 
-    /// Whether as many calls are open as may be.
+    /// Whether as many calls wait as may.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.len() >= self.limit
+        self.len().saturating_sub(self.at_once) >= self.limit
+    }
+
+    /// Whether as many calls are open as may be that are answered at once.
+    #[must_use]
+    pub const fn is_full_at_once(&self) -> bool {
+        self.at_once >= AT_ONCE
     }
 
     /// How many calls are open.
@@ -183,6 +231,13 @@ impl<T> Calls<T> {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.open.deadline()
+    }
+
+    fn add(&mut self, deadline: Option<Time>, open: Open<T>) -> CallId {
+        let digest = open.id.digest();
+        let serial = self.open.open(deadline, open);
+        sorted::insert(&mut self.by_id, (digest, serial));
+        CallId::new(self.session, serial)
     }
 
     fn entry(&self, call: CallId) -> Result<&Open<T>, Gone> {
@@ -204,13 +259,14 @@ impl<T> Calls<T> {
 
     fn end(&mut self, serial: u64, how: Gone) -> Option<Open<T>> {
         let open = self.open.end(serial)?;
-        self.note(serial, &open.id, how);
+        self.note(serial, &open, how);
         Some(open)
     }
 
     /// Notes how a call ended that is no longer in the table.
-    fn note(&mut self, serial: u64, id: &Id, how: Gone) {
-        sorted::remove(&mut self.by_id, &(id.digest(), serial));
+    fn note(&mut self, serial: u64, open: &Open<T>, how: Gone) {
+        self.at_once = self.at_once.saturating_sub(usize::from(open.at_once));
+        sorted::remove(&mut self.by_id, &(open.id.digest(), serial));
         if self.ended.len() >= self.limit.max(REMEMBERED) {
             self.ended.pop_front();
         }
@@ -324,6 +380,31 @@ mod tests {
             assert!(!calls.is_in_flight(&read(token)), "{token}");
         }
         assert_eq!(calls.by_id, []);
+    }
+
+    #[test]
+    fn what_is_answered_at_once_is_let_in_beside_what_waits() {
+        let mut calls = table(1);
+        let waiting = calls.open(Id::from(1), None, "waits").unwrap();
+        assert_eq!(calls.open(Id::from(2), None, ""), Err(Refused::Busy));
+        assert_eq!(calls.open_at_once(Id::from(1), None, ""), Err(Refused::Duplicate));
+        let due = Some(Time::from_millis(1));
+        let at_once: Vec<_> = (2..66).map(|id| calls.open_at_once(Id::from(id), due, "").unwrap()).collect();
+        assert_eq!(calls.open_at_once(Id::from(66), None, ""), Err(Refused::Busy));
+        assert_eq!(calls.keep(at_once[0]), Err(Refused::Busy));
+        calls.finish(waiting).unwrap();
+        assert_eq!(calls.keep(at_once[0]), Ok(()));
+        assert_eq!(calls.keep(at_once[0]), Ok(()), "it waits already");
+        assert_eq!(calls.keep(at_once[1]), Err(Refused::Busy));
+        // However they end, they do not count any more, and the one that waits does.
+        calls.finish(at_once[1]).unwrap();
+        calls.cancel(&Id::from(4)).unwrap();
+        calls.set_deadline(at_once[0], None);
+        while calls.expire(Time::from_millis(1)).is_some() {}
+        assert_eq!((calls.len(), calls.at_once, calls.is_full()), (1, 0, true));
+        calls.open_at_once(Id::from(99), None, "").unwrap();
+        while calls.close_one().is_some() {}
+        assert_eq!((calls.at_once, calls.is_full()), (0, false));
     }
 
     #[test]

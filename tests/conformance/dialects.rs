@@ -241,11 +241,11 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
                 Wrote(
-                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path \"a/../../q\" is refused: it leaves the workspace with .."}}"#,
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path is refused, it leaves the workspace with ..: \"a/../../q\""}}"#,
                 ),
                 Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
                 Wrote(
-                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path \"~/q\" is refused: a leading ~ is not expanded"}}"#,
+                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path is refused, a leading ~ is not expanded: \"~/q\""}}"#,
                 ),
             ],
         ),

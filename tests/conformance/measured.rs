@@ -7,7 +7,8 @@ use super::row::{
     Step::*,
     row,
 };
-use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Tool};
+use super::tools::selected;
+use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
 
 const EDITOR: &str = "tests/ide_server.rs";
 const PAIR: &str = "tests/ide_pair.rs";
@@ -90,7 +91,20 @@ pub const ROWS: &[Row] = &[
     row(
         "session 6",
         "prefixed names are ignored by the client: an editor writes bare ones",
-        Test("src/ide/context.rs", "a_selection_is_written_as_the_recorded_editor_does"),
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(selected());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+                ),
+                Does(|server| server.mention(&Mention::new("/w/a.rs", None)).unwrap()),
+                Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.rs"}}"#),
+            ],
+        ),
     ),
     row(
         "session 7",

@@ -97,10 +97,11 @@ pub const ROWS: &[Row] = &[
         "a linked folder is listed in both forms",
         Test("adapters/lockfile/tests/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
     ),
+    row("Q14", "drives in either case", Test("src/ide/matching/tests.rs", "containment_goes_by_component")),
     row(
-        "Q14",
-        "drives in either case, runningInWindows is written",
-        Test("src/ide/matching/tests.rs", "containment_goes_by_component"),
+        "Q14 flag",
+        "runningInWindows is written",
+        Test("src/ide/lock_file/text.rs", "the_members_stand_in_the_order_of_the_real_writer"),
     ),
     row(
         "Q15",
@@ -119,8 +120,13 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "Q17",
-        "stale lock files are reported and left to their owner; dead sockets end",
+        "stale lock files are reported and left to their owner",
         Test("adapters/lockfile/tests/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
+    ),
+    row(
+        "Q17 sockets",
+        "dead sockets end",
+        Test("tests/host_sending.rs", "i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep"),
     ),
     row(
         "Q18",
@@ -148,9 +154,10 @@ pub const ROWS: &[Row] = &[
         "several clients; one too many gets 503",
         Test(HOST, "sixteen_are_let_in_and_the_next_is_told_that_it_is_full"),
     ),
+    row("Q22", "selections to all", Test(HOST, "i30_a_selection_that_rests_goes_to_everybody_by_itself")),
     row(
-        "Q22",
-        "selections to all, mentions to one",
+        "Q22 mentions",
+        "mentions to one",
         Test(HOST, "mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order"),
     ),
     row(

@@ -34,7 +34,7 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion"
 /// The answer to the request that the fixed seed makes.
 fn accepted() -> Vec<u8> {
     let client = IdeClient.make(Time::ZERO);
-    let mut server = IdeServer.make(Time::ZERO);
+    let mut server = IdeServer::default().make(Time::ZERO);
     server.feed(Time::ZERO, client.outgoing());
     assert!(server.poll_event().is_none());
     server.outgoing().to_vec()

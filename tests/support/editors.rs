@@ -9,8 +9,11 @@ use super::said::{
 };
 use super::subject::Refusals;
 use ide_mcp::ide::{
-    DiffOutcome, Mention, Policy, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolRequest,
-    ToolSet,
+    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
+    DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
+    LatestSelection, Mention, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position, Range,
+    Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolRequest,
+    ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
 use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, Gone, RequestId, SendError, SessionId};
@@ -23,12 +26,12 @@ use std::sync::OnceLock;
 /// Small enough that the laws about it are quick, large enough that a selection finds room.
 pub const MARK: usize = 8192;
 
-pub fn server_config() -> ServerConfig {
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).own(
-        "echo",
-        "",
-        r#"{"type":"object"}"#,
-    );
+/// What most editors offer, and one tool of their own.
+pub fn tools() -> ToolSet {
+    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).own("echo", "", r#"{"type":"object"}"#)
+}
+
+pub fn server_config(tools: ToolSet) -> ServerConfig {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(PORT, token()), tools);
     config.limits.outgoing = MARK;
     config
@@ -42,7 +45,7 @@ pub fn selection(n: usize) -> Selection {
 pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
-        let mut other = Server::new(server_config(), SessionId::new(99), Time::ZERO);
+        let mut other = Server::new(server_config(tools()), SessionId::new(99), Time::ZERO);
         other.feed(Time::ZERO, &[attached(), text(&open_diff("1", "a"))].concat());
         let call = std::iter::from_fn(|| other.poll_event()).find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call),
@@ -72,6 +75,7 @@ impl Serialize for Unwritable {
 /// An application of an editor: what it knows, and a source of decisions.
 pub struct Editor {
     random: Option<Random>,
+    dialect: Dialect,
     waiting: Vec<(CallId, ToolRequest)>,
     ended: Vec<CallId>,
     /// It has heard that the client is ready.
@@ -89,9 +93,10 @@ impl Editor {
     /// What answering a call that has ended may be refused with.
     pub const ENDED: &[Gone] = &[Gone::Answered, Gone::Cancelled, Gone::Expired, Gone::Closed];
 
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, dialect: Dialect) -> Self {
         Self {
             random: (seed != 0).then(|| Random::new(seed)),
+            dialect,
             waiting: Vec::new(),
             ended: Vec::new(),
             ready: false,
@@ -144,6 +149,16 @@ impl Editor {
         }
     }
 
+    /// What to answer to a method of the Obsidian dialect, if anything.
+    pub fn answers_directly(&mut self, event: &ServerEvent) -> Option<(CallId, DirectAnswer)> {
+        let ServerEvent::Direct { call, request } = event else { return None };
+        if self.choose(3) == 1 {
+            return None;
+        }
+        self.ended.push(*call);
+        Some((*call, direct(request)))
+    }
+
     /// What sending anything now is refused with, and the name of that; without a name, only what cannot be written is
     /// refused.
     pub fn refused_with(&self, standing: Standing) -> (Option<&'static str>, &'static [SendError]) {
@@ -165,21 +180,83 @@ impl Editor {
         request: &ToolRequest,
         respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), Gone>,
     ) {
-        let saved = DiffOutcome::Saved { contents: "edited".into() };
-        let result = match request {
-            ToolRequest::OpenDiff(_) => ToolResult::diff(&saved),
-            ToolRequest::GetDiagnostics(_) => ToolResult::diagnostics(&[]),
-            _ => ToolResult::text("text"),
-        };
+        let result = typed(request, self.dialect);
         if respond(call, &result).is_ok() {
             self.ended.push(call);
         }
     }
 }
 
+/// The typed answer that a tool has.
+fn typed(request: &ToolRequest, dialect: Dialect) -> ToolResult<'static> {
+    let path = || "/a".to_owned();
+    match request {
+        ToolRequest::OpenDiff(_) => written(&DiffOutcome::Saved { contents: "edited".into() }, dialect),
+        ToolRequest::CloseTab(_) => written(&TabClosed::new(false), dialect),
+        ToolRequest::GetDiagnostics(ask) => {
+            let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
+            let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
+            written(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
+        }
+        ToolRequest::OpenFile(_) => written(&OpenedFile::in_background("/a", "rust", 3), dialect),
+        ToolRequest::OpenFiles(asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
+        ToolRequest::GetAllOpenedFilePaths => written(&FilePaths::new(vec![path()]), dialect),
+        ToolRequest::GetOpenEditors => {
+            written(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
+        }
+        ToolRequest::GetWorkspaceFolders => {
+            written(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
+        }
+        ToolRequest::GetCurrentSelection => written(&CurrentSelection(Some(selection(9))), dialect),
+        ToolRequest::GetLatestSelection => written(&LatestSelection(None), dialect),
+        ToolRequest::GetCursorPosition => written(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
+        ToolRequest::CheckDocumentDirty(asked) => {
+            let file_path = asked.file_path.clone();
+            written(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)
+        }
+        ToolRequest::SaveDocument(asked) => {
+            written(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
+        }
+        ToolRequest::ReformatFile(_) => written(&Reformatted::new(true), dialect),
+        ToolRequest::ExecuteCode(asked) => {
+            written(&CodeOutput::new(vec![OutputBlock::Text(asked.code.clone())]), dialect)
+        }
+        ToolRequest::SetCursorPosition(_) | ToolRequest::SetSelection(_) => written(&Done, dialect),
+        _ => ToolResult::text("text"),
+    }
+}
+
+/// As it goes out; an agent understands it.
+fn written<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'static> {
+    let result = answer.result(dialect).into_owned();
+    assert!(A::read(&result).is_some(), "nobody understands {result:?}");
+    result
+}
+
+/// The answer of a method of the Obsidian dialect.
+fn direct(request: &DirectRequest) -> DirectAnswer {
+    match request {
+        DirectRequest::ReadFile(asked) => DirectAnswer::Contents(asked.path.clone()),
+        DirectRequest::WriteFile(_) => DirectAnswer::Written,
+        DirectRequest::GetWorkspaceInfo => {
+            DirectAnswer::Workspace(WorkspaceInfo::new("a", "/a", 1, "obsidian-vault"))
+        }
+        DirectRequest::GetCurrentFile => DirectAnswer::CurrentFile(None),
+        _ => DirectAnswer::Files(vec!["a".into()]),
+    }
+}
+
 /// `ide::Server` with an application that answers at once, later, or never.
 #[derive(Debug)]
-pub struct IdeServer;
+pub struct IdeServer {
+    pub tools: ToolSet,
+}
+
+impl Default for IdeServer {
+    fn default() -> Self {
+        Self { tools: tools() }
+    }
+}
 
 impl Subject for IdeServer {
     type Machine = Server;
@@ -190,11 +267,11 @@ impl Subject for IdeServer {
     }
 
     fn make(&self, now: Time) -> Server {
-        Server::new(server_config(), SessionId::new(7), now)
+        Server::new(server_config(self.tools.clone()), SessionId::new(7), now)
     }
 
     fn app(&self, seed: u64) -> Editor {
-        Editor::new(seed)
+        Editor::new(seed, self.tools.dialect())
     }
 
     fn react(&self, app: &mut Editor, machine: &mut Server, event: &ServerEvent) {
@@ -202,9 +279,14 @@ impl Subject for IdeServer {
             7 => drop(machine.select(selection(300))),
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
             9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
-            10 => drop(machine.set_tools(ToolSet::new().handle(Tool::OpenDiff).own("echo", "", "{}"))),
+            10 => drop(machine.set_tools(
+                ToolSet::speaking(self.tools.dialect()).handle(Tool::OpenDiff).own("echo", "", "{}"),
+            )),
             11 if app.choose(3) == 2 => machine.shutdown(),
             _ => {}
+        }
+        if let Some((call, answer)) = app.answers_directly(event) {
+            let _ = machine.respond_direct(call, &answer);
         }
         app.hears(event, &mut |call, result| machine.respond(call, result));
     }

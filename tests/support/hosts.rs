@@ -7,14 +7,16 @@ use super::frames::masked;
 use super::laws::{Calls, Record, Subject};
 use super::said::{PING, attached, open_diff, request, text};
 use super::subject::Refusals;
-use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerEvent};
+use ide_mcp::ide::{
+    ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerEvent, ToolSet,
+};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, Gone, SendError};
 use ide_mcp::{Machine, Time, Wire};
 
 /// An `ide::Host` with a second client attached, seen through the connection of the first.
-#[derive(Debug)]
-pub struct IdeHost;
+#[derive(Debug, Default)]
+pub struct IdeHost(pub IdeServer);
 
 /// The host as the `Wire` of one of its connections. What `HostWire` shows is kept, since a guard cannot be lent from.
 #[derive(Debug)]
@@ -31,16 +33,18 @@ pub struct OneOfHost {
 }
 
 impl OneOfHost {
-    fn new(now: Time) -> Self {
-        let mut config = HostConfig::new(server_config());
+    fn new(now: Time, tools: ToolSet) -> Self {
+        let mut config = HostConfig::new(server_config(tools));
         config.strangers = 2;
         let mut host = Host::new(config);
         let gone = host.connect(now);
         host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
-        let call = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
+        let called = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
             HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
             _ => None,
         });
+        // Where no diffs are handled, a call of nobody does.
+        let call = called.unwrap_or_else(|| foreign().0);
         host.remove(now, gone);
         while host.poll_event().is_some() {}
         let other = host.connect(now);
@@ -52,7 +56,7 @@ impl OneOfHost {
             host,
             conn,
             other,
-            gone: (gone, call.unwrap()),
+            gone: (gone, call),
             // As much as is ever offered, so that its growth does not count as the machine's.
             space: Vec::with_capacity(256 * 1024),
             outgoing: Vec::new(),
@@ -82,10 +86,20 @@ impl OneOfHost {
 
     /// The other client says something, which is answered.
     fn aside(&mut self, now: Time) {
+        self.other_says(now, &[masked(PING, b"aside"), text(&request(7, "ping"))].concat());
+    }
+
+    /// The application does something with the host.
+    pub fn act(&mut self, act: impl FnOnce(&mut Host)) {
+        act(&mut self.host);
+        self.look();
+    }
+
+    /// The other client says this, as far as it is wanted.
+    pub fn other_says(&mut self, now: Time, bytes: &[u8]) {
         let Some(mut wire) = self.host.wire(self.other) else { return };
         wire.sent(usize::MAX);
-        let said = [masked(PING, b"aside"), text(&request(7, "ping"))].concat();
-        wire.feed(now, if wire.wants_input() { &said } else { &[] });
+        wire.feed(now, if wire.wants_input() { bytes } else { &[] });
         self.look();
     }
 
@@ -172,11 +186,11 @@ impl Subject for IdeHost {
     }
 
     fn make(&self, now: Time) -> OneOfHost {
-        OneOfHost::new(now)
+        OneOfHost::new(now, self.0.tools.clone())
     }
 
     fn app(&self, seed: u64) -> Editor {
-        Editor::new(seed)
+        self.0.app(seed)
     }
 
     fn react(&self, app: &mut Editor, machine: &mut OneOfHost, event: &ServerEvent) {
@@ -189,6 +203,9 @@ impl Subject for IdeHost {
             11 if app.choose(3) == 2 => host.shutdown(Time::ZERO),
             _ => {}
         }
+        if let Some((call, answer)) = app.answers_directly(event) {
+            let _ = host.respond_direct(call, &answer);
+        }
         app.hears(event, &mut |call, result| host.respond(call, result));
         machine.look();
     }
@@ -198,15 +215,15 @@ impl Subject for IdeHost {
     }
 
     fn scripts(&self) -> Vec<Vec<u8>> {
-        IdeServer.scripts()
+        self.0.scripts()
     }
 
     fn opening(&self) -> Vec<u8> {
-        IdeServer.opening()
+        self.0.opening()
     }
 
     fn message(&self, len: usize) -> Vec<u8> {
-        IdeServer.message(len)
+        self.0.message(len)
     }
 
     fn mark(&self) -> usize {

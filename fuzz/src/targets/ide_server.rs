@@ -1,15 +1,17 @@
-//! Scripts for a connection of an editor: what an agent says, in the clear and as any bytes, what the editor does of its own
-//! accord, and what the clock does, in any order.
+//! Scripts for a connection of an editor, alone or beside another of a host: what an agent says, in the clear and as any
+//! bytes, what the editor does of its own accord, and what the clock does, in any order. The editor speaks any dialect,
+//! handles any tools, and answers with what these answer.
 
-use crate::support::editors::{IdeServer, selection};
+use crate::support::editors::{Editor, IdeServer, selection};
 use crate::support::frames::masked;
-use crate::support::laws::Subject as _;
+use crate::support::hosts::{IdeHost, OneOfHost};
+use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::said::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, call, close_tab, open_diff, request, text,
 };
 use ide_mcp::Time;
-use ide_mcp::ide::{Mention, Tool, ToolSet};
+use ide_mcp::ide::{DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Server, Tool, ToolSet};
 use ide_mcp::testing::Span;
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 
@@ -20,7 +22,11 @@ enum Act<'a> {
     Cut(u8),
     Select(u16),
     Mention,
-    SetTools(bool),
+    SetTools(u32),
+    Problems(bool),
+    Look(u16),
+    /// What the other client of a host says.
+    Aside(Said<'a>),
     ShutDown(bool, bool, bool),
     Write(u16),
     Wait(Span),
@@ -41,6 +47,8 @@ enum Said<'a> {
     CloseTab(u8),
     CloseAll,
     GetDiagnostics,
+    Tool(u8, u8),
+    Direct(u8, &'a str),
     ListTools,
     Ping,
     Call(&'a str, &'a str),
@@ -64,6 +72,11 @@ impl Said<'_> {
             Self::CloseTab(of) => text(&close_tab(id, &tab(of))),
             Self::CloseAll => text(&call(id, "closeAllDiffTabs", "{}")),
             Self::GetDiagnostics => text(&call(id, "getDiagnostics", "{}")),
+            Self::Tool(of, with) => text(&call(id, named(*of), arguments(*with))),
+            Self::Direct(of, path) => text(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"{}","params":{{"path":{path:?},"content":"x"}}}}"#,
+                METHODS[usize::from(*of) % METHODS.len()]
+            )),
             Self::ListTools => text(&request(id, "tools/list")),
             Self::Ping => text(&request(id, "ping")),
             Self::Call(name, arguments) => text(&call(id, name, arguments)),
@@ -78,17 +91,144 @@ impl Said<'_> {
     }
 }
 
+const METHODS: [&str; 7] = [
+    "readFile",
+    "writeFile",
+    "listFiles",
+    "getWorkspaceInfo",
+    "getOpenFiles",
+    "getCurrentFile",
+    "ide_connected",
+];
+
+/// A tool, by its name in one of the dialects.
+fn named(of: u8) -> &'static str {
+    let dialect = if of & 0x80 == 0 { Dialect::VsCode } else { Dialect::SnakeCase };
+    Tool::ALL[usize::from(of & 0x7f) % Tool::ALL.len()].name(dialect)
+}
+
+/// What suits some of the tools.
+fn arguments(with: u8) -> &'static str {
+    const ARGUMENTS: [&str; 6] = [
+        "{}",
+        r#"{"filePath":"/a","old_file_path":"/a","new_file_path":"/a","new_file_contents":"","tab_name":"tab 0"}"#,
+        r#"{"file_path":"/a","text_edit":1,"line":1,"column":2,"character":2}"#,
+        r#"{"filePaths":["/a","/b"],"file_paths":["/a"],"uri":"file:///a","mode":"plan"}"#,
+        r#"{"code":"1+1","startLine":1,"startColumn":2,"endLine":3,"endColumn":4}"#,
+        r#"{"path":7}"#,
+    ];
+    ARGUMENTS[usize::from(with) % ARGUMENTS.len()]
+}
+
+/// The tools whose bits are set, and one of the application's own.
+fn tools(dialect: Dialect, handled: u32) -> ToolSet {
+    let with = |set: ToolSet, (at, tool): (usize, Tool)| match handled >> at & 1 {
+        1 => set.handle(tool),
+        _ => set,
+    };
+    let own = ToolSet::speaking(dialect).own("echo", "", r#"{"type":"object"}"#);
+    Tool::ALL.into_iter().enumerate().fold(own, with)
+}
+
+/// What an application does of its own accord, with a connection or a host.
+trait Held {
+    fn select(&mut self, len: usize);
+    fn mention(&mut self);
+    fn set_tools(&mut self, tools: ToolSet);
+    fn problems(&mut self, changed: &DiagnosticsChanged);
+    fn look(&mut self, len: usize);
+    fn shut_down(&mut self, now: Time);
+    fn aside(&mut self, now: Time, bytes: &[u8]);
+}
+
+impl Held for Server {
+    fn select(&mut self, len: usize) {
+        self.select(selection(len));
+    }
+
+    fn mention(&mut self) {
+        let _ = self.mention(&Mention::new("/a", None));
+    }
+
+    fn set_tools(&mut self, tools: ToolSet) {
+        let _ = self.set_tools(tools);
+    }
+
+    fn problems(&mut self, changed: &DiagnosticsChanged) {
+        let _ = self.diagnostics_changed(changed);
+    }
+
+    fn look(&mut self, len: usize) {
+        let _ = self.active_editor_changed(selection(len));
+    }
+
+    fn shut_down(&mut self, _: Time) {
+        self.shutdown();
+    }
+
+    fn aside(&mut self, _: Time, _: &[u8]) {}
+}
+
+impl Held for OneOfHost {
+    fn select(&mut self, len: usize) {
+        self.act(|host| {
+            host.select(Time::ZERO, selection(len));
+        });
+    }
+
+    fn mention(&mut self) {
+        self.act(|host| {
+            let _ = host.mention(Time::ZERO, Mention::new("/a", None), None);
+        });
+    }
+
+    fn set_tools(&mut self, tools: ToolSet) {
+        self.act(|host| host.set_tools(tools));
+    }
+
+    fn problems(&mut self, changed: &DiagnosticsChanged) {
+        self.act(|host| drop(host.diagnostics_changed(changed.clone())));
+    }
+
+    fn look(&mut self, len: usize) {
+        self.act(|host| drop(host.active_editor_changed(selection(len))));
+    }
+
+    fn shut_down(&mut self, now: Time) {
+        self.act(|host| host.shutdown(now));
+    }
+
+    fn aside(&mut self, now: Time, bytes: &[u8]) {
+        self.other_says(now, bytes);
+    }
+}
+
 /// The laws of a machine hold whatever comes, and an application that answers at once, later or never.
 pub fn ide_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
-    let (attached, app) = <(bool, u8)>::arbitrary(&mut script).unwrap_or_default();
-    let mut run = Run::new(&IdeServer, u64::from(app), u64::from(app));
+    let (in_host, attached, app, dialect, handled) =
+        <(bool, bool, u8, u8, u32)>::arbitrary(&mut script).unwrap_or_default();
+    let dialect = Dialect::ALL[usize::from(dialect) % Dialect::ALL.len()];
+    let server = IdeServer { tools: tools(dialect, handled) };
+    if in_host {
+        play(&IdeHost(server), dialect, attached, app, script);
+    } else {
+        play(&server, dialect, attached, app, script);
+    }
+}
+
+fn play<S>(subject: &S, dialect: Dialect, attached: bool, app: u8, mut script: Unstructured<'_>)
+where
+    S: Subject<Machine: Held, App = Editor>,
+{
+    let mut run = Run::new(subject, u64::from(app), u64::from(app));
     let (mut cut, mut id) = (usize::MAX, 0);
     if attached {
-        run.feed(run.now(), &IdeServer.opening());
+        run.feed(run.now(), &subject.opening());
         run.settle();
     }
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
+        let now = run.now();
         match act {
             Act::Say(said) => {
                 id += 1;
@@ -99,16 +239,21 @@ pub fn ide_server_script(data: &[u8]) {
                     }
                 }
             }
+            Act::Aside(said) => {
+                id += 1;
+                run.act(|held| held.aside(now, &said.bytes(id)));
+            }
             Act::Cut(pieces) => cut = usize::from(pieces).max(1),
-            Act::Select(len) => run.act(|server| {
-                server.select(selection(usize::from(len)));
-            }),
-            Act::Mention => run.act(|server| {
-                let _ = server.mention(&Mention::new("/a", None));
-            }),
-            Act::SetTools(some) => run.act(|server| {
-                let tools = if some { ToolSet::new().handle(Tool::OpenDiff) } else { ToolSet::new() };
-                let _ = server.set_tools(tools);
+            Act::Select(len) => run.act(|held| held.select(len.into())),
+            Act::Look(len) => run.act(|held| held.look(len.into())),
+            Act::Mention => run.act(Held::mention),
+            Act::SetTools(handled) => run.act(|held| held.set_tools(tools(dialect, handled))),
+            Act::Problems(now) => run.act(|held| {
+                let uri = "file:///a".to_owned();
+                held.problems(&match now {
+                    true => DiagnosticsChanged::Now(FileDiagnostics::new(uri, vec![])),
+                    false => DiagnosticsChanged::Stale { uris: vec![uri] },
+                });
             }),
             Act::Write(most) => run.write(usize::from(most)),
             Act::Wait(span) => run.tick(run.now().after(span.duration())),
@@ -121,7 +266,7 @@ pub fn ide_server_script(data: &[u8]) {
                 run.refuse();
             }
             // One in eight, so that most of a script happens on a living connection.
-            Act::ShutDown(true, true, true) => run.act(|server| server.shutdown()),
+            Act::ShutDown(true, true, true) => run.act(|held| held.shut_down(now)),
             Act::Eof(true, true, true) => run.eof(Time::ZERO),
             Act::ShutDown(..) | Act::Eof(..) => {}
         }

@@ -3,7 +3,7 @@
 use crate::ide::{AuthToken, Dialect, LockFile, Transport};
 use crate::mcp::{self, Implementation};
 use crate::ws;
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 use core::time::Duration;
 
 /// Whom a client attaches to, and as whom.
@@ -14,6 +14,9 @@ pub struct ClientConfig {
     pub host: String,
     /// The token of the lock file; `None` where the lock file has none.
     pub token: Option<AuthToken>,
+    /// Header fields that the request to open has beside its own: name and value. For a probe, such as one with an
+    /// `Origin`. Default none.
+    pub fields: Vec<(String, String)>,
     /// The process id to say in `ide_connected`.
     pub pid: Option<u32>,
     /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
@@ -37,6 +40,7 @@ impl ClientConfig {
         Self {
             host: format!("127.0.0.1:{port}"),
             token,
+            fields: Vec::new(),
             pid: None,
             dialect: Dialect::VsCode,
             raw_notifications: false,

@@ -9,7 +9,7 @@ pub use event::ClientEvent;
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
 use super::{Dialect, DirectRequest, Notice, Tool, ToolRequest};
 use crate::machine::hand_to;
-use crate::mcp::{self, Progress, Timeout};
+use crate::mcp::{self, List, Progress, Timeout};
 use crate::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
@@ -46,8 +46,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`InvalidAsk`] if the host, or the name or version of the agent, which is its `User-Agent`, cannot stand in a
-    /// request.
+    /// [`InvalidAsk`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
+    /// `User-Agent`, cannot stand in a request.
     pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
         let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
@@ -55,6 +55,9 @@ impl<R: TryCryptoRng> Client<R> {
         }
         let agent = &config.session.info;
         ask = ask.field("User-Agent", format!("{}/{}", agent.name, agent.version));
+        for (name, value) in config.fields {
+            ask = ask.field(name, value);
+        }
         Ok(Self {
             ws: ws::Client::new(ask, random, config.limits, now)?,
             mcp: mcp::Client::new(config.session, session),
@@ -72,8 +75,18 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn list_tools(&mut self) -> Result<RequestId, SendError> {
+        self.list(List::Tools, Timeout::Default)
+    }
+
+    /// Asks for a list of the editor, all pages of it, each within this time. One [`Outcome`](ClientEvent::Outcome)
+    /// follows: the list as if it had come in one page.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, SendError> {
         self.may_send()?;
-        self.mcp.list_tools(&mut self.ws.sender())
+        self.mcp.list(list, timeout, &mut self.ws.sender())
     }
 
     /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
@@ -85,7 +98,16 @@ impl<R: TryCryptoRng> Client<R> {
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
         let waits = matches!(request.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
-        let timeout = if waits { Timeout::Never } else { Timeout::Default };
+        self.call_within(request, if waits { Timeout::Never } else { Timeout::Default })
+    }
+
+    /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor says how far it has come, as
+    /// [`Progress`](ClientEvent::Progress), and each time starts the clock again.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if the session is not ready or there is no room.
+    pub fn call_within(&mut self, request: &ToolRequest, timeout: Timeout) -> Result<RequestId, SendError> {
         self.may_send()?;
         let (name, arguments) = (request.name_in(self.dialect), request.arguments(self.dialect));
         self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())

@@ -14,6 +14,9 @@ pub struct HostConfig {
     pub connections: usize,
     /// How many connections may be there beside them that have not been let in. Default 8. One more ends the oldest of
     /// them, unanswered.
+    ///
+    /// One that has ended counts neither here nor there, but is kept for what is left to write and to tell, until it is
+    /// [removed](super::Host::remove): whoever connects has to remove what [is done](crate::Wire::is_done).
     pub strangers: usize,
     /// How long the selection must rest before it is sent. Default 50 ms; zero sends each at once.
     pub debounce: Duration,

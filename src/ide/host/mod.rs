@@ -185,7 +185,7 @@ impl Host {
     /// the person pauses, those that come later too. The [`Filter`] decides what of it.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.sees(now);
-        let selected = self.config.filter.selection(&mut selection);
+        let selected = self.config.filter.selection(&mut selection, &self.server.told);
         self.debounce.hold(self.connections.now(), selection);
         selected
     }
@@ -213,14 +213,14 @@ impl Host {
     /// through; says which of these it did not reach, as [`notify_all`](Host::notify_all) does.
     pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<ConnId> {
         let Some(changed) = self.config.filter.diagnostics(changed) else { return Vec::new() };
-        self.tell_all(|server| server.diagnostics_changed(&changed).map(|_| ()))
+        self.tell_all_that(|server| server.diagnostics_changed(&changed).map(|_| ()))
     }
 
     /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
     /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
-        self.config.filter.selection(&mut selection);
-        self.tell_all(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
+        self.config.filter.selection(&mut selection, &self.server.told);
+        self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
     /// Sends a notification to one client.
@@ -239,7 +239,16 @@ impl Host {
 
     /// Sends a notification to every client that is ready, and says which of these it did not reach: those that have no
     /// room, and read too slowly.
-    pub fn notify_all<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Vec<ConnId> {
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Unserializable`] if the parameters cannot be written or are no object, and somebody is ready. Nobody
+    /// is told then.
+    pub fn notify_all<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<Vec<ConnId>, SendError> {
         self.tell_all(|server| server.notify(method, params))
     }
 
@@ -299,9 +308,27 @@ impl Host {
     }
 
     /// Tells every client that is ready, and gives those that have no room.
-    fn tell_all(&mut self, mut tell: impl FnMut(&mut Server) -> Result<(), SendError>) -> Vec<ConnId> {
-        let ready = self.ready.clone();
-        ready.into_iter().filter(|conn| self.of_conn(*conn, &mut tell) == Err(SendError::Full)).collect()
+    fn tell_all(
+        &mut self,
+        mut tell: impl FnMut(&mut Server) -> Result<(), SendError>,
+    ) -> Result<Vec<ConnId>, SendError> {
+        let mut full = Vec::new();
+        for conn in self.ready.clone() {
+            match self.of_conn(conn, &mut tell) {
+                // Its end was not polled yet.
+                Ok(()) | Err(SendError::Closed | SendError::NotReady) => {}
+                Err(SendError::Full) => full.push(conn),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(full)
+    }
+
+    /// The same with what can always be written.
+    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), SendError>) -> Vec<ConnId> {
+        let told = self.tell_all(tell);
+        debug_assert!(told.is_ok());
+        told.unwrap_or_default()
     }
 
     fn of_conn<T>(

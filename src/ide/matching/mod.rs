@@ -1,8 +1,8 @@
 //! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
 //! Pure: what the disk and the process table say is handed in.
 //!
-//! Paths are compared as text, component by component; to an editor on Windows, `D:\p` is `/mnt/d/p` of a client in WSL. Symbolic links are the caller's business, hence the two forms
-//! of the working directory in [`Place`].
+//! Paths are compared as text, component by component; to an editor on Windows, `D:\p` is `/mnt/d/p` of a client in WSL.
+//! Symbolic links are the caller's business, hence the two forms of the working directory in [`Place`].
 
 mod refusal;
 

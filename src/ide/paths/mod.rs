@@ -31,7 +31,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub(super) use lexical::{contains, is_absolute, is_drive, is_windows};
-pub(super) use uri::{Unencoded, as_written};
+pub(super) use suspicion::check_relative;
+pub(super) use uri::{Unencoded, as_written, lenient};
 
 /// The most bytes a path may have: `PATH_MAX` of Linux. What is longer could not be opened there.
 pub const MAX_PATH: usize = 4096;

@@ -71,16 +71,24 @@ impl core::error::Error for Suspicion {}
 
 /// Looks at every name as it was given, also at those that a later `..` takes back.
 pub(super) fn check(given: &[u8], windows: bool) -> Result<(), Suspicion> {
+    check_bytes(given)?;
+    if windows { check_windows(given) } else { Ok(()) }
+}
+
+/// The same for a path that is relative to a folder of whichever system. It may be a pattern, so every letter is good.
+pub(in crate::ide) fn check_relative(given: &str) -> Result<(), Suspicion> {
+    check_bytes(given.as_bytes())?;
+    names(given).try_for_each(check_meaning)
+}
+
+fn check_bytes(given: &[u8]) -> Result<(), Suspicion> {
     if given.is_empty() {
         return Err(Suspicion::Empty);
     }
     if given.len() > MAX_PATH {
         return Err(Suspicion::TooLong { len: given.len() });
     }
-    if has_control(given) {
-        return Err(Suspicion::ControlCharacter);
-    }
-    if windows { check_windows(given) } else { Ok(()) }
+    if has_control(given) { Err(Suspicion::ControlCharacter) } else { Ok(()) }
 }
 
 /// Those of ASCII among any bytes, and those of Unicode in what is that.
@@ -91,7 +99,7 @@ fn has_control(given: &[u8]) -> bool {
 
 fn check_windows(given: &[u8]) -> Result<(), Suspicion> {
     let text = core::str::from_utf8(given).map_err(|_| Suspicion::NotUnicode)?;
-    let names = match given {
+    let rest = match given {
         [b'/' | b'\\', b'/' | b'\\', b'?' | b'.', rest @ ..]
             if rest.first().is_none_or(|byte| is_separator(*byte, true)) =>
         {
@@ -108,15 +116,20 @@ fn check_windows(given: &[u8]) -> Result<(), Suspicion> {
         [letter, b':', ..] if letter.is_ascii_alphabetic() => text.get(2..).unwrap_or_default(),
         _ => text,
     };
-    names.split(['/', '\\']).filter(|name| !matches!(*name, "" | "." | "..")).try_for_each(check_name)
+    names(rest).try_for_each(|name| {
+        check_meaning(name)?;
+        if name.contains(['<', '>', '"', '|', '?', '*']) { Err(Suspicion::IllegalCharacter) } else { Ok(()) }
+    })
 }
 
-fn check_name(name: &str) -> Result<(), Suspicion> {
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "." | ".."))
+}
+
+/// What a name means to Windows that is not just a name.
+fn check_meaning(name: &str) -> Result<(), Suspicion> {
     if name.contains(':') {
         return Err(Suspicion::Stream);
-    }
-    if name.contains(['<', '>', '"', '|', '?', '*']) {
-        return Err(Suspicion::IllegalCharacter);
     }
     if name.ends_with(['.', ' ']) {
         return Err(Suspicion::TrailingDotOrSpace);

@@ -54,14 +54,15 @@ fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
     let mut bytes = path.bytes();
     while let Some(byte) = bytes.next() {
         decoded.push(match byte {
-            b'%' => {
-                let high = digit(bytes.next())?;
-                high << 4 | digit(bytes.next())?
-            }
+            b'%' => escape(bytes.next(), bytes.next())?,
             byte => byte,
         });
     }
     Ok(decoded)
+}
+
+fn escape(high: Option<u8>, low: Option<u8>) -> Result<u8, Suspicion> {
+    Ok(digit(high)? << 4 | digit(low)?)
 }
 
 fn digit(byte: Option<u8>) -> Result<u8, Suspicion> {
@@ -111,6 +112,33 @@ impl fmt::Display for Unencoded<'_> {
 
 /// The path in a URI that was written so; what is no URI is one.
 pub(in crate::ide) fn as_written(uri: &str) -> &str {
-    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    drive_first(uri.strip_prefix("file://").unwrap_or(uri))
+}
+
+/// The path that somebody may take a text for who minds nothing: of a URI of any scheme the path, decoded wherever that
+/// goes. What is no Unicode then is shown as such.
+pub(in crate::ide) fn lenient(given: &str) -> String {
+    let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
+    let path = match of_uri.map(|rest| (rest, rest.strip_prefix("//"))) {
+        Some((_, Some(rest))) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
+        Some((rest, None)) => rest,
+        None => given,
+    };
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut bytes = path.as_bytes();
+    while let [first, behind @ ..] = bytes {
+        let escaped = match (first, behind) {
+            (b'%', [high, low, rest @ ..]) => escape(Some(*high), Some(*low)).ok().map(|byte| (byte, rest)),
+            _ => None,
+        };
+        let (byte, rest) = escaped.unwrap_or((*first, behind));
+        decoded.push(byte);
+        bytes = rest;
+    }
+    drive_first(&String::from_utf8_lossy(&decoded)).into()
+}
+
+/// `/C:/x` is how a URI has `C:/x`.
+fn drive_first(path: &str) -> &str {
     path.strip_prefix('/').filter(|path| is_windows(path) && !path.starts_with('\\')).unwrap_or(path)
 }

@@ -1,6 +1,6 @@
 //! What the connections of one editor share.
 
-use crate::ide::{Policy, ToolSet};
+use crate::ide::{Limits, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::sync::Arc;
@@ -15,6 +15,8 @@ pub struct ServerConfig {
     pub tools: Arc<ToolSet>,
     /// Who the editor is, how long calls may wait, and the limits of a session.
     pub session: mcp::ServerConfig,
+    /// How much is told at a time.
+    pub told: Limits,
     /// The limits of a connection.
     pub limits: ws::Limits,
 }
@@ -26,6 +28,12 @@ impl ServerConfig {
     pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
         let mut session = mcp::ServerConfig::new(info);
         session.keepalive = tools.dialect().rules().pings.then(mcp::Keepalive::default);
-        Self { policy, tools: Arc::new(tools), session, limits: ws::Limits::default() }
+        Self {
+            policy,
+            tools: Arc::new(tools),
+            session,
+            told: Limits::default(),
+            limits: ws::Limits::default(),
+        }
     }
 }

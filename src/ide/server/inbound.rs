@@ -97,7 +97,8 @@ impl Server {
                 // Compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
                 if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
-                    return Some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
+                    let kept = self.mcp.keep(call, &mut self.ws.sender());
+                    return kept.then_some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
                 }
                 self.say(call, &TabClosed::new(found));
                 None
@@ -138,7 +139,7 @@ impl Server {
         match direct {
             Some(Ok(request)) => Some(ServerEvent::Direct { call, request }),
             Some(Err(error)) => {
-                let failed = self.mcp.fail(call, error.code, &error.message, &mut self.ws.sender());
+                let failed = self.mcp.fail_invalid(call, &error, &mut self.ws.sender());
                 self.settle(call, failed);
                 None
             }
@@ -174,7 +175,7 @@ impl Server {
 
     /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
-        let result = answer.result(self.dialect());
+        let result = answer.result_within(self.dialect(), &self.config.told);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }

@@ -64,6 +64,7 @@ impl Server {
         let config = config.into();
         let mut own = config.session.clone();
         own.forward = forwarded(own.forward, config.tools.dialect());
+        own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         Self {
             ws: ws::Server::new(config.limits.clone(), now),
             mcp: mcp::Server::new(own, SharedTools(config.tools.clone()), session),

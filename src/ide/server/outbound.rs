@@ -48,7 +48,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
-        let result = answer.result(self.dialect());
+        let result = answer.result_within(self.dialect(), &self.config.told);
         self.respond(call, &result)
     }
 
@@ -111,9 +111,9 @@ impl Server {
     }
 
     /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
-    /// again when it forgets it. True if the text was above 256 KiB and was cut.
+    /// again when it forgets it. True if the text was above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(crate::ide::MAX_SELECTION);
+        let cut = selection.cut(self.config.told.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
@@ -132,27 +132,28 @@ impl Server {
         self.say_unasked(Notice::AtMentioned, mention)
     }
 
-    /// Tells the client that the problems of files are others than before. True if they were more than 1,000 and the
-    /// rest was left out.
+    /// Tells the client that the problems of files are others than before. True if they were more than
+    /// [`Limits::diagnostics`](crate::ide::Limits::diagnostics) and the rest was left out.
     ///
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, SendError> {
         self.may_send()?;
-        self.say_unasked(Notice::DiagnosticsChanged, changed)?;
-        Ok(changed.is_cut())
+        let cut = changed.cut(self.config.told.diagnostics);
+        self.say_unasked(Notice::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
+        Ok(cut.is_some())
     }
 
     /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
-    /// above 256 KiB and was cut.
+    /// above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
     ///
     /// # Errors
     ///
     /// [`SendError`] if the session is not ready or there is no room.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, SendError> {
         self.may_send()?;
-        let cut = selection.cut(crate::ide::MAX_SELECTION);
+        let cut = selection.cut(self.config.told.selection);
         self.say_unasked(Notice::ActiveEditorChanged, &selection)?;
         Ok(cut)
     }

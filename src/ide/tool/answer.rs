@@ -1,6 +1,6 @@
 //! What every answer of a tool can do.
 
-use crate::ide::Dialect;
+use crate::ide::{Dialect, Limits};
 use crate::mcp::ToolResult;
 use alloc::{borrow::Cow, format};
 use serde::Serialize;
@@ -12,6 +12,13 @@ use serde::Serialize;
 pub trait Answer: Sized {
     /// The result, in the exact shape of this dialect.
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
+
+    /// The same where no more than this is to be told. What has no bound of its own differs from
+    /// [`result`](Answer::result), for which the default limits hold.
+    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+        let _ = limits;
+        self.result(dialect)
+    }
 
     /// Reads a result, in the shape of any dialect. `None` for a failure, and for what does not say what this answer
     /// says.

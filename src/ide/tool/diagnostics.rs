@@ -2,7 +2,7 @@
 
 use super::{Answer, first_text};
 use crate::ide::arguments::arguments;
-use crate::ide::{Dialect, Position, Range};
+use crate::ide::{Dialect, Limits, Position, Range};
 use crate::mcp::{Content, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -155,12 +155,9 @@ impl FileDiagnostics {
     }
 }
 
-/// More problems than a model can use; the rest would only cost.
-pub(crate) const MAX_DIAGNOSTICS: usize = 1000;
-
 /// The answer of `getDiagnostics`.
 ///
-/// At most 1,000 problems are given; a second block says how many are missing. It is also what a client that asks for
+/// At most [`Limits::diagnostics`] problems are given; a second block says how many are missing. It is also what a client that asks for
 /// one file gets where there is nothing to say: no file at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -179,7 +176,11 @@ impl Diagnostics {
 
 impl Answer for Diagnostics {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        written(&self.files, dialect)
+        self.result_within(dialect, &Limits::default())
+    }
+
+    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+        written(&self.files, dialect, limits.diagnostics)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
@@ -205,13 +206,13 @@ impl ToolResult<'_> {
     /// The answer of `getDiagnostics` in the dialect of VS Code: [`Diagnostics`] without having to own the files.
     #[must_use]
     pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
-        written(files, Dialect::VsCode)
+        written(files, Dialect::VsCode, Limits::default().diagnostics)
     }
 }
 
-fn written(files: &[FileDiagnostics], dialect: Dialect) -> ToolResult<'static> {
+fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResult<'static> {
     let total: usize = files.iter().map(|file| file.diagnostics.len()).sum();
-    let mut room = MAX_DIAGNOSTICS;
+    let mut room = most;
     let shown = files.iter().map(|file| {
         let shown = file.shown(room, dialect);
         room = room.saturating_sub(shown.diagnostics.len());
@@ -232,7 +233,7 @@ fn written(files: &[FileDiagnostics], dialect: Dialect) -> ToolResult<'static> {
     } else {
         ToolResult::json(&shown)
     };
-    let missing = total.saturating_sub(MAX_DIAGNOSTICS);
+    let missing = total.saturating_sub(most);
     if missing > 0 {
         result.content.push(Content::text(format!("{missing} more diagnostics are not shown")));
     }
@@ -368,6 +369,10 @@ mod tests {
             assert_eq!(result.texts().nth(1), Some("1 more diagnostics are not shown"));
             let shown = result.texts().next().unwrap().matches(Severity::Hint.name(dialect)).count();
             assert_eq!(shown, 1000, "{dialect:?}");
+            for (most, note) in [(1001, None), (999, Some("2 more diagnostics are not shown"))] {
+                let limits = Limits { diagnostics: most, ..Limits::default() };
+                assert_eq!(above.result_within(dialect, &limits).texts().nth(1), note, "{dialect:?}");
+            }
         }
     }
 }

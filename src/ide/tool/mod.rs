@@ -28,8 +28,6 @@ pub use passage::{MissingText, Passage};
 pub use selection::{CurrentSelection, CursorPosition, LatestSelection, SetCursorPosition, SetSelection};
 pub use workspace::{EditorTab, OpenEditors, WorkspaceFolder, WorkspaceFolders};
 
-pub(crate) use diagnostics::MAX_DIAGNOSTICS;
-
 use super::Dialect;
 use alloc::{borrow::ToOwned, boxed::Box, string::String};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::IgnoredAny, ser::Error};

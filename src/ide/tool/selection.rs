@@ -2,7 +2,7 @@
 
 use super::{Answer, read_json};
 use crate::ide::arguments::arguments;
-use crate::ide::{Dialect, Position, Range, Selection};
+use crate::ide::{Dialect, Limits, Position, Range, Selection};
 use crate::mcp::{Content, ToolResult};
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,13 @@ pub struct CurrentSelection(pub Option<Selection>);
 pub struct LatestSelection(pub Option<Selection>);
 
 impl Answer for CurrentSelection {
-    /// The text is cut at 256 KiB, between two characters; a second block says how much is missing.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        written(self.0.as_ref(), "No active editor found", dialect)
+        self.result_within(dialect, &Limits::default())
+    }
+
+    /// The text is cut at [`Limits::selection`], between two characters; a second block says how much is missing.
+    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+        written(self.0.as_ref(), "No active editor found", dialect, limits)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
@@ -29,9 +33,13 @@ impl Answer for CurrentSelection {
 }
 
 impl Answer for LatestSelection {
-    /// The text is cut at 256 KiB, between two characters; a second block says how much is missing.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        written(self.0.as_ref(), "No selection available", dialect)
+        self.result_within(dialect, &Limits::default())
+    }
+
+    /// The text is cut at [`Limits::selection`], between two characters; a second block says how much is missing.
+    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+        written(self.0.as_ref(), "No selection available", dialect, limits)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
@@ -39,7 +47,12 @@ impl Answer for LatestSelection {
     }
 }
 
-fn written(selection: Option<&Selection>, none: &str, dialect: Dialect) -> ToolResult<'static> {
+fn written(
+    selection: Option<&Selection>,
+    none: &str,
+    dialect: Dialect,
+    limits: &Limits,
+) -> ToolResult<'static> {
     #[derive(Serialize)]
     struct Without<'a> {
         success: bool,
@@ -62,7 +75,7 @@ fn written(selection: Option<&Selection>, none: &str, dialect: Dialect) -> ToolR
     let Some(Selection { text, file_path, range, .. }) = selection else {
         return ToolResult::json(&Without { success: false, message: none });
     };
-    let shown = crate::text::truncate(text, crate::ide::MAX_SELECTION);
+    let shown = crate::text::truncate(text, limits.selection);
     let missing = text.len().saturating_sub(shown.len());
     let text = shown;
     let mut result = if dialect.rules().snake_case {
@@ -176,7 +189,7 @@ mod tests {
 
     #[test]
     fn long_selections_are_cut_between_characters() {
-        let max = crate::ide::MAX_SELECTION;
+        let max = Limits::default().selection;
         let cases = [
             ("at the limit", "x".repeat(max), max, None),
             ("above", "x".repeat(max + 1), max, Some("1 more bytes are not shown")),
@@ -190,6 +203,8 @@ mod tests {
                 assert_eq!(result.texts().nth(1), note, "{name} {dialect:?}");
                 let read = CurrentSelection::read(&result).unwrap().0.unwrap();
                 assert_eq!(read.text.len(), len, "{name} {dialect:?}");
+                let wider = Limits { selection: usize::MAX, ..Limits::default() };
+                assert_eq!(selection.result_within(dialect, &wider).texts().nth(1), None, "{name}");
             }
         }
     }

@@ -79,7 +79,7 @@ impl Role for Client {
         if self.session.state != State::Ready {
             refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
         } else if asked.method != "initialize" && self.config.forward.takes(asked.method, false) {
-            self.session.forward(asked.id, asked.method, asked.params, out);
+            self.session.forward(asked.id, (asked.method, asked.params), false, out);
         } else {
             not_found(&asked.id, asked.method, out);
         }

@@ -14,19 +14,22 @@ use serde_json::value::RawValue;
 use super::{Server, ServerEvent};
 use crate::{
     Outbox,
-    mcp::{Tools, incoming::refuse_busy, incoming::refuse_duplicate, params, progress},
+    mcp::{
+        Tools,
+        incoming::{Terms, refuse_busy, refuse_duplicate, refuse_invalid},
+        params, progress,
+    },
     rpc::{
         ErrorObject, Id, Limits, Name, code,
         single_pass::{Params, another_way},
-        write,
     },
-    text::truncate,
 };
 
 /// A call and the token by which its progress is to be reported.
 pub(super) struct Decoded<C> {
     tool: C,
     token: Option<Id>,
+    at_once: bool,
 }
 
 /// Decodes the parameters of a call that lie in `text`.
@@ -43,16 +46,12 @@ impl<T: Tools> Server<T> {
 
     /// Opens a call, or answers why not: whatever is wrong with it, the peer hears it under the id of the call.
     pub(super) fn call(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        if self.session.incoming.is_full() {
+        if self.session.incoming.is_full(self.is_answered_at_once(params)) {
             return refuse_busy(&id, out);
         }
         match self.decode(params) {
             Ok(call) => self.called(id, call, out),
-            Err(error) => {
-                // It may repeat what the peer sent, at any length.
-                let message = truncate(&error.message, self.session.limits.reason);
-                out.message(|buf| write::error(buf, &id, error.code, message, error.data.as_deref()));
-            }
+            Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
         }
     }
 
@@ -61,12 +60,22 @@ impl<T: Tools> Server<T> {
         if self.session.incoming.is_in_flight(&id) {
             return refuse_duplicate(&id, out);
         }
-        let Decoded { tool, token } = call;
-        let (now, terms) =
-            (self.session.now(), (self.tools.timeout(&tool), self.tools.result_when_late(&tool)));
+        let Decoded { tool, token, at_once } = call;
+        let now = self.session.now();
+        let (timeout, when_late) = (self.tools.timeout(&tool), self.tools.result_when_late(&tool));
+        let terms = Terms { timeout, when_late, at_once };
         if let Some(call) = self.session.incoming.open_tool(now, id, terms, token, out) {
             self.session.push(ServerEvent::Call { call, tool });
         }
+    }
+
+    /// Where it matters, which is where too many calls wait.
+    fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
+        let named = |params: &RawValue| {
+            let call = serde_json::from_str::<params::Call<'_>>(params.get()).ok();
+            call.is_some_and(|call| self.tools.is_answered_at_once(&call.name))
+        };
+        self.session.incoming.is_full(false) && params.is_some_and(named)
     }
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, ErrorObject> {
@@ -81,7 +90,8 @@ impl<T: Tools> Server<T> {
         let mut deserializer = serde_json::Deserializer::from_str(arguments);
         let tool = self.tools.decode(&call.name, &mut deserializer).map_err(invalid)?;
         deserializer.end().map_err(invalid)?;
-        Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits) })
+        let at_once = self.tools.is_answered_at_once(&call.name);
+        Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
     }
 }
 
@@ -118,7 +128,8 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
                 tool
             }
         };
-        Ok(Decoded { tool, token: progress::token(meta, self.limits) })
+        let at_once = self.tools.is_answered_at_once(name);
+        Ok(Decoded { tool, token: progress::token(meta, self.limits), at_once })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a server says of itself and how long it waits.
 
-use alloc::{borrow::Cow, collections::BTreeMap, string::String};
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
@@ -26,6 +26,9 @@ pub struct ServerConfig {
     pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
     /// Which requests go to the application as they are. Default none.
     pub forward: Forward,
+    /// Which of these are answered as soon as they are polled, and are let in however many calls wait, as
+    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) says of tools. Default none.
+    pub at_once: Vec<Cow<'static, str>>,
     /// After how long a call is answered for the application, unless [`Tools::timeout`](crate::mcp::Tools::timeout)
     /// says otherwise. Default 30 s: the real client waits without end.
     pub call_deadline: Duration,
@@ -51,6 +54,7 @@ impl ServerConfig {
             logging: None,
             capabilities: BTreeMap::new(),
             forward: Forward::Nothing,
+            at_once: Vec::new(),
             call_deadline: Duration::from_secs(30),
             longest_call: Duration::from_secs(600),
             request_timeout: Duration::from_secs(60),

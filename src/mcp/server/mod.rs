@@ -134,6 +134,24 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
+    /// A call that was [let in to be answered at once](Tools::is_answered_at_once) waits for the application after all.
+    /// False where too many do: it is answered so.
+    #[cfg(feature = "ide")]
+    pub(crate) fn keep(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+        self.session.incoming.keep(call, out)
+    }
+
+    /// Answers a request that cannot be read, with a message that may repeat it at any length.
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail_invalid(
+        &mut self,
+        call: CallId,
+        error: &ErrorObject,
+        out: &mut impl Outbox,
+    ) -> Result<(), Gone> {
+        self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
+    }
+
     both_roles!(ServerEvent<T::Call>);
 
     /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing

@@ -120,7 +120,8 @@ impl<T: Tools> Role for Server<T> {
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // Whoever answers it, the client hears of the tools as they are.
                 self.told.pending &= method != "tools/list";
-                self.session.forward(asked.id, method, asked.params, out);
+                let at_once = self.config.at_once.iter().any(|name| name == method);
+                self.session.forward(asked.id, (method, asked.params), at_once, out);
             }
             _ => self.serve(asked, out),
         }
