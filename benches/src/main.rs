@@ -11,7 +11,7 @@
 mod cases;
 #[cfg(feature = "check")]
 mod check;
-mod echo;
+mod data;
 mod floor;
 #[cfg(feature = "check")]
 mod goals;
@@ -26,6 +26,7 @@ mod ours;
 mod peers;
 mod report;
 mod serve;
+mod sockets;
 mod tables;
 mod tally;
 mod workload;
@@ -35,12 +36,12 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.as_slice() {
-        [mode, name] if mode == "--serve" => {
+        [mode, name] if mode == sockets::SERVE => {
             serve::serve(name);
             return ExitCode::SUCCESS;
         }
-        [mode, name] if mode == "--serve-calls" => {
-            mcp::sockets::serve(name);
+        [mode, name] if mode == sockets::SERVE_CALLS => {
+            serve::calls::serve(name);
             return ExitCode::SUCCESS;
         }
         _ => {}
@@ -61,37 +62,31 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
-    let rounds = rounds.unwrap_or(21);
     let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
-    let all: [(&str, fn(usize) -> Vec<report::Table>); 4] = [
-        ("decode", tables::decode),
-        ("encode", tables::encode),
-        ("handshake", tables::handshake),
-        ("calls", mcp::tables::calls),
-    ];
-    const NAMES: [&str; 7] = ["decode", "encode", "handshake", "calls", "echo", "memory", "call-sockets"];
-    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        eprintln!("{unknown}: not one of {}", NAMES.join(", "));
+    if let Some(unknown) =
+        names.iter().find(|name| !MEASUREMENTS.iter().any(|(known, _)| *known == name.as_str()))
+    {
+        let known: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
+        eprintln!("{unknown}: not one of {}", known.join(", "));
         return ExitCode::FAILURE;
     }
-    let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
-    let mut tables = Vec::new();
-    for (name, measure) in all {
-        if wants(name) {
-            let measured = measure(rounds);
-            measured.iter().for_each(report::Table::print);
-            tables.extend(measured);
-        }
-    }
-    if !tables.is_empty() {
-        report::print_goals(&tables);
-    }
-    let sockets: [(&str, fn(usize)); 3] =
-        [("echo", echo::echo), ("memory", echo::memory), ("call-sockets", mcp::sockets::calls)];
-    for (name, measure) in sockets {
-        if wants(name) {
-            measure(rounds);
+    for (name, measure) in MEASUREMENTS {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            measure(rounds.unwrap_or(21)).print();
         }
     }
     ExitCode::SUCCESS
 }
+
+/// Everything that can be measured, by name: takes the number of rounds.
+const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
+    ("decode", |rounds| report::section("decode", &tables::decode(rounds))),
+    ("encode", |rounds| report::section("encode", &tables::encode(rounds))),
+    ("handshake", |rounds| report::section("handshake", &tables::handshake(rounds))),
+    ("calls", |rounds| report::section("calls", &mcp::tables::calls(rounds))),
+    ("adapters", sockets::adapters::adapters),
+    ("idle", sockets::idle::idle),
+    ("echo", sockets::echo::echo),
+    ("memory", sockets::memory::memory),
+    ("call-sockets", sockets::calls::calls),
+];
