@@ -1,7 +1,10 @@
 //! Measures the WebSocket layer and calls of tools beside other implementations and beside what the bytes cost anyway.
 //!
 //! ```text
-//! cargo run --release [-- decode | encode | handshake | calls | echo | memory | call-sockets ...] [--rounds N]
+//! cargo run --release --features simd -- report                     everything, and docs/performance.md from it
+//! cargo run --release --features simd -- report --render            the page again, from the results beside it
+//! cargo run --release --features simd -- report --quick --out DIR   a small one, to see that it works
+//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | minimal ...] [--rounds N]
 //! cargo run --release --features check -- calls                       and how often each allocates for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
@@ -15,13 +18,17 @@ mod data;
 mod floor;
 #[cfg(feature = "check")]
 mod goals;
+#[cfg(feature = "check")]
+mod growth;
 mod handshake;
 #[cfg(feature = "check")]
 mod heap;
 mod mcp;
 mod measure;
+mod minimal;
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod ours;
+mod page;
 #[cfg(feature = "peers")]
 mod peers;
 mod report;
@@ -47,14 +54,18 @@ fn main() -> ExitCode {
         _ => {}
     }
     #[cfg(feature = "check")]
-    match args.first().map(String::as_str) {
-        Some("--run-counted") => {
-            check::run_counted();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["--run-counted", which] => {
+            check::run_counted(which);
             return ExitCode::SUCCESS;
         }
-        Some("--check") => return check::check(false),
-        Some("--bless") => return check::check(true),
+        ["--write-counts", path] => return check::write_counts(path),
+        ["--check"] => return check::check(false),
+        ["--bless"] => return check::check(true),
         _ => {}
+    }
+    if args.first().is_some_and(|arg| arg == "report") {
+        return page::report(&args[1..]);
     }
     #[cfg(not(feature = "check"))]
     if args.iter().any(|arg| arg == "--check" || arg == "--bless") {
@@ -89,4 +100,5 @@ const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("echo", sockets::echo::echo),
     ("memory", sockets::memory::memory),
     ("call-sockets", sockets::calls::calls),
+    ("minimal", minimal::minimal),
 ];

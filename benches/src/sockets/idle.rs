@@ -1,11 +1,12 @@
 //! What an editor pays for agents that are attached and say nothing.
 
 use super::SERVE_CALLS;
-use super::load::session;
+use super::load::{Load, session};
 use super::memory::SETTLE;
 use super::running::Running;
-use crate::data::{Goal, Grid, Section};
-use crate::serve::calls::{MIO, SMOL};
+use crate::data::{Goal, Grid, Plot, Section, Series};
+use crate::serve::calls::{MIO, SMOL, TOKEN};
+use crate::serve::pin;
 use std::thread;
 use std::time::Duration;
 
@@ -24,9 +25,9 @@ pub fn idle(_: usize) -> Section {
         Grid::new(&name, "resident memory, and wake-ups in the 5 s after the last has come to rest", columns);
     for name in [MIO, SMOL] {
         let server = Running::start(SERVE_CALLS, name);
-        let mut agents = vec![session(server.port)];
+        let mut agents = vec![session(server.port, TOKEN)];
         let before = server.resident();
-        agents.extend((0..AGENTS).map(|_| session(server.port)));
+        agents.extend((0..AGENTS).map(|_| session(server.port, TOKEN)));
         thread::sleep(SETTLE);
         let each = (server.resident() as f64 - before as f64) / AGENTS as f64;
         let (waits, cpu) = (server.waits(), server.cpu());
@@ -40,5 +41,33 @@ pub fn idle(_: usize) -> Section {
         section.goals.push(Goal::at_most(format!("idle: wake-ups between pings, {name}"), waits, 0.0, "/s"));
     }
     section.grids.push(grid);
+    section.plots.extend(growth());
     section
+}
+
+/// What a call of one agent costs beside so many that say nothing. `None` where instructions cannot be counted.
+fn growth() -> Option<Plot> {
+    const CALLS: usize = 2000;
+    pin(1);
+    let mut plot = Plot {
+        id: "growth-idle-agents".into(),
+        name: "Cost of a call beside idle agents, over loopback".into(),
+        x: "idle agents".into(),
+        y: "instructions per call, without the kernel's".into(),
+        series: Vec::new(),
+    };
+    for name in [MIO, SMOL] {
+        let server = Running::start(SERVE_CALLS, name);
+        let mut load = Load::calls(server.port, 100, 1);
+        let mut idle = Vec::new();
+        let mut points = Vec::new();
+        for agents in [1, 10, 100, AGENTS] {
+            idle.resize_with(agents, || session(server.port, TOKEN));
+            load.run(CALLS);
+            let (user, _) = server.instructions(|| load.run(CALLS))?;
+            points.push((agents as f64, user / CALLS as f64));
+        }
+        plot.series.push(Series { name: name.into(), points });
+    }
+    Some(plot)
 }

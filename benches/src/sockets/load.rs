@@ -55,7 +55,7 @@ impl Load {
 
     /// Makes calls with arguments of this size, `depth` at a time.
     pub fn calls(port: u16, bytes: usize, depth: usize) -> Self {
-        let mut stream = session(port);
+        let mut stream = session(port, TOKEN);
         let ids = (FIRST..).take(depth);
         let frames: Vec<Vec<u8>> = ids.map(|id| frame(&open_diff(id, bytes))).collect();
         let mut answer = 0;
@@ -146,13 +146,13 @@ impl Load {
     }
 }
 
-/// A session as an agent opens it, with the token, which then says nothing more.
-pub fn session(port: u16) -> TcpStream {
+/// A session as an agent opens it, with its token, which then says nothing more.
+pub fn session(port: u16, token: &str) -> TcpStream {
     let mut stream = connect(port);
     let head = format!(
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
-         Sec-WebSocket-Protocol: mcp\r\nX-Claude-Code-Ide-Authorization: {TOKEN}\r\n\r\n"
+         Sec-WebSocket-Protocol: mcp\r\nX-Claude-Code-Ide-Authorization: {token}\r\n\r\n"
     );
     open(&mut stream, head.as_bytes());
     stream.write_all(&frame(INITIALIZE)).expect("the server reads");

@@ -5,7 +5,7 @@ pub mod adapters;
 pub mod calls;
 pub mod echo;
 pub mod idle;
-mod load;
+pub mod load;
 pub mod memory;
 mod race;
 mod running;
