@@ -4,6 +4,7 @@
 //! on what else the machine does.
 
 use crate::cases::{self, Case};
+use crate::data::{Grid, Section};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,8 +26,10 @@ pub fn check(bless: bool) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    report(&counts);
-    crate::goals::print(&counts);
+    let mut section = Section::new("counts");
+    section.grids = vec![grid(&counts)];
+    section.goals = crate::goals::judge(&counts);
+    section.print();
     if bless {
         fs::write(BASELINE, render(&counts)).expect("the baseline can be written");
         return ExitCode::SUCCESS;
@@ -42,9 +45,37 @@ pub fn check(bless: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What `--check` runs under callgrind.
-pub fn run_counted() {
-    for mut case in cases::all() {
+/// Counts, and writes what came out, the goals, and how the cost grows, for the page.
+pub fn write_counts(path: &str) -> ExitCode {
+    let points = crate::growth::points();
+    let counted = count().and_then(|counts| Ok((counts, instructions(GROWTH, points.len())?)));
+    let (counts, growth) = match counted {
+        Ok(counted) => counted,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut section = Section::new("counts");
+    section.grids = vec![grid(&counts)];
+    section.goals = crate::goals::judge(&counts);
+    section.plots = crate::growth::plots(&points, &growth);
+    let text = serde_json::to_string(&section).expect("it can be written");
+    fs::write(path, text).expect("the file can be written");
+    ExitCode::SUCCESS
+}
+
+/// Which cases are run under callgrind.
+const CASES: &str = "cases";
+const GROWTH: &str = "growth";
+
+/// What is run under callgrind.
+pub fn run_counted(which: &str) {
+    let cases = match which {
+        GROWTH => crate::growth::points().into_iter().map(|point| point.case).collect(),
+        _ => cases::all(),
+    };
+    for mut case in cases {
         (case.run)(case.times);
         counted(&mut case);
         case_is_over(&case);
@@ -70,11 +101,8 @@ pub type Counts = Vec<(String, f64)>;
 
 fn count() -> Result<Counts, String> {
     let mut counts = Vec::new();
-    let instructions = instructions()?;
     let cases = cases::all();
-    if instructions.len() != cases.len() {
-        return Err(format!("callgrind dumped {} cases of {}", instructions.len(), cases.len()));
-    }
+    let instructions = instructions(CASES, cases.len())?;
     for (mut case, instructions) in cases.into_iter().zip(instructions) {
         counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
         if !case.name.starts_with("floor") {
@@ -89,8 +117,8 @@ fn count() -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// The instructions of each case, in order.
-fn instructions() -> Result<Vec<f64>, String> {
+/// The instructions of each of so many cases, in order.
+fn instructions(which: &str, expected: usize) -> Result<Vec<f64>, String> {
     let dir = env::temp_dir().join(format!("ide-mcp-benches-{}", std::process::id()));
     fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let program = env::current_exe().map_err(|error| error.to_string())?;
@@ -102,7 +130,7 @@ fn instructions() -> Result<Vec<f64>, String> {
         ])
         .arg(format!("--callgrind-out-file={}", dir.join("out").display()))
         .arg(program)
-        .arg("--run-counted")
+        .args(["--run-counted", which])
         .stdin(Stdio::null())
         .output();
     let counts = match run {
@@ -112,7 +140,11 @@ fn instructions() -> Result<Vec<f64>, String> {
     };
     // What cannot be removed lies in the directory for temporary files.
     let _ = fs::remove_dir_all(&dir);
-    counts
+    let counts = counts?;
+    if counts.len() != expected {
+        return Err(format!("callgrind dumped {} cases of {expected}", counts.len()));
+    }
+    Ok(counts)
 }
 
 /// Reads the dumps, which are numbered from one.
@@ -162,17 +194,20 @@ fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
     worse
 }
 
-/// Prints each count, beside its floor where there is one.
-fn report(counts: &Counts) {
+/// Each count, beside its floor where there is one.
+fn grid(counts: &Counts) -> Grid {
+    let columns = ["ours", "floor", "above it"].map(Into::into);
+    let mut grid = Grid::new("counts", "per message, per handshake, or in bytes; callgrind", columns);
     let floors: BTreeMap<&str, f64> =
         counts.iter().filter_map(|(name, count)| Some((name.strip_prefix("floor: ")?, *count))).collect();
-    println!("{:<56} {:>14} {:>14} {:>12}", "", "ours", "floor", "above it");
     for (name, count) in counts.iter().filter(|(name, _)| !name.starts_with("floor")) {
-        match floors.get(name.as_str()) {
-            Some(floor) => println!("{name:<56} {count:>14.1} {floor:>14.1} {:>12.1}", count - floor),
-            None => println!("{name:<56} {count:>14.2}"),
+        grid.set(name, 0, *count);
+        if let Some(floor) = floors.get(name.as_str()) {
+            grid.set(name, 1, *floor);
+            grid.set(name, 2, count - floor);
         }
     }
+    grid
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! the gate, these are the aim.
 
 use crate::check::Counts;
+use crate::data::Goal;
 
 /// An upper bound for a count.
 enum Bound {
@@ -47,25 +48,22 @@ const GOALS: &[(&str, Bound)] = &[
     ("heap after 1 KiB of a 64 MiB text: bytes at the peak", AtMost(2.0 * KIB + 64.0 * KIB)),
 ];
 
-/// Prints each goal, and every case that allocates for its messages.
-pub fn print(counts: &Counts) {
+/// How far each is reached; a case that allocates for its messages misses another.
+pub fn judge(counts: &Counts) -> Vec<Goal> {
     let find = |wanted: &str| counts.iter().find(|(name, _)| name == wanted).map(|(_, count)| *count);
-    println!();
+    let mut goals = Vec::new();
     for (name, bound) in GOALS {
         let count = find(name).expect("a goal is counted");
-        let (reached, goal, unit) = match bound {
+        let (reached, bound, unit) = match bound {
             AtMost(goal) => (count, *goal, ""),
             AboveFloor(goal) => {
                 let floor = find(&format!("floor: {name}")).expect("a floor is counted");
                 (count - floor, *goal, " above the floor")
             }
             PerByte(goal, bytes) => (count / bytes, *goal, " per byte"),
-            Times(goal, other) => {
-                (count / find(other).expect("the other is counted"), *goal, " times the other")
-            }
+            Times(goal, other) => (count / find(other).expect("the other is counted"), *goal, "×"),
         };
-        let met = if reached <= goal { "met" } else { "MISS" };
-        println!("{met:<5} {name:<56} {reached:>12.2}, goal {goal}{unit}");
+        goals.push(Goal::at_most(*name, reached, bound, unit));
     }
     for (name, count) in counts {
         if name.ends_with(": allocations")
@@ -73,7 +71,8 @@ pub fn print(counts: &Counts) {
             && !name.starts_with("call ")
             && *count > 0.0
         {
-            println!("MISS  {name:<56} {count:>12.2}, goal 0");
+            goals.push(Goal::at_most(name, *count, 0.0, ""));
         }
     }
+    goals
 }

@@ -1,7 +1,10 @@
 //! Measures the WebSocket layer and calls of tools beside other implementations and beside what the bytes cost anyway.
 //!
 //! ```text
-//! cargo run --release [-- decode | encode | handshake | calls | echo | memory | call-sockets ...] [--rounds N]
+//! cargo run --release --features simd -- report                     everything, and docs/performance.md from it
+//! cargo run --release --features simd -- report --render            the page again, from the results beside it
+//! cargo run --release --features simd -- report --quick --out DIR   a small one, to see that it works
+//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | minimal ...] [--rounds N]
 //! cargo run --release --features check -- calls                       and how often each allocates for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
@@ -11,21 +14,26 @@
 mod cases;
 #[cfg(feature = "check")]
 mod check;
-mod echo;
+mod data;
 mod floor;
 #[cfg(feature = "check")]
 mod goals;
+#[cfg(feature = "check")]
+mod growth;
 mod handshake;
 #[cfg(feature = "check")]
 mod heap;
 mod mcp;
 mod measure;
+mod minimal;
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod ours;
+mod page;
 #[cfg(feature = "peers")]
 mod peers;
 mod report;
 mod serve;
+mod sockets;
 mod tables;
 mod tally;
 mod workload;
@@ -35,25 +43,29 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.as_slice() {
-        [mode, name] if mode == "--serve" => {
+        [mode, name] if mode == sockets::SERVE => {
             serve::serve(name);
             return ExitCode::SUCCESS;
         }
-        [mode, name] if mode == "--serve-calls" => {
-            mcp::sockets::serve(name);
+        [mode, name] if mode == sockets::SERVE_CALLS => {
+            serve::calls::serve(name);
             return ExitCode::SUCCESS;
         }
         _ => {}
     }
     #[cfg(feature = "check")]
-    match args.first().map(String::as_str) {
-        Some("--run-counted") => {
-            check::run_counted();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["--run-counted", which] => {
+            check::run_counted(which);
             return ExitCode::SUCCESS;
         }
-        Some("--check") => return check::check(false),
-        Some("--bless") => return check::check(true),
+        ["--write-counts", path] => return check::write_counts(path),
+        ["--check"] => return check::check(false),
+        ["--bless"] => return check::check(true),
         _ => {}
+    }
+    if args.first().is_some_and(|arg| arg == "report") {
+        return page::report(&args[1..]);
     }
     #[cfg(not(feature = "check"))]
     if args.iter().any(|arg| arg == "--check" || arg == "--bless") {
@@ -61,37 +73,32 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
-    let rounds = rounds.unwrap_or(21);
     let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
-    let all: [(&str, fn(usize) -> Vec<report::Table>); 4] = [
-        ("decode", tables::decode),
-        ("encode", tables::encode),
-        ("handshake", tables::handshake),
-        ("calls", mcp::tables::calls),
-    ];
-    const NAMES: [&str; 7] = ["decode", "encode", "handshake", "calls", "echo", "memory", "call-sockets"];
-    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        eprintln!("{unknown}: not one of {}", NAMES.join(", "));
+    if let Some(unknown) =
+        names.iter().find(|name| !MEASUREMENTS.iter().any(|(known, _)| *known == name.as_str()))
+    {
+        let known: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
+        eprintln!("{unknown}: not one of {}", known.join(", "));
         return ExitCode::FAILURE;
     }
-    let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
-    let mut tables = Vec::new();
-    for (name, measure) in all {
-        if wants(name) {
-            let measured = measure(rounds);
-            measured.iter().for_each(report::Table::print);
-            tables.extend(measured);
-        }
-    }
-    if !tables.is_empty() {
-        report::print_goals(&tables);
-    }
-    let sockets: [(&str, fn(usize)); 3] =
-        [("echo", echo::echo), ("memory", echo::memory), ("call-sockets", mcp::sockets::calls)];
-    for (name, measure) in sockets {
-        if wants(name) {
-            measure(rounds);
+    for (name, measure) in MEASUREMENTS {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            measure(rounds.unwrap_or(21)).print();
         }
     }
     ExitCode::SUCCESS
 }
+
+/// Everything that can be measured, by name: takes the number of rounds.
+const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
+    ("decode", |rounds| report::section("decode", &tables::decode(rounds))),
+    ("encode", |rounds| report::section("encode", &tables::encode(rounds))),
+    ("handshake", |rounds| report::section("handshake", &tables::handshake(rounds))),
+    ("calls", |rounds| report::section("calls", &mcp::tables::calls(rounds))),
+    ("adapters", sockets::adapters::adapters),
+    ("idle", sockets::idle::idle),
+    ("echo", sockets::echo::echo),
+    ("memory", sockets::memory::memory),
+    ("call-sockets", sockets::calls::calls),
+    ("minimal", minimal::minimal),
+];

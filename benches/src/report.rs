@@ -1,5 +1,6 @@
 //! Tables, and the goals that are read off them.
 
+use crate::data::{Goal, Grid, Section};
 use crate::measure::Timed;
 use crate::tables::OURS;
 use std::collections::BTreeMap;
@@ -36,31 +37,39 @@ impl Table {
         self.cells.get(&(contestant, column.into())).copied()
     }
 
-    /// Prints nanoseconds, and behind each how many times ours that is.
-    pub fn print(&self) {
-        println!(
-            "\n{}: ns, and how many times ours (largest median over minimum: {:.2})\n",
-            self.name, self.noise
-        );
-        print!("{:<32}", "");
-        self.columns.iter().for_each(|column| print!("{column:>22}"));
-        println!();
+    /// The same as data.
+    fn grid(&self) -> Grid {
+        let unit = format!("ns, the least of the rounds; {OURS} is this crate");
+        let mut grid = Grid::new(&self.name, &unit, self.columns.iter().cloned());
         for contestant in &self.contestants {
-            print!("{contestant:<32}");
-            for column in &self.columns {
-                match (self.cell(contestant, column), self.cell(OURS, column)) {
-                    (Some(time), Some(ours)) => print!("{time:>14.1} {:>6.2}x", time / ours),
-                    _ => print!("{:>22}", "-"),
+            for (at, column) in self.columns.iter().enumerate() {
+                if let Some(time) = self.cell(contestant, column) {
+                    grid.set(contestant, at, time);
                 }
             }
-            println!();
         }
+        grid.noise = Some(self.noise);
+        grid
     }
+}
+
+/// What was measured under this name, and the goals whose contestants ran.
+pub fn section(id: &str, tables: &[Table]) -> Section {
+    let mut section = Section::new(id);
+    section.grids = tables.iter().map(Table::grid).collect();
+    section.goals = tables
+        .iter()
+        .flat_map(|table| {
+            let own = GOALS.iter().filter(|goal| goal.table == table.name);
+            own.filter_map(|goal| goal.judge(table)).chain(crate::mcp::tables::goals(table))
+        })
+        .collect();
+    section
 }
 
 /// A ratio that ours is to reach: in this table and column, `than` takes at least `times` as long as ours. `simd` says
 /// that the feature has to be on.
-struct Goal {
+struct Ratio {
     table: &'static str,
     column: &'static str,
     than: &'static [&'static str],
@@ -68,14 +77,14 @@ struct Goal {
     simd: bool,
 }
 
-const fn goal(
+const fn ratio(
     table: &'static str,
     column: &'static str,
     than: &'static [&'static str],
     times: f64,
     simd: bool,
-) -> Goal {
-    Goal { table, column, than, times, simd }
+) -> Ratio {
+    Ratio { table, column, than, times, simd }
 }
 
 /// Against several, the fastest counts.
@@ -88,40 +97,31 @@ const EVERYONE: &[&str] = &[
     "websocket-codec",
 ];
 
-const GOALS: &[Goal] = &[
-    goal("decode, whole", "16 B", &["websocket-codec"], 3.5, false),
-    goal("decode, whole", "16 B", &["tungstenite"], 4.5, false),
-    goal("decode, whole", "125 B", &["tungstenite"], 3.0, false),
-    goal("decode, whole", "125 B", &["tokio-websockets"], 4.0, false),
-    goal("decode, whole", "1 KiB", &["tokio-websockets"], 2.0, true),
-    goal("decode, whole", "16 KiB", EVERYONE, 0.95, true),
-    goal("decode, whole", "1 MiB", EVERYONE, 0.95, true),
-    goal("decode, multi-byte", "1 MiB", &["tungstenite"], 14.0, true),
-    goal("decode, single bytes", "16 B", &["tokio-websockets"], 5.0, false),
-    goal("decode, single bytes", "125 B", &["tokio-websockets"], 5.0, false),
-    goal("decode, single bytes", "1 KiB", &["tokio-websockets"], 5.0, false),
-    goal("decode, single bytes", "16 KiB", &["tokio-websockets"], 5.0, false),
-    goal("handshake", "request", &["tungstenite"], 4.5, false),
-    goal("handshake", "request", &["soketto"], 1.5, false),
+const GOALS: &[Ratio] = &[
+    ratio("decode, whole", "16 B", &["websocket-codec"], 3.5, false),
+    ratio("decode, whole", "16 B", &["tungstenite"], 4.5, false),
+    ratio("decode, whole", "125 B", &["tungstenite"], 3.0, false),
+    ratio("decode, whole", "125 B", &["tokio-websockets"], 4.0, false),
+    ratio("decode, whole", "1 KiB", &["tokio-websockets"], 2.0, true),
+    ratio("decode, whole", "16 KiB", EVERYONE, 0.95, true),
+    ratio("decode, whole", "1 MiB", EVERYONE, 0.95, true),
+    ratio("decode, multi-byte", "1 MiB", &["tungstenite"], 14.0, true),
+    ratio("decode, single bytes", "16 B", &["tokio-websockets"], 5.0, false),
+    ratio("decode, single bytes", "125 B", &["tokio-websockets"], 5.0, false),
+    ratio("decode, single bytes", "1 KiB", &["tokio-websockets"], 5.0, false),
+    ratio("decode, single bytes", "16 KiB", &["tokio-websockets"], 5.0, false),
+    ratio("handshake", "request", &["tungstenite"], 4.5, false),
+    ratio("handshake", "request", &["soketto"], 1.5, false),
 ];
 
-/// Prints each goal whose contestants ran.
-pub fn print_goals(tables: &[Table]) {
-    println!("\ngoals\n");
-    for goal in GOALS {
-        let Some(table) = tables.iter().find(|table| table.name == goal.table) else { continue };
-        let peers = goal.than.iter().filter_map(|peer| Some((*peer, table.cell(peer, goal.column)?)));
-        let fastest = peers.min_by(|one, other| one.1.total_cmp(&other.1));
-        let (Some((peer, theirs)), Some(ours)) = (fastest, table.cell(OURS, goal.column)) else { continue };
-        let ratio = theirs / ours;
-        println!(
-            "{:<5} {:<22}{:>8}  {ours:>12.1} ns  {peer:<22}{theirs:>12.1} ns  {ratio:>6.2}x, goal {:>5.2}x{}",
-            if ratio >= goal.times { "met" } else { "MISS" },
-            goal.table,
-            goal.column,
-            goal.times,
-            if goal.simd { " with simd" } else { "" },
-        );
+impl Ratio {
+    /// How far it is reached, if its contestants ran.
+    fn judge(&self, table: &Table) -> Option<Goal> {
+        let peers = self.than.iter().filter_map(|peer| Some((*peer, table.cell(peer, self.column)?)));
+        let (peer, theirs) = peers.min_by(|one, other| one.1.total_cmp(&other.1))?;
+        let ours = table.cell(OURS, self.column)?;
+        let simd = if self.simd { ", with simd" } else { "" };
+        let what = format!("{}, {}: as fast as {peer}{simd}", self.table, self.column);
+        Some(Goal::new(what, theirs / ours, self.times, true, "×"))
     }
-    tables.iter().filter(|table| table.name == "tools/call").for_each(crate::mcp::tables::print_goals);
 }

@@ -31,7 +31,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// A session that has answered so many, and has so many open.
-fn after(answered: usize, open: usize, text: String) -> impl FnMut(usize) {
+pub fn after(answered: usize, open: usize, text: String) -> impl FnMut(usize) {
     let mut session = Session::open();
     for _ in 0..answered {
         session.serve(&text);

@@ -10,5 +10,4 @@ pub mod hand_written;
 pub mod ours;
 #[cfg(feature = "peers")]
 pub mod rmcp;
-pub mod sockets;
 pub mod tables;

@@ -177,6 +177,46 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     move |times| (0..times).for_each(|_| serve(&mut server, &call))
 }
 
+/// An editor with so many clients, which make the same call one after the other.
+#[cfg(feature = "check")]
+pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
+    use ide_mcp::ide::{Host, HostConfig, HostEvent};
+    let mut settings = HostConfig::new(config(ToolSet::new().handle(Tool::GetDiagnostics)));
+    settings.connections = clients;
+    let mut host = Host::new(settings);
+    let turn = move |host: &mut Host, conn, bytes: &[u8]| {
+        host.wire(conn).expect("it is there").feed(NOW, bytes);
+        host.tick(NOW);
+        while let Some(event) = host.poll_event() {
+            if let HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } = event {
+                host.respond(call, &ToolResult::diagnostics(&[])).expect("it is open");
+            }
+        }
+        black_box(host.deadline());
+        while let Some(conn) = host.poll_transmit() {
+            let mut wire = host.wire(conn).expect("it is there");
+            let n = black_box(wire.outgoing()).len();
+            wire.sent(n);
+        }
+    };
+    let conns: Vec<_> = (0..clients)
+        .map(|_| {
+            let conn = host.connect(NOW);
+            turn(&mut host, conn, crate::handshake::request());
+            turn(&mut host, conn, &frame(INITIALIZE));
+            turn(&mut host, conn, &frame(INITIALIZED));
+            conn
+        })
+        .collect();
+    let (call, mut at) = (frame(&text), 0);
+    move |times| {
+        for _ in 0..times {
+            turn(&mut host, conns[at % clients], &call);
+            at += 1;
+        }
+    }
+}
+
 /// Reads a frame, answers what it asks, and writes.
 fn serve(server: &mut Server, mut rest: &[u8]) {
     while !rest.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::calls::{SIZES, open_diff};
 use super::{hand_written, ours};
+use crate::data::Goal;
 use crate::measure::{Contestant, race};
 use crate::report::Table;
 use crate::tables::OURS;
@@ -47,19 +48,18 @@ fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contes
     contestants
 }
 
-/// Prints what the table has to reach.
-pub fn print_goals(table: &Table) {
+/// What the table has to reach, if it is this one.
+pub fn goals(table: &Table) -> Vec<Goal> {
+    let mut goals = Vec::new();
     for contestant in [OURS, OUR_FRAMES] {
         for (size, most) in [("100 B", 0.6), ("64 KiB", 0.45)] {
             let (Some(ours), Some(theirs)) = (table.cell(contestant, size), table.cell(RMCP_PARSE, size))
             else {
                 continue;
             };
-            let ratio = ours / theirs;
-            let met = if ratio <= most { "met" } else { "MISS" };
-            println!(
-                "{met:<5} tools/call {size:>7}  {contestant:<16}{ratio:>6.2}x of {RMCP_PARSE}, goal at most {most}x"
-            );
+            let what = format!("tools/call in memory, {size}: time of {RMCP_PARSE}, {contestant}");
+            goals.push(Goal::at_most(what, ours / theirs, most, "×"));
         }
     }
+    goals
 }

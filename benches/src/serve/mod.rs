@@ -1,5 +1,7 @@
 //! `--serve NAME`: an echo server in a process of its own, so that its CPU time and its memory are its own.
 
+pub mod calls;
+
 use ide_mcp::ws::{Limits, OwnedEvent, Server};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn as Blocking;
@@ -9,11 +11,21 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
+/// Nothing but the bytes.
+pub const RAW: &str = "raw TCP";
+pub const MIO: &str = "ide-mcp over mio";
+/// A connection on its own thread, which waits in its reads.
+pub const BARE: &str = "ide-mcp blocking";
+const SMOL: &str = "ide-mcp over smol";
+
+/// A connection of each adapter.
+pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL];
+
 /// Everyone who can serve.
 pub const SERVERS: &[&str] = &[
-    "raw TCP",
-    "ide-mcp over mio",
-    "ide-mcp blocking",
+    RAW,
+    MIO,
+    BARE,
     #[cfg(feature = "peers")]
     "tungstenite",
     #[cfg(feature = "peers")]
@@ -28,9 +40,10 @@ pub const SERVERS: &[&str] = &[
 pub fn serve(name: &str) {
     let listener = listen();
     match name {
-        "raw TCP" => on_threads(&listener, raw),
-        "ide-mcp over mio" => over_mio(listener).expect("a poll works"),
-        "ide-mcp blocking" => on_threads(&listener, blocking),
+        RAW => on_threads(&listener, raw),
+        MIO => over_mio(listener).expect("a poll works"),
+        SMOL => over_smol(listener).expect("a reactor works"),
+        BARE => on_threads(&listener, blocking),
         #[cfg(feature = "peers")]
         name => peer(name, listener),
         #[cfg(not(feature = "peers"))]
@@ -124,6 +137,24 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
             }
         }
     }
+}
+
+fn over_smol(listener: TcpListener) -> std::io::Result<()> {
+    let (listener, executor) = (async_io::Async::new(listener)?, async_executor::LocalExecutor::new());
+    async_io::block_on(executor.run(async {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else { continue };
+            let stream = stream.into_inner()?;
+            let machine = Server::new(Limits::default(), Time::ZERO);
+            let mut conn = ide_mcp_smol::Conn::from_stream(stream, machine)?;
+            let serve = async move {
+                while let Some(event) = conn.next_event().await {
+                    on(conn.machine_mut(), event);
+                }
+            };
+            executor.spawn(serve).detach();
+        }
+    }))
 }
 
 fn on(server: &mut Server, event: OwnedEvent) {

@@ -1,0 +1,192 @@
+//! The page.
+
+use super::Results;
+use super::setting::Setting;
+use super::svg::pictures;
+use crate::data::{Goal, Grid, Section, number};
+use std::fmt::Write as _;
+
+/// The command that measures and writes all of it.
+const COMMAND: &str = "cargo run --release --manifest-path benches/Cargo.toml --features simd -- report";
+
+/// What a section is called, and what was done there.
+const SECTIONS: &[(&str, &str, &str)] = &[
+    (
+        "echo",
+        "Echo over loopback",
+        "One connection sends texts of 125 B and reads them back. A server that answers all of a read with one write is \
+         ahead where many are in flight; one at a time is the kernel's work nearly alone.",
+    ),
+    (
+        "memory",
+        "Memory of a connection",
+        "Resident memory of an echo server with 1,000 connections that rest, without that of the process.",
+    ),
+    (
+        "adapters",
+        "The adapters",
+        "The server of each adapter, and a bare `Conn`: one connection on one thread that waits in its reads, without a \
+         host. `ide-mcp-smol` waits by async-io, which arms the reactor anew for every wait; `ide-mcp-blocking` hands what \
+         its threads read to the thread of the application, which has to be woken for it. CPU time is the least of the \
+         rounds and the ratio their median, so the two need not agree where the machine was busy; instructions are \
+         counted in a round of their own. Where 100 connections ask, each sends its window before the first answer is read.",
+    ),
+    (
+        "idle",
+        "Agents that say nothing",
+        "They have shown the token and opened a session, and rest. Pings come every 30 s and are not part of the window.",
+    ),
+    (
+        "call-sockets",
+        "Calls of a tool over loopback",
+        "An `openDiff`, answered at once. The hand-written server has no states, limits or deadlines, and knows one order \
+         of members.",
+    ),
+    (
+        "calls",
+        "Calls of a tool in memory",
+        "Bytes in, a typed call, an answer, bytes out. `ide-mcp` is the session alone, `ide-mcp, frames` has WebSocket and \
+         dialect too; `rmcp, parsing alone` does nothing but parse with rmcp's message type.",
+    ),
+    (
+        "decode",
+        "Receiving",
+        "Whole, validated texts out of masked frames, in memory. The floors do only the passes over the bytes, with the \
+         borders of the frames known.",
+    ),
+    ("encode", "Sending", "Texts into frames, each written at once."),
+    ("handshake", "Opening", "The recorded request of the real client is judged and accepted."),
+    (
+        "minimal",
+        "The smallest editor",
+        "The same editor three times: lock file, token, one connection after the other, two tools. It is the example \
+         `minimal_server` on this crate, and benches/minimal by hand. CPU time of a release build from nothing; all crates \
+         that `cargo tree` lists for this system; size after `strip`.",
+    ),
+    (
+        "counts",
+        "How the cost grows, and what is counted",
+        "Instructions under callgrind and allocations do not depend on what else the machine does. This is what \
+         `--check` compares with a baseline for every change; it is built without `simd`. callgrind counts each step of a \
+         `rep movs`, so that a copy looks dearer than it is.",
+    ),
+];
+
+/// Why a goal is missed, by how its name begins: what was tried is in the history.
+const REASONS: &[(&str, &str)] = &[
+    ("decode, multi-byte", "copy, unmasking and validation alone take most of it: see the floor"),
+    (
+        "decode, single bytes",
+        "three calls of the contract for each byte, each with its checks; the read itself is a third",
+    ),
+    (
+        "decode 125 B, single bytes",
+        "three calls of the contract for each byte, each with its checks; the floor is 63 of it",
+    ),
+    ("decode 1 KiB, single bytes", "as for 125 B"),
+    ("decode 1 MiB, single bytes", "as for 125 B: the cost of a byte does not grow"),
+    ("server encode", "the copy and the loop alone take 45"),
+    ("handshake", "every field of the request is judged; the floor judges none"),
+    ("tools/call in memory", "WebSocket and dialect are in it; rmcp's parsing has neither"),
+    ("tools/call over loopback, 100 B, 1 in flight", "the kernel's share alone is more than the goal"),
+    (
+        "call openDiff",
+        "serde_json unescapes a long text in a buffer that it grows; the names of tabs are kept twice",
+    ),
+    ("call getDiagnostics", "WebSocket and dialect add one"),
+    ("call beside 255 open", "here the new id is the least of all, so that both lists of ids are moved"),
+    ("heap", "see the table of counts"),
+];
+
+/// The whole page.
+pub fn page(results: &Results) -> String {
+    let mut page = String::from("# What it costs\n\n");
+    setting(&mut page, &results.setting);
+    goals(&mut page, &results.sections);
+    for (id, title, about) in SECTIONS {
+        if let Some(section) = results.sections.iter().find(|section| section.id == *id) {
+            write!(page, "\n## {title}\n\n{about}\n").expect("a string takes everything");
+            for picture in pictures(section) {
+                write!(page, "\n![{}](performance/{}.svg)\n", picture.title, picture.id)
+                    .expect("a string takes everything");
+            }
+            section.grids.iter().for_each(|grid| table(&mut page, grid));
+        }
+    }
+    page
+}
+
+fn setting(page: &mut String, setting: &Setting) {
+    let Setting { date, processor, cores, kernel, compiler, simd, rounds, load, minutes, versions } = setting;
+    let versions: Vec<String> = versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let simd = if *simd { "with its feature `simd`" } else { "without its feature `simd`" };
+    let busy = if load[0] > 1.0 {
+        "Other work ran on the machine at the same time, so times are longer and less certain than they were alone. "
+    } else {
+        ""
+    };
+    write!(
+        page,
+        "All figures on this page, and the pictures, were written by one command:\n\n\
+         ```sh\n{COMMAND}\n```\n\n\
+         It needs valgrind, and perf for the instructions over loopback. [results.json](performance/results.json) has the \
+         numbers; `report --render` makes the page from them again, and `report --quick` shows that all of it works.\n\n\
+         | | |\n| --- | --- |\n\
+         | date | {date}, {minutes} minutes, {rounds} rounds |\n\
+         | machine | {processor}, {cores} cores, {kernel} |\n\
+         | load | {} before, {} after: processes that wanted to run, over a minute |\n\
+         | compiler | {compiler}, release, no other flags; this crate {simd} |\n\
+         | versions | {} |\n\n\
+         {busy}In every round each contestant has its turn, so compare what stands in one table and nothing else. Times \
+         are the least of the rounds. Over loopback the load comes from another process on another core, and CPU time is \
+         the server's, that of the kernel included. Contestants are checked to decode or answer the same.\n",
+        number(load[0]),
+        number(load[1]),
+        versions.join(", "),
+    )
+    .expect("a string takes everything");
+}
+
+fn goals(page: &mut String, sections: &[Section]) {
+    let of = |id: &str| sections.iter().find(|section| section.id == id).map(|section| &section.goals);
+    let goals: Vec<&Goal> = SECTIONS.iter().filter_map(|(id, ..)| of(id)).flatten().collect();
+    let met = goals.iter().filter(|goal| goal.is_met()).count();
+    write!(
+        page,
+        "\n## Goals\n\nThey were set before the crate was written. {met} of {} are met in this run.\n\n\
+         | | goal | reached | to reach | |\n| --- | --- | --: | --: | --- |\n",
+        goals.len()
+    )
+    .expect("a string takes everything");
+    for goal in goals {
+        let reason = REASONS.iter().find(|(name, _)| !goal.is_met() && goal.what.starts_with(name));
+        writeln!(
+            page,
+            "| {} | {} | {}{} | {} | {} |",
+            if goal.is_met() { "met" } else { "**missed**" },
+            goal.what,
+            number(goal.reached),
+            goal.unit,
+            goal.wants(),
+            reason.map_or("", |(_, why)| why),
+        )
+        .expect("a string takes everything");
+    }
+}
+
+fn table(page: &mut String, grid: &Grid) {
+    let noise = grid.noise.map(|noise| format!("; largest median over minimum {}", number(noise)));
+    write!(page, "\n**{}** ({}{})\n\n| |", grid.name, grid.unit, noise.unwrap_or_default())
+        .expect("a string takes everything");
+    grid.columns.iter().for_each(|column| page.push_str(&format!(" {column} |")));
+    page.push_str("\n| --- |");
+    page.push_str(&" --: |".repeat(grid.columns.len()));
+    page.push('\n');
+    for row in &grid.rows {
+        page.push_str(&format!("| {} |", row.name));
+        for cell in &row.cells {
+            page.push_str(&format!(" {} |", cell.map_or_else(String::new, number)));
+        }
+        page.push('\n');
+    }
+}

@@ -1,0 +1,133 @@
+//! `report`: measures everything and writes docs/performance.md, its pictures, and the results they are made from.
+
+mod markdown;
+mod setting;
+mod svg;
+
+use crate::data::Section;
+use serde::{Deserialize, Serialize};
+use setting::Setting;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs, io};
+
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+const QUICK_OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/report");
+
+/// Rounds of a whole report, and of a quick one.
+const ROUNDS: usize = 11;
+const QUICK_ROUNDS: usize = 2;
+
+/// Where the results lie, in the directory of the pictures.
+const RESULTS: &str = "results.json";
+
+/// All that a page is made from.
+#[derive(Serialize, Deserialize)]
+pub struct Results {
+    setting: Setting,
+    sections: Vec<Section>,
+}
+
+/// Measures, or takes what was measured, and writes the page.
+pub fn report(args: &[String]) -> ExitCode {
+    let (mut quick, mut render, mut out) = (false, false, None);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), args.as_slice().first()) {
+            ("--quick", _) => quick = true,
+            ("--render", _) => render = true,
+            ("--out", Some(dir)) => {
+                out = Some(PathBuf::from(dir));
+                args.next();
+            }
+            _ => {
+                eprintln!("report [--quick | --render] [--out DIR], not {arg}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    // What was measured in a hurry is not for the page.
+    let out = out.unwrap_or_else(|| PathBuf::from(if quick { QUICK_OUT } else { DOCS }));
+    match write(&out, quick, render) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", out.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(out: &Path, quick: bool, render: bool) -> io::Result<()> {
+    let pictures = out.join("performance");
+    fs::create_dir_all(&pictures)?;
+    let kept = pictures.join(RESULTS);
+    let results = if render { serde_json::from_slice(&fs::read(&kept)?)? } else { measure(quick)? };
+    fs::write(&kept, serde_json::to_string_pretty(&results)? + "\n")?;
+    for (name, text) in files(&results) {
+        fs::write(out.join(name), text)?;
+    }
+    Ok(())
+}
+
+/// The page and its pictures, by name in the directory of the documents.
+fn files(results: &Results) -> Vec<(String, String)> {
+    let mut files = vec![("performance.md".into(), markdown::page(results))];
+    let pictures = results.sections.iter().flat_map(svg::pictures);
+    files.extend(pictures.map(|picture| (format!("performance/{}.svg", picture.id), picture.svg)));
+    files
+}
+
+fn measure(quick: bool) -> io::Result<Results> {
+    let rounds = if quick { QUICK_ROUNDS } else { ROUNDS };
+    let before = Setting::begin(rounds);
+    let mut sections = Vec::new();
+    for (name, measure) in crate::MEASUREMENTS {
+        if quick && *name == "minimal" {
+            continue;
+        }
+        eprintln!("{name}");
+        sections.push(measure(rounds));
+    }
+    eprintln!("counts");
+    sections.push(counts()?);
+    Ok(Results { setting: before.end(), sections })
+}
+
+/// Counted in a build of its own: to count allocations, the allocator is replaced.
+fn counts() -> io::Result<Section> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = manifest.join("target/counts.json");
+    let counted = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
+        .args(["run", "--release", "--quiet", "--no-default-features", "--features", "check"])
+        .arg("--manifest-path")
+        .arg(manifest.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(manifest.join("target/counted"))
+        .args(["--", "--write-counts"])
+        .arg(&file)
+        .status()?;
+    if !counted.success() {
+        return Err(io::Error::other("counting failed"));
+    }
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_says_what_the_results_say() {
+        let docs = Path::new(DOCS);
+        let kept = fs::read(docs.join("performance").join(RESULTS)).unwrap();
+        let results: Results = serde_json::from_slice(&kept).unwrap();
+        let files = files(&results);
+        for (name, text) in &files {
+            let written = fs::read_to_string(docs.join(name)).unwrap();
+            assert_eq!(&written, text, "{name} is stale: report --render");
+        }
+        // And nothing is left over from before.
+        let there = fs::read_dir(docs.join("performance")).unwrap().count();
+        assert_eq!(there, files.len(), "a picture that no result is for");
+    }
+}

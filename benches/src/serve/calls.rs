@@ -1,0 +1,146 @@
+//! `--serve-calls NAME`: an MCP server with one tool in a process of its own.
+
+use super::{announce, listen, on_threads};
+use crate::mcp::ours;
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, Tool, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Time};
+use ide_mcp_blocking::Conn;
+use mio::{Events, Poll, Token};
+use std::io;
+use std::net::TcpStream;
+
+pub const BARE: &str = "bare Conn";
+pub const MIO: &str = "ide-mcp-mio";
+pub const SMOL: &str = "ide-mcp-smol";
+pub const BLOCKING: &str = "ide-mcp-blocking";
+pub const HAND_WRITTEN: &str = "tungstenite + serde";
+pub const RMCP: &str = "rmcp";
+
+/// The servers of the adapters, and a connection on its own thread without any.
+pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL, BLOCKING];
+
+/// What agents show.
+pub const TOKEN: &str = "a-token-of-the-benches-that-is-no-secret";
+
+/// As many as are ever asked to attach.
+const CONNECTIONS: usize = 2000;
+
+/// Listens, says where, and serves until standard input ends.
+pub fn serve(name: &str) {
+    match name {
+        MIO => over_mio().expect("a poll works"),
+        SMOL => over_smol().expect("a reactor works"),
+        BLOCKING => over_blocking().expect("threads can be had"),
+        BARE => on_threads(&listen(), bare),
+        #[cfg(feature = "peers")]
+        HAND_WRITTEN => on_threads(&listen(), by_hand),
+        #[cfg(feature = "peers")]
+        RMCP => on_tokio(listen()),
+        name => panic!("nobody is called {name}"),
+    }
+}
+
+fn server_config(port: u16) -> ServerConfig {
+    let token = AuthToken::from_text(TOKEN).expect("a good token");
+    let tools = ToolSet::new().handle(Tool::OpenDiff);
+    ServerConfig::new(Implementation::new("editor", "1"), Policy::new(port, token), tools)
+}
+
+fn config() -> HostConfig {
+    let mut config = HostConfig::new(server_config(0));
+    config.connections = CONNECTIONS;
+    config
+}
+
+fn on(host: &mut Host, event: &HostEvent) {
+    if let HostEvent::Connection { event, .. } = event {
+        ours::answer(event, |call, outcome| host.decide(call, outcome));
+    }
+}
+
+/// An editor as an application runs it: many connections, one thread.
+fn over_mio() -> io::Result<()> {
+    let (mut poll, clock) = (Poll::new()?, Clock::new());
+    let mut server =
+        ide_mcp_mio::Server::bind(ide_mcp_mio::Bind::AnyPort, config(), poll.registry(), Token(0))?;
+    announce(server.port());
+    let mut events = Events::with_capacity(64);
+    loop {
+        poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
+        for event in &events {
+            server.handle(event);
+        }
+        server.turn(clock.now(), |host, event| on(host, &event));
+    }
+}
+
+fn over_smol() -> io::Result<()> {
+    let mut server = ide_mcp_smol::Server::bind(ide_mcp_smol::Bind::AnyPort, config())?;
+    announce(server.port());
+    async_io::block_on(async {
+        loop {
+            if let Some(event) = server.next_event().await {
+                on(server.host_mut(), &event);
+            }
+        }
+    })
+}
+
+fn over_blocking() -> io::Result<()> {
+    // Its threads stay on the core of the servers, as this one does.
+    super::pin(0);
+    let mut server = ide_mcp_blocking::Server::bind(ide_mcp_blocking::Bind::AnyPort, config())?;
+    announce(server.port());
+    loop {
+        if let Some(event) = server.next_event() {
+            on(server.host_mut(), &event);
+        }
+    }
+}
+
+fn bare(stream: TcpStream) {
+    let port = stream.local_addr().expect("it is connected").port();
+    let machine = Server::new(server_config(port), SessionId::new(1), Time::ZERO);
+    let mut conn = Conn::from_stream(stream, machine).expect("a connected socket takes options");
+    while let Some(event) = conn.next_event() {
+        ours::on(conn.machine_mut(), &event);
+    }
+}
+
+#[cfg(feature = "peers")]
+fn by_hand(stream: TcpStream) {
+    use tungstenite::Message;
+    use tungstenite::handshake::server::{Request, Response};
+    let callback = |_: &Request, mut response: Response| {
+        response.headers_mut().insert("sec-websocket-protocol", "mcp".parse().expect("a good value"));
+        Ok(response)
+    };
+    let Ok(mut socket) = tungstenite::accept_hdr(stream, callback) else { return };
+    let mut out = Vec::new();
+    while let Ok(message) = socket.read() {
+        let Message::Text(text) = message else { continue };
+        crate::mcp::hand_written::answer(text.as_str(), &mut out);
+        if out.is_empty() {
+            continue;
+        }
+        let answer = String::from_utf8(std::mem::take(&mut out)).expect("JSON is text");
+        if socket.send(Message::text(answer)).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(feature = "peers")]
+fn on_tokio(listener: std::net::TcpListener) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime can be built").block_on(async {
+        listener.set_nonblocking(true).expect("a listener takes options");
+        let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime takes it");
+        while let Ok((stream, _)) = listener.accept().await {
+            stream.set_nodelay(true).expect("a connected socket takes options");
+            tokio::spawn(crate::mcp::rmcp::serve(stream));
+        }
+    });
+}

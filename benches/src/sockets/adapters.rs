@@ -1,0 +1,74 @@
+//! The adapters beside each other: what each costs per message, beside a bare `Conn` that waits in its reads.
+
+use super::load::{Load, TEXT};
+use super::race::{Lane, cpu, find, grid, one_by_one, together};
+use super::{SERVE, SERVE_CALLS};
+use crate::data::{Goal, Section};
+use crate::serve::calls as serve_calls;
+use crate::serve::{self, pin};
+
+/// Connections, in flight on each, and messages of a round.
+const SHAPES: [(usize, usize, usize); 4] =
+    [(1, 1, 2_000), (1, 64, 8_000), (100, 1, 4_000), (100, 64, 12_800)];
+
+/// An adapter may cost this many times as much as a bare `Conn`.
+const GOAL: f64 = 1.2;
+
+/// Calls and echoes of every shape through each adapter.
+pub fn adapters(rounds: usize) -> Section {
+    pin(1);
+    let mut section = Section::new("adapters");
+    for (connections, depth, messages) in SHAPES {
+        let shape =
+            format!("{connections} connection{}, {depth} in flight{}", s(connections), each(connections));
+        let name = format!("tools/call of 100 B, {shape}");
+        let calls = |_: &str, port| Load::calls(port, 100, depth);
+        let servers = serve_calls::ADAPTERS;
+        let lanes = run(servers, SERVE_CALLS, calls, (connections, depth, messages), rounds);
+        section.grids.push(grid(&name, &lanes, serve_calls::BARE));
+        section.goals.extend(goals(&name, &lanes));
+        let echo = |_: &str, port| Load::echo(port, depth, false);
+        let lanes = run(serve::ADAPTERS, SERVE, echo, (connections, depth, 2 * messages), rounds);
+        section.grids.push(grid(&format!("echo of {TEXT} B, {shape}"), &lanes, serve::BARE));
+    }
+    section
+}
+
+fn run(
+    servers: &[&'static str],
+    mode: &str,
+    connect: impl Fn(&str, u16) -> Load,
+    (connections, depth, messages): (usize, usize, usize),
+    rounds: usize,
+) -> Vec<Lane> {
+    match connections {
+        1 => one_by_one(servers, mode, connect, messages, rounds),
+        _ => {
+            let waves = messages.div_ceil(connections * depth);
+            together(servers, mode, connect, (connections, depth, waves), rounds)
+        }
+    }
+}
+
+fn goals(name: &str, lanes: &[Lane]) -> Vec<Goal> {
+    let Some(bare) = find(lanes, serve_calls::BARE) else { return Vec::new() };
+    let others = lanes.iter().filter(|lane| lane.name != bare.name);
+    others
+        .map(|lane| {
+            Goal::at_most(
+                format!("{name}: CPU of a bare Conn, {}", lane.name),
+                lane.median_ratio(bare, cpu),
+                GOAL,
+                "×",
+            )
+        })
+        .collect()
+}
+
+fn s(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn each(connections: usize) -> &'static str {
+    if connections == 1 { "" } else { " on each" }
+}

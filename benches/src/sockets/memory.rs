@@ -1,0 +1,44 @@
+//! Memory of idle connections to echo servers.
+
+use super::SERVE;
+use super::load::{Load, TEXT};
+use super::running::Running;
+use crate::data::{Goal, Grid, Section};
+use crate::serve::{MIO, RAW, SERVERS};
+use std::thread;
+use std::time::Duration;
+
+/// How many connections are open while the memory is looked at.
+const IDLE: usize = 1000;
+
+/// An adapter gives memory back after a second of silence.
+pub const SETTLE: Duration = Duration::from_millis(1500);
+
+/// The memory of each server with many connections open.
+pub fn memory(_: usize) -> Section {
+    let name = format!("{IDLE} connections, each of which has echoed one text of {TEXT} B and is idle");
+    let columns = ["process at first", "each connection"].map(Into::into);
+    let mut section = Section::new("memory");
+    let mut grid = Grid::new(&name, "resident KiB", columns);
+    for name in SERVERS {
+        let server = Running::start(SERVE, name);
+        let connect = || {
+            let mut load = Load::echo(server.port, 1, *name == RAW);
+            load.run(1);
+            load
+        };
+        // The first connection pays for what all share.
+        let mut loads = vec![connect()];
+        let before = server.resident();
+        loads.extend((0..IDLE).map(|_| connect()));
+        thread::sleep(SETTLE);
+        let each = (server.resident() as f64 - before as f64) / IDLE as f64;
+        grid.set(name, 0, before as f64);
+        grid.set(name, 1, each);
+        if *name == MIO {
+            section.goals.push(Goal::at_most("memory: each idle connection, mio", each, 1.0, " KiB"));
+        }
+    }
+    section.grids.push(grid);
+    section
+}

@@ -1,0 +1,157 @@
+//! Servers against each other: every round asks each for the same.
+
+use super::load::Load;
+use super::running::Running;
+use crate::data::Grid;
+use std::time::{Duration, Instant};
+
+/// What one server did in one round.
+#[derive(Clone, Copy)]
+pub struct Outcome {
+    pub per_second: f64,
+    /// Nanoseconds of the server's CPU time per message.
+    pub cpu: f64,
+}
+
+/// A server, what asks it, and how its rounds went.
+pub struct Lane {
+    pub name: &'static str,
+    pub outcomes: Vec<Outcome>,
+    /// How long answers took, over all rounds, in order. Empty where many connections ask.
+    latencies: Vec<Duration>,
+    /// Instructions per message, in user space and in the kernel.
+    pub instructions: Option<(f64, f64)>,
+}
+
+/// One connection asks, for so many messages a round.
+pub fn one_by_one(
+    servers: &[&'static str],
+    mode: &str,
+    connect: impl Fn(&str, u16) -> Load,
+    messages: usize,
+    rounds: usize,
+) -> Vec<Lane> {
+    race(servers, mode, connect, 1, messages, rounds, |loads| loads[0].run(messages))
+}
+
+/// So many connections ask for their windows, each of `depth`, at the same time.
+pub fn together(
+    servers: &[&'static str],
+    mode: &str,
+    connect: impl Fn(&str, u16) -> Load,
+    (connections, depth, waves): (usize, usize, usize),
+    rounds: usize,
+) -> Vec<Lane> {
+    race(servers, mode, connect, connections, connections * depth * waves, rounds, |loads| {
+        for _ in 0..waves {
+            loads.iter_mut().for_each(Load::begin);
+            loads.iter_mut().for_each(Load::finish);
+        }
+    })
+}
+
+fn race(
+    servers: &[&'static str],
+    mode: &str,
+    connect: impl Fn(&str, u16) -> Load,
+    connections: usize,
+    messages: usize,
+    rounds: usize,
+    run: impl Fn(&mut [Load]),
+) -> Vec<Lane> {
+    let mut lanes: Vec<(Running, Vec<Load>, Lane)> = servers
+        .iter()
+        .map(|name| {
+            let server = Running::start(mode, name);
+            let mut loads: Vec<Load> = (0..connections).map(|_| connect(name, server.port)).collect();
+            run(&mut loads);
+            let lane = Lane { name, outcomes: Vec::new(), latencies: Vec::new(), instructions: None };
+            (server, loads, lane)
+        })
+        .collect();
+    for _ in 0..rounds {
+        for (server, loads, lane) in &mut lanes {
+            let (cpu, start) = (server.cpu(), Instant::now());
+            run(loads);
+            let took = start.elapsed();
+            let cpu = (server.cpu() - cpu).as_nanos() as f64 / messages as f64;
+            lane.outcomes.push(Outcome { per_second: messages as f64 / took.as_secs_f64(), cpu });
+            lane.latencies.extend(&loads[0].latencies);
+        }
+    }
+    lanes
+        .into_iter()
+        .map(|(server, mut loads, mut lane)| {
+            let counted = server.instructions(|| run(&mut loads));
+            lane.instructions =
+                counted.map(|(user, kernel)| (user / messages as f64, kernel / messages as f64));
+            lane.latencies.sort();
+            lane
+        })
+        .collect()
+}
+
+impl Lane {
+    /// The median, over the rounds, of what this has for each of the other's. Both saw the same moment of the machine,
+    /// whose clock changes from round to round.
+    pub fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
+        let pairs = self.outcomes.iter().zip(&other.outcomes);
+        let mut ratios: Vec<f64> = pairs.map(|(one, other)| of(one) / of(other)).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[ratios.len() / 2]
+    }
+
+    pub fn fastest(&self) -> f64 {
+        self.outcomes.iter().map(per_second).fold(0.0, f64::max)
+    }
+
+    pub fn least_cpu(&self) -> f64 {
+        self.outcomes.iter().map(cpu).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Microseconds within which so many of a hundred answers came.
+    pub fn latency(&self, percent: usize) -> Option<f64> {
+        let at = (self.latencies.len() * percent / 100).min(self.latencies.len().checked_sub(1)?);
+        Some(self.latencies[at].as_nanos() as f64 / 1000.0)
+    }
+}
+
+pub fn per_second(outcome: &Outcome) -> f64 {
+    outcome.per_second
+}
+
+pub fn cpu(outcome: &Outcome) -> f64 {
+    outcome.cpu
+}
+
+/// The lane of this name.
+pub fn find<'a>(lanes: &'a [Lane], name: &str) -> Option<&'a Lane> {
+    lanes.iter().find(|lane| lane.name == name)
+}
+
+/// One table of a race; `base` is whose CPU time the others are compared with.
+pub fn grid(name: &str, lanes: &[Lane], base: &str) -> Grid {
+    const COLUMNS: [&str; 7] =
+        ["messages/s", "CPU ns each", "of the base", "instructions, user", "kernel", "p50 µs", "p99 µs"];
+    let unit = format!("the best of the rounds; the base is {base}, and the ratio the median of the rounds");
+    let mut grid = Grid::new(name, &unit, COLUMNS.map(Into::into));
+    for lane in lanes {
+        let ratio = find(lanes, base).map(|base| lane.median_ratio(base, cpu));
+        let (user, kernel) = lane.instructions.unzip();
+        let cells = [
+            Some(lane.fastest()),
+            Some(lane.least_cpu()),
+            ratio,
+            user,
+            kernel,
+            lane.latency(50),
+            lane.latency(99),
+        ];
+        for (column, cell) in cells.into_iter().enumerate() {
+            if let Some(value) = cell {
+                grid.set(lane.name, column, value);
+            }
+        }
+    }
+    grid
+}
