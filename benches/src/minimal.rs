@@ -19,34 +19,26 @@ const BY_HAND: &str = "tungstenite + serde_json";
 /// Their directories in benches/minimal.
 const ALL: [(&str, &str); 3] = [(OURS, "ide_mcp"), (RMCP, "rmcp"), (BY_HAND, "tungstenite")];
 
-/// Clean builds of each, by turns; the least counts.
-const BUILDS: usize = 2;
-
 /// Builds and looks.
-pub fn minimal(rounds: usize) -> Section {
+pub fn minimal(_: usize) -> Section {
     let columns = ["build, CPU seconds", "crates beside its own", "program, KiB"].map(Into::into);
     let unit = "release build from nothing, user and system time; stripped";
     let mut grid = Grid::new("the smallest editor", unit, columns);
-    let mut least = [f64::INFINITY; ALL.len()];
     for (_, dir) in ALL {
         cargo(dir, &["fetch", "--locked", "--quiet"]);
     }
-    for _ in 0..rounds.min(BUILDS) {
-        for ((_, dir), least) in ALL.iter().zip(&mut least) {
-            let target = target(dir);
-            // The first time there is none.
-            let _ = fs::remove_dir_all(&target);
-            let before = cpu_of_children();
-            let target = target.to_str().expect("a path that is text");
-            cargo(dir, &["build", "--release", "--locked", "--offline", "--quiet", "--target-dir", target]);
-            *least = least.min(cpu_of_children() - before);
-        }
-    }
-    for ((name, dir), least) in ALL.iter().zip(least) {
-        let program = target(dir).join("release/minimal");
+    for (name, dir) in ALL {
+        let target = target(dir);
+        // The first time there is none.
+        let _ = fs::remove_dir_all(&target);
+        let before = cpu_of_children();
+        let path = target.to_str().expect("a path that is text");
+        cargo(dir, &["build", "--release", "--locked", "--offline", "--quiet", "--target-dir", path]);
+        let build = cpu_of_children() - before;
+        let program = target.join("release/minimal");
         prove(&program);
         let size = fs::metadata(&program).expect("it was built").len() as f64 / 1024.0;
-        for (column, value) in [least, crates(dir) as f64, size].into_iter().enumerate() {
+        for (column, value) in [build, crates(dir) as f64, size].into_iter().enumerate() {
             grid.set(name, column, value);
         }
     }

@@ -60,7 +60,7 @@ const SECTIONS: &[(&str, &str, &str)] = &[
         "minimal",
         "The smallest editor",
         "The same editor three times: lock file, token, one connection after the other, two tools. It is the example \
-         `minimal_server` on this crate, and benches/minimal by hand. CPU time of a release build from nothing; all crates \
+         `minimal_server` on this crate, and benches/minimal by hand. CPU time of one release build from nothing; all crates \
          that `cargo tree` lists for this system; size after `strip`.",
     ),
     (

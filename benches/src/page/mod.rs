@@ -30,25 +30,30 @@ pub struct Results {
 
 /// Measures, or takes what was measured, and writes the page.
 pub fn report(args: &[String]) -> ExitCode {
-    let (mut quick, mut render, mut out) = (false, false, None);
+    let (mut quick, mut render, mut rounds, mut out) = (false, false, None, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.as_slice().first()) {
             ("--quick", _) => quick = true,
             ("--render", _) => render = true,
+            ("--rounds", Some(count)) => {
+                rounds = count.parse().ok();
+                args.next();
+            }
             ("--out", Some(dir)) => {
                 out = Some(PathBuf::from(dir));
                 args.next();
             }
             _ => {
-                eprintln!("report [--quick | --render] [--out DIR], not {arg}");
+                eprintln!("report [--quick | --render] [--rounds N] [--out DIR], not {arg}");
                 return ExitCode::FAILURE;
             }
         }
     }
     // What was measured in a hurry is not for the page.
     let out = out.unwrap_or_else(|| PathBuf::from(if quick { QUICK_OUT } else { DOCS }));
-    match write(&out, quick, render) {
+    let rounds = rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS });
+    match write(&out, quick, render, rounds) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}: {error}", out.display());
@@ -57,11 +62,11 @@ pub fn report(args: &[String]) -> ExitCode {
     }
 }
 
-fn write(out: &Path, quick: bool, render: bool) -> io::Result<()> {
+fn write(out: &Path, quick: bool, render: bool, rounds: usize) -> io::Result<()> {
     let pictures = out.join("performance");
     fs::create_dir_all(&pictures)?;
     let kept = pictures.join(RESULTS);
-    let results = if render { serde_json::from_slice(&fs::read(&kept)?)? } else { measure(quick)? };
+    let results = if render { serde_json::from_slice(&fs::read(&kept)?)? } else { measure(quick, rounds)? };
     fs::write(&kept, serde_json::to_string_pretty(&results)? + "\n")?;
     for (name, text) in files(&results) {
         fs::write(out.join(name), text)?;
@@ -77,8 +82,7 @@ fn files(results: &Results) -> Vec<(String, String)> {
     files
 }
 
-fn measure(quick: bool) -> io::Result<Results> {
-    let rounds = if quick { QUICK_ROUNDS } else { ROUNDS };
+fn measure(quick: bool, rounds: usize) -> io::Result<Results> {
     let before = Setting::begin(rounds);
     let mut sections = Vec::new();
     for (name, measure) in crate::MEASUREMENTS {
