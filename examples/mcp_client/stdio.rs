@@ -24,8 +24,12 @@ const ENDED: &str = "the server ended too early";
 
 pub(crate) fn run(command: &[OsString], options: &Options) -> Result<(), Box<dyn Error>> {
     let Some((program, arguments)) = command.split_first() else { return Err("no command".into()) };
-    let mut child =
-        Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the child has no pipes".into());
     };
