@@ -147,7 +147,10 @@ mod tests {
         ));
         none.workspace_folders.push("/w".into());
         assert_eq!(LockForm::Project.write(1, &none).unwrap(), r#"{"port":1,"projectPath":"/w"}"#);
-        none.workspace_folders.push("x".repeat(LockFile::MAX_LEN));
+        let room = LockFile::MAX_LEN - LockForm::Lock.write(1, &none).unwrap().len();
+        none.ide_name.push_str(&"x".repeat(room));
+        assert_eq!(LockForm::Lock.write(1, &none).unwrap().len(), LockFile::MAX_LEN);
+        none.ide_name.push('x');
         assert!(matches!(LockForm::Lock.write(1, &none), Err(LockFileError::TooLong { .. })));
     }
 }
