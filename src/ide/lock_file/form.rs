@@ -105,6 +105,10 @@ mod tests {
                 );
             }
         }
+        assert_eq!(
+            (LockForm::Lock.file_name(1), LockForm::Project.file_name(1)),
+            ("1.lock".into(), "1.json".into())
+        );
         assert_eq!(LockForm::Lock.port_of("1.json"), None);
         assert_eq!(LockForm::Project.port_of("1.lock"), None);
         for name in ["1", "1.LOCK", "1.lock.tmp", ".1.abc.tmp", "1.lock.lock", ""] {
