@@ -278,6 +278,59 @@ fn a_path_of_another_family_is_within_nothing() {
 }
 
 #[test]
+fn forms_are_told_apart_by_their_roots() {
+    // Path, is it absolute, has it the form of Windows, does it begin with a drive as POSIX tools write it.
+    for (path, absolute, windows, drive) in [
+        ("/w", true, false, true),
+        ("/w/x", true, false, true),
+        ("/1/x", true, false, false),
+        ("/wx", true, false, false),
+        ("/", true, false, false),
+        ("C:\\w", true, true, false),
+        ("c:/w", true, true, false),
+        ("1:\\w", false, false, false),
+        ("C:w", false, false, false),
+        ("C:", false, false, false),
+        ("\\\\s\\x", true, true, false),
+        ("\\w", false, false, false),
+        ("w/x", false, false, false),
+        ("", false, false, false),
+    ] {
+        assert_eq!((is_absolute(path), is_windows(path)), (absolute, windows), "{path:?}");
+        assert_eq!(is_drive(path.as_bytes()), drive, "{path:?}");
+    }
+}
+
+#[test]
+fn a_folder_contains_a_path_in_whatever_form() {
+    for (folder, path, expected) in [
+        ("/w", "/w", true),
+        ("/w", "/w/x", true),
+        ("/w", "/wx", false),
+        ("/w/x", "/w", false),
+        ("/", "/w", true),
+        ("/w", "w", false),
+        ("w", "/w", false),
+        ("C:\\w", "c:/w/x", true),
+        ("C:\\w", "/c/w/x", true),
+        ("/c/w", "C:\\w\\x", true),
+        ("/c/w", "/C/w/x", false),
+        ("C:\\w", "/d/w/x", false),
+        ("C:\\", "C:\\x", true),
+        ("\\\\S\\x", "//s/x/y", true),
+        ("\\\\s\\x", "\\\\s\\xy", false),
+    ] {
+        assert_eq!(contains(folder, path), expected, "{path:?} in {folder:?}");
+    }
+}
+
+#[test]
+fn a_path_shows_its_text() {
+    let path = LocalPath::parse("file:///w/%ff\"", Posix).unwrap();
+    assert_eq!(alloc::format!("{path:?}"), "\"/w/\u{fffd}\\\"\"");
+}
+
+#[test]
 fn uris_as_editors_write_them_go_both_ways() {
     for (path, uri, back) in [
         ("/w/a b%", "file:///w/a b%", "/w/a b%"),
