@@ -120,6 +120,8 @@ fn p05_uris_are_decoded_once() {
             ("_claude_fs_right:a", Suspicious(NotAbsolute)),
             ("_claude_fs_right://evil/share", Suspicious(Authority)),
             ("_claude:/w/p/a", Suspicious(NotAbsolute)),
+            ("1a:/w/p/a", Suspicious(NotAbsolute)),
+            ("a b:/w/p/a", Suspicious(NotAbsolute)),
             ("http://localhost/w/p", Suspicious(OtherScheme)),
             ("untitled:Untitled-1", Suspicious(OtherScheme)),
             ("vscode-remote://ssh/w/p", Suspicious(OtherScheme)),
@@ -129,6 +131,7 @@ fn p05_uris_are_decoded_once() {
     let raw = LocalPath::parse("file:///w/p/%ff", Posix).unwrap();
     assert_eq!((raw.as_bytes(), raw.to_str()), (&b"/w/p/\xff"[..], None));
     assert_eq!(raw.to_uri(), "file:///w/p/%FF");
+    assert_eq!(LocalPath::parse("/:x", Posix).unwrap().to_uri(), "file:///%3Ax");
 }
 
 #[test]
@@ -158,6 +161,9 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("C:\\w\\p\\.git", Inside("C:\\w\\p\\.git")),
             ("C:\\w\\p\\NULL", Inside("C:\\w\\p\\NULL")),
             ("C:\\w\\p\\COM10", Inside("C:\\w\\p\\COM10")),
+            ("C:\\w\\p\\com", Inside("C:\\w\\p\\com")),
+            ("C:\\w\\p\\abc", Inside("C:\\w\\p\\abc")),
+            ("C:\\w\\p\\abc1", Inside("C:\\w\\p\\abc1")),
             ("C:\\w\\p\\console.txt", Inside("C:\\w\\p\\console.txt")),
             ("C:\\w\\p\\$x %y% ~", Inside("C:\\w\\p\\$x %y% ~")),
             ("C:\\w\\p_evil", Outside("C:\\w\\p_evil")),
@@ -181,6 +187,9 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("\\\\?\\C:\\w\\p", Suspicious(DevicePath)),
             ("\\\\?\\UNC\\server\\share", Suspicious(DevicePath)),
             ("\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
+            ("\\\\.", Suspicious(DevicePath)),
+            ("\\\\.server\\share", Outside("\\\\.server\\share")),
+            ("\\\\?server\\share", Suspicious(IllegalCharacter)),
             ("//?/C:/w", Suspicious(DevicePath)),
             ("\\??\\C:\\w", Suspicious(IllegalCharacter)),
             ("file:////%3F/C:/w", Suspicious(DevicePath)),
