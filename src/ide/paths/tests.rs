@@ -184,6 +184,7 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("/", Suspicious(NotAbsolute)),
             ("w\\p", Suspicious(NotAbsolute)),
             ("é:\\w", Suspicious(Stream)),
+            ("1:\\w", Suspicious(Stream)),
             ("\\\\?\\C:\\w\\p", Suspicious(DevicePath)),
             ("\\\\?\\UNC\\server\\share", Suspicious(DevicePath)),
             ("\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
@@ -308,6 +309,7 @@ fn forms_are_told_apart_by_their_roots() {
         assert_eq!((is_absolute(path), is_windows(path)), (absolute, windows), "{path:?}");
         assert_eq!(is_drive(path.as_bytes()), drive, "{path:?}");
     }
+    assert_eq!(lexical::normal(b"1:\\w", true), None);
 }
 
 #[test]
