@@ -9,6 +9,7 @@ use ide_mcp_examples::{LinesIn, LinesOut, complain};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -29,7 +30,7 @@ pub(crate) fn run(command: &[OsString], options: &Options) -> Result<(), Box<dyn
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
+        .map_err(|error| format!("{} cannot be started: {error}", Path::new(program).display()))?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the child has no pipes".into());
     };
