@@ -48,8 +48,10 @@ impl Pipe {
         self.bytes
     }
 
-    /// From here on what comes is redacted so.
+    /// From here on what comes is redacted so. Whether what was held back begins a token will not be known.
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
+        let held = self.redactor.finish();
+        self.tell(vec![b'-'; held.len()]);
         self.redactor = redactor;
     }
 

@@ -31,6 +31,8 @@ enum Walk {
     Payload { header: Header, done: u64 },
     /// In something else, to the end.
     Plain,
+    /// In a head that is longer than any, to the end: whose tokens are in it, and where, is not known.
+    Hidden,
 }
 
 #[derive(Debug)]
@@ -64,6 +66,11 @@ impl Redactor {
         Self::new(secrets, false, Walk::Head { first: Vec::new(), end: 0 })
     }
 
+    /// What comes behind the beginning of a head that is too long for anybody: nothing of it is given out.
+    pub(crate) fn of_endless_head() -> Self {
+        Self::new(&[], true, Walk::Hidden)
+    }
+
     fn new(secrets: &[&[u8]], masked: bool, walk: Walk) -> Self {
         let secrets: Vec<Secret> = secrets.iter().map(|bytes| Secret::new(bytes)).collect();
         let search = || Search { matched: vec![0; secrets.len()], trail: VecDeque::new() };
@@ -89,6 +96,10 @@ impl Redactor {
                 }
                 Walk::Plain => {
                     self.search(Opcode::Text, rest, rest);
+                    &[]
+                }
+                Walk::Hidden => {
+                    self.held.resize(self.held.len().saturating_add(rest.len()), b'-');
                     &[]
                 }
                 Walk::Head { .. } | Walk::Frame { .. } => {
@@ -149,7 +160,7 @@ impl Redactor {
                     Err(_) => self.walk = Walk::Plain,
                 }
             }
-            Walk::Payload { .. } | Walk::Plain => {}
+            Walk::Payload { .. } | Walk::Plain | Walk::Hidden => {}
         }
     }
 
@@ -296,5 +307,12 @@ mod tests {
         let rest = frame(0x80, key, b"x");
         assert_eq!(redactor.pass(&rest), [b"aab", &ping[..], &rest].concat());
         assert!(!Redactor::of_editor(&[SECRET]).is_between_frames());
+    }
+
+    #[test]
+    fn nothing_of_an_endless_head_is_given_out() {
+        let text = b"X-Claude-Code-Ide-Authorization: foreign\r\n\r\n";
+        check("endless", Redactor::of_endless_head, text, &vec![b'-'; text.len()]);
+        assert!(!Redactor::of_endless_head().is_between_frames());
     }
 }

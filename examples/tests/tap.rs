@@ -375,11 +375,14 @@ fn the_editor_judges_and_a_wrong_token_is_not_written_down() {
     };
     let field = "X-Claude-Code-Ide-Authorization";
     assert!(ask(&format!("{field}: canary\r\n")).starts_with("HTTP/1.1 401"));
+    assert!(ask(&format!("{field} : canary\r\n")).starts_with("HTTP/1.1 400"), "no field has such a name");
     assert!(ask("").starts_with("HTTP/1.1 401"));
     let right = format!("{field}: {}\r\nOrigin: http://evil.example\r\n", tap.token);
     assert!(ask(&right).starts_with("HTTP/1.1 403"), "a web page that has the token");
     let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
-    socket.write_all(&vec![b'x'; 20_000]).unwrap();
+    socket.write_all(&vec![b'x'; 16_000]).unwrap();
+    let long = format!("{}\r\n{field}: canary\r\n", "x".repeat(4000));
+    socket.write_all(long.as_bytes()).unwrap();
     let mut answer = [0; 12];
     socket.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 431");
