@@ -170,7 +170,7 @@ mod tests {
         let path = temp_dir().join(format!("ide-mcp-farewell-{}.jsonl", process::id()));
         let header =
             Header { transcript: VERSION, started_ms: 0, editor: String::new(), port: 1, token: None };
-        let recorder = Arc::new(Recorder::begin(Some(&path), true, &header).unwrap());
+        let recorder = Arc::new(Recorder::begin(Some(&path), true, 10_000, &header).unwrap());
         let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);
         let (over, ends) = mpsc::channel();
         thread::spawn(move || {

@@ -63,7 +63,7 @@ impl Tap {
             port: editor.port,
             token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
         };
-        let recorder = Recorder::begin(options.out.as_deref(), options.force, &header)?;
+        let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
 
         let (sender, events) = mpsc::channel();
         watch_signals(sender.clone())?;

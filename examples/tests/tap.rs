@@ -35,7 +35,11 @@ struct Tap {
 
 impl Tap {
     fn start(place: &Place, editor: &str, out: &str) -> Self {
-        let process = place.start("tap", &["--to", editor, "--out", out]);
+        Self::of(place.start("tap", &["--to", editor, "--out", out]), place, editor)
+    }
+
+    /// Waits for what it publishes.
+    fn of(process: Process, place: &Place, editor: &str) -> Self {
         let begin = Instant::now();
         loop {
             let locks = fs::read_dir(place.lock_dir()).unwrap().map(|entry| entry.unwrap().path());
@@ -424,6 +428,29 @@ fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
     place.write("cut.jsonl", &cut);
     let (status, said) = replay(&place, &["cut.jsonl"]);
     assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
+}
+
+#[test]
+fn a_transcript_that_is_as_long_as_it_may_be_ends_and_says_so() {
+    let place = Place::new("tap-most");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let arguments = ["--to", &port, "--out", "t.jsonl", "--max-bytes", "5000"];
+    let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
+    let mut agent = tap.agent(&place, &["calls"]);
+    let contents = "x".repeat(100_000);
+    let arguments = json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"});
+    agent.tell(&format!("openDiff {arguments}"));
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
+    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    agent.event("outcome");
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+    tap.process.terminate();
+    let (status, said) = tap.process.end();
+    assert!(status == Some(1) && said.contains("--max-bytes 5000"), "{said}");
+    assert!(place.read("t.jsonl").len() <= 5000);
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
 }
 
 /// An editor that is nothing but a socket.
