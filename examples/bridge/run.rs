@@ -10,8 +10,8 @@
 
 use crate::attachment::{Attachment, Change, Guise};
 use crate::pipes::{Input, Pipes};
-use crate::routes::{Below, Routes};
-use ide_mcp::mcp::{Forward, Implementation, RawTools, Server, ServerConfig, ServerEvent, ServerInfo};
+use crate::routes::{Below, OfEditor, Routes};
+use ide_mcp::mcp::{Forward, Implementation, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
@@ -263,7 +263,7 @@ impl Bridge {
 
 fn server(mut config: ServerConfig) -> Below {
     config.forward = Forward::All;
-    Server::new(config, RawTools::default(), SessionId::new(1))
+    Server::new(config, OfEditor, SessionId::new(1))
 }
 
 /// What the editor says of itself is what the client hears.

@@ -114,7 +114,7 @@ mod tests {
         let header = Header { transcript: VERSION, started_ms: 0, editor: "E".into(), port: 1, token: None };
         let first = write_header(&header).len();
         let path = temp_dir().join(format!("ide-mcp-most-{}.jsonl", process::id()));
-        // Its time stands in a line, so it is as long as it is.
+        // The time in a line has a few digits, or a few more.
         for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {
             let most = u64::try_from(first + room).unwrap();
             let recorder = Recorder::begin(Some(&path), true, most, &header).unwrap();
