@@ -19,8 +19,9 @@ Start it from an MCP client, as a server over stdio:
 
 Everything goes through as it is written, both ways: requests, notifications, progress and cancellations, under ids of
 the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities. While the
-editor is away every request is answered with an error; for a minute, and then at every request, the bridge tries to
-reach it again, looks for its lock file each time, and says that the tools have changed when it is back.
+editor is away every request is answered with an error; a notification is lost, since nobody can be told so much later
+what was true then, and standard error says which. For a minute, and then whenever the client says something, the bridge
+tries to reach the editor again, looks for its lock file each time, and says that the tools have changed when it is back.
 
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
 frame. So it does with SIGINT and SIGTERM.

@@ -164,6 +164,7 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
     let answer = next(&mut bridge);
     assert_eq!(answer["id"], 2);
     assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
+    bridge.tell(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
 
     // Another port and another token.
     fs::remove_file(lock).unwrap();
@@ -185,6 +186,7 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
     let (status, said) = bridge.end();
     assert_eq!(status, Some(0));
     assert!(said.contains("cannot be attached to") && said.contains("the editor is back"), "{said}");
+    assert!(said.contains("the editor did not hear x/unheard"), "{said}");
 }
 
 #[test]
