@@ -13,11 +13,13 @@ mod session;
 
 use commands::Verdict;
 use commands::diff::{Proposal, tell};
-use ide_mcp_examples::{complain, find, say_json, usage_error};
+use ide_mcp_examples::find::{self, Here};
+use ide_mcp_examples::{complain, say_json, usage_error};
 use options::{Command, Options};
 use script::Script;
 use serde::Serialize;
 use session::{NotAttached, Session};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A verdict that is not good, or something that did not work.
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         Err(problem) => return end(NOT_BEGUN, &usage_error("agent", &problem.to_string()), false),
     };
     let json = options.json;
-    let prepared = match Prepared::prepare(options.command, json) {
+    let prepared = match Prepared::prepare(options.command, options.asked.cwd.as_deref(), json) {
         Ok(Some(prepared)) => prepared,
         Ok(None) => return ExitCode::SUCCESS,
         Err((status, problem)) => return end(status, &problem, json),
@@ -68,9 +70,11 @@ enum Prepared {
 impl Prepared {
     /// `None` if nothing is left to do. What cannot be proposed need not be sent, and what changes nothing need not be
     /// asked.
-    fn prepare(command: Command, json: bool) -> Result<Option<Self>, (u8, String)> {
+    fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
         Ok(Some(match command {
             Command::Diff { path, proposal } => {
+                // Rather than that there is no file in it.
+                Here::of(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
                 match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),
                     None => {
