@@ -83,8 +83,7 @@ pub(crate) enum Command {
 
 impl Options {
     /// `None` if help was asked for.
-    pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = Asked::default();
         let (mut words, mut script) = (Vec::new(), None);
         let (mut json, mut reconnect) = (false, false);
