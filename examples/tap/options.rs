@@ -25,12 +25,12 @@ as to an editor: in the real client choose it with /ide, for others set CLAUDE_C
 
 What is said goes through byte by byte, and is written down before it goes on. Only the head of the request to attach is
 changed: the port, the token, and no compression is offered. The editor judges every request, and each side hears of
-the other's end as if there were no tap. In the transcript stars stand in the place of every token, and minus signs in the
-place of what an agent sends as one and is none; the rest of it is all that was said, the contents of files too. `replay
-FILE` feeds it to the core of this library.
+the other's end as if there were no tap. In the transcript stars stand in the place of every token, and minus signs in
+the place of what an agent sends as one and is none; the rest of it is all that was said, the contents of files too.
+`replay FILE` feeds it to the core of this library.
 
-A transcript that is as long as it may be ends with a whole line, which is complained of; what is said goes on, unwritten.
-The default has room for two of the largest messages that an editor takes, and `replay` has all of it in memory.
+A transcript that is as long as it may be ends with a whole line, and standard error says so; what is said goes on,
+unwritten. The default has room for two of the largest messages that an editor takes, and `replay` takes twice as much.
 
 It ends with SIGINT or SIGTERM: the lock file is removed, and both sides of each connection get a close frame (1001).
 
