@@ -8,6 +8,7 @@ mod options;
 mod output;
 mod program;
 mod progress;
+mod signals;
 pub mod transcript;
 
 pub use lines::{Fault, LinesIn, LinesOut};
@@ -16,3 +17,4 @@ pub use options::parse_port;
 pub use output::{complain, json_line, say, say_json, write_line};
 pub use program::{FAILED, NOT_BEGUN, Program};
 pub use progress::Progress;
+pub use signals::on_signal;

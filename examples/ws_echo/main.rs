@@ -13,12 +13,8 @@ mod on_threads;
 use ide_mcp::ws;
 use ide_mcp_examples::{Program, parse_port};
 use lexopt::prelude::*;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::thread;
 
 const USAGE: &str = "\
 Listen for WebSocket clients on 127.0.0.1, and say everything back.
@@ -73,17 +69,6 @@ fn say_goodbye(machine: &mut ws::Server) -> bool {
 
 fn say_listening(address: SocketAddr) {
     ide_mcp_examples::say(&format!(r#"{{"event":"listening","port":{}}}"#, address.port()));
-}
-
-/// Calls `stop` on a thread of its own once a signal asks to end.
-fn on_signal(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || {
-        if signals.wait().next().is_some() {
-            stop();
-        }
-    });
-    Ok(())
 }
 
 struct Options {
