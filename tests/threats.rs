@@ -64,10 +64,10 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("p06", &["src/ide/paths/tests.rs"]),
     ("p07", &["src/ide/paths/tests.rs"]),
     ("p08", &["src/ide/display.rs"]),
-    ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/publish.rs"]),
+    ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/planted.rs"]),
     ("l02", &["adapters/lockfile/tests/publish.rs"]),
     ("l03", &["adapters/lockfile/tests/publish.rs"]),
-    ("l04", &["adapters/lockfile/tests/publish.rs", "adapters/lockfile/tests/scan.rs"]),
+    ("l04", &["adapters/lockfile/tests/planted.rs", "adapters/lockfile/tests/scan.rs"]),
     ("l05", &["adapters/conformance/tests/shared/main.rs"]),
     (
         "l06",
