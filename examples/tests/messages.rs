@@ -16,15 +16,7 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use serde_json::Value;
 use std::fs;
 use std::net::TcpListener;
-use std::process::Command;
-use support::{Place, Process};
-
-/// The id of a process that has ended.
-fn dead() -> u32 {
-    let mut child = Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    child.id()
-}
+use support::{Place, Process, dead};
 
 /// Publishes a lock file as an editor with this process would, and returns its path.
 fn publish(place: &Place, port: u16, pid: u32) -> String {
