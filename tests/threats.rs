@@ -89,7 +89,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("e04", &["adapters/conformance/tests/shared/main.rs"]),
     ("e05", &["tests/threats.rs"]),
     ("e06", &["tests/threats.rs"]),
-    ("e07", &["tests/threats.rs", "adapters/lockfile/tests/publish.rs"]),
+    ("e07", &["tests/threats.rs", "adapters/lockfile/tests/publish.rs", "examples/tests/tap/main.rs"]),
     ("e08", &["tests/threats.rs"]),
 ];
 

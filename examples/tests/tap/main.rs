@@ -25,7 +25,7 @@ use std::time::Duration;
 use support::Place;
 
 #[test]
-fn tokens_are_taken_out_of_messages_as_well() {
+fn e07_tokens_are_taken_out_of_messages_as_well() {
     let place = Place::new("tap-tokens");
     let (mut editor, port, token) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -49,7 +49,7 @@ fn tokens_are_taken_out_of_messages_as_well() {
 }
 
 #[test]
-fn the_editor_judges_and_a_wrong_token_is_not_written_down() {
+fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     let place = Place::new("tap-wrong");
     let (_editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
