@@ -51,6 +51,9 @@ struct Search {
     trail: VecDeque<usize>,
 }
 
+/// How much of the beginning of a token is there by no accident.
+const TELLING: usize = 8;
+
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
 const END: &[u8] = b"\r\n\r\n";
 
@@ -117,10 +120,15 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// What was held back, at the end.
+    /// What was held back, at the end. The most of a token is as good as the whole, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
-        self.data.trail.clear();
-        self.control.trail.clear();
+        for search in [&mut self.data, &mut self.control] {
+            let seen = self.secrets.iter().zip(&search.matched).max_by_key(|(_, matched)| **matched);
+            if let Some((secret, matched)) = seen.filter(|(_, matched)| **matched >= TELLING) {
+                hide(&mut self.held, &search.trail, secret.bytes.get(..*matched).unwrap_or_default());
+            }
+            search.trail.clear();
+        }
         std::mem::take(&mut self.held)
     }
 
@@ -187,16 +195,20 @@ impl Redactor {
                 *matched = secret.step(*matched, *byte);
                 if *matched == secret.bytes.len() {
                     *matched = 0;
-                    let places = search.trail.iter().rev().zip(secret.bytes.iter().rev());
-                    for (at, byte) in places {
-                        if let Some(raw) = self.held.get_mut(*at) {
-                            *raw ^= byte ^ b'*';
-                        }
-                    }
+                    hide(&mut self.held, &search.trail, &secret.bytes);
                 }
             }
             let keep = search.matched.iter().max().copied().unwrap_or_default();
             search.trail.drain(..search.trail.len().saturating_sub(keep));
+        }
+    }
+}
+
+/// Makes stars of the bytes that were held last, which are these.
+fn hide(held: &mut [u8], trail: &VecDeque<usize>, bytes: &[u8]) {
+    for (at, byte) in trail.iter().rev().zip(bytes.iter().rev()) {
+        if let Some(raw) = held.get_mut(*at) {
+            *raw ^= byte ^ b'*';
         }
     }
 }
@@ -307,6 +319,23 @@ mod tests {
         let rest = frame(0x80, key, b"x");
         assert_eq!(redactor.pass(&rest), [b"aab", &ping[..], &rest].concat());
         assert!(!Redactor::of_editor(&[SECRET]).is_between_frames());
+    }
+
+    #[test]
+    fn a_token_that_is_cut_off_is_hidden_unless_it_may_be_an_accident() {
+        let (one, two) = (b"0123456789abcdef".as_slice(), b"0123-another".as_slice());
+        let cases: &[(&[u8], &[u8])] = &[
+            (b"x01234567", b"x********"),
+            (b"x0123456789abcde", b"x***************"),
+            (b"x0123456", b"x0123456"),
+            (b"x0123-anothe", b"x***********"),
+        ];
+        for (text, expected) in cases {
+            let key = Some([1, 2, 3, 4]);
+            let agent = || Redactor::of_agent(&[one, two], true);
+            check("masked", agent, &frame(0x01, key, text), &frame(0x01, key, expected));
+            check("plain", || Redactor::of_agent(&[one, two], false), text, expected);
+        }
     }
 
     #[test]
