@@ -323,12 +323,12 @@ mod tests {
 
     #[test]
     fn a_token_that_is_cut_off_is_hidden_unless_it_may_be_an_accident() {
-        let (one, two) = (b"0123456789abcdef".as_slice(), b"0123-another".as_slice());
+        let (one, two) = (b"0123456789abcdef".as_slice(), b"0123-editor-1".as_slice());
         let cases: &[(&[u8], &[u8])] = &[
             (b"x01234567", b"x********"),
             (b"x0123456789abcde", b"x***************"),
             (b"x0123456", b"x0123456"),
-            (b"x0123-anothe", b"x***********"),
+            (b"x0123-editor-", b"x************"),
         ];
         for (text, expected) in cases {
             let key = Some([1, 2, 3, 4]);
