@@ -52,10 +52,15 @@ impl Server {
         Some(match event {
             mcp::ServerEvent::Ready => {
                 self.slot.initialized(self.ws.now());
+                if self.tools_untold {
+                    // Where there is no room it is told later.
+                    let _ = self.tell_tools();
+                }
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
             mcp::ServerEvent::ToolsListed => {
+                self.has_listed = true;
                 self.slot.tools_listed();
                 self.push_selection();
                 return None;

@@ -54,7 +54,9 @@ pub struct Server {
     full: bool,
     /// The policy has let the client in.
     let_in: bool,
-    /// The tools have changed and there was no room to say so.
+    /// The client has been given a list of the tools.
+    has_listed: bool,
+    /// The tools have changed, and there was no room to say so, or the client was not initialized and had listed them.
     tools_untold: bool,
 }
 
@@ -76,6 +78,7 @@ impl Server {
             closed: None,
             full: false,
             let_in: false,
+            has_listed: false,
             tools_untold: false,
         }
     }
@@ -239,12 +242,13 @@ impl Server {
         self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it.
+    /// Tells the client that other tools are offered from now on, as soon as there is room and, if it has listed the old
+    /// ones, as soon as it is ready; and what was selected once it has listed these. Keep to the dialect of the old ones: the client was greeted in it.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same.
+    /// [`SendError`] if the client is not ready and has listed nothing, or the session does not declare such changes; the
+    /// tools are changed all the same.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
         self.mcp.tools_mut().0 = tools.into();
         self.may_send()?;
@@ -331,10 +335,12 @@ impl Server {
         if self.ws.is_open() { Ok(()) } else { Err(SendError::NotReady) }
     }
 
-    /// Where there is no room the change is told later: a client that misses it goes on with the old tools.
+    /// Where there is no room, or the client is not initialized though it has listed, the change is told later: a client
+    /// that misses it goes on with the old tools.
     fn tell_tools(&mut self) -> Result<(), SendError> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
-        self.tools_untold = told == Err(SendError::Full);
+        let too_early = told == Err(SendError::NotReady) && self.has_listed;
+        self.tools_untold = told == Err(SendError::Full) || too_early;
         if told == Ok(true) {
             self.slot.list_changed(self.ws.now());
         }
