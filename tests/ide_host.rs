@@ -670,6 +670,20 @@ fn shutting_down_ends_everybody_in_good_order() {
     assert_eq!(editors.host.deadline(), None);
 }
 
+/// Found by the simulation: 2 s were promised, and a client that reads nothing has the time to drain as well.
+#[test]
+fn shutting_down_takes_four_seconds_where_nobody_reads() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.host.shutdown(editors.now);
+    assert_eq!(editors.at(1_999), NOTHING);
+    assert_eq!(editors.at(2_000), ["1: Closed(ByUs { answered: false })"]);
+    assert_eq!(editors.at(3_999), NOTHING);
+    assert!(!editors.host.wire(conn).unwrap().is_done(), "the farewell may still be written");
+    assert_eq!(editors.at(4_000), NOTHING);
+    assert!(editors.host.wire(conn).unwrap().is_done());
+}
+
 #[test]
 fn a_request_to_an_idle_client_is_given_its_time() {
     let mut editors = Editors::new();
@@ -710,6 +724,36 @@ fn other_tools_are_told_to_everybody_who_is_there() {
         editors.say(conn, &request(1, "tools/list"));
         let texts = editors.texts(conn);
         assert!(texts[0].contains("getDiagnostics") && !texts[0].contains("openDiff"), "{texts:?}");
+    }
+}
+
+/// Found by the simulation: the old tools are served before `initialized`, and their change was told to nobody then.
+#[test]
+fn other_tools_are_told_to_who_listed_the_old_ones_before_it_was_initialized() {
+    const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for (lists, told) in [(true, &[CHANGED][..]), (false, &[])] {
+        let mut editors = Editors::new();
+        editors.host.select(editors.now, selection("x"));
+        let conn = editors.open();
+        editors.say(conn, INITIALIZE);
+        if lists {
+            editors.say(conn, &request(1, "tools/list"));
+        }
+        // It may have said so already, and hears everything at once then.
+        editors.say(conn, CONNECTED);
+        editors.at(1_000);
+        editors.written(conn);
+        editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
+        assert_eq!(editors.texts(conn), [""; 0], "not yet");
+        editors.say(conn, INITIALIZED);
+        let texts = editors.texts(conn);
+        let changes: Vec<&String> = texts.iter().filter(|text| !text.contains("selection")).collect();
+        assert_eq!(changes, told);
+        assert_eq!(texts.len(), 1, "and what is selected comes once, when the tools were listed: {texts:?}");
+        editors.say(conn, &request(2, "tools/list"));
+        assert_eq!(editors.texts(conn).len(), if lists { 2 } else { 1 });
+        editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
+        assert_eq!(editors.texts(conn), [""; 0], "nothing is new");
     }
 }
 
