@@ -12,13 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What begins a place where texts for people or peers stand, and what ends it.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("fmt::Display for ", "\n}\n"),
     ("const fn rule(", "\n    }\n"),
     ("const fn text(", "\n    }\n"),
     ("Refusal::new(", ")"),
     ("bad(", ")"),
     (" refuse(", ")"),
+    ("ErrorObject::new(", ")"),
 ];
 
 /// These are no errors, or only put others together.

@@ -145,10 +145,10 @@ impl Goal {
     }
 }
 
-/// With three digits that count, and thousands apart.
+/// With three digits that count unless it is whole, and thousands apart.
 pub fn number(value: f64) -> String {
     let digits = match value.abs() {
-        size if size == 0.0 || size >= 100.0 => 0,
+        size if size.fract() == 0.0 || size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
         _ => 3,
@@ -177,7 +177,9 @@ mod tests {
             (0.0, "0"),
             (0.0456, "0.046"),
             (0.999, "0.999"),
-            (1.0, "1.00"),
+            (1.0, "1"),
+            (34.0, "34"),
+            (1.204, "1.20"),
             (12.34, "12.3"),
             (123.4, "123"),
             (1234.5, "1,234"),

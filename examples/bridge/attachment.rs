@@ -47,6 +47,8 @@ pub(crate) struct Attachment {
 #[derive(Debug)]
 pub(crate) enum Change {
     Attached(ServerInfo),
+    /// There is no editor to connect to, and why.
+    NotConnected(String),
     Lost(Closed),
 }
 
@@ -96,8 +98,8 @@ impl Attachment {
         if self.reconnect.due().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left {
             self.reconnect.started();
             if let Err(why) = self.connect(now) {
-                complain("bridge", &why);
                 self.lost(now, &Closed::Vanished);
+                return Some(Change::NotConnected(why));
             }
         }
         let conn = self.conn.as_mut()?;

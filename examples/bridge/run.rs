@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  Greeting ──initialize──▶ Attaching ──the editor is ready──▶ Open ──end of the input, signal──▶ Ending ──1 s──▶ Leaving
-//!                               └─ it lets nobody in: the program ends     (the editor may go and come)
+//!                               ├─ it is gone, or lets nobody in: the program ends     (the editor may go and come)
+//!                               └─ end of the input, signal ──▶ Ending
 //! ```
 //!
 //! The answer to `initialize` waits for the editor, since it says what the editor says of itself.
@@ -12,7 +13,6 @@ use crate::pipes::{Input, Pipes};
 use crate::routes::{Below, Routes};
 use ide_mcp::mcp::{Forward, Implementation, RawTools, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::ws::Closed;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
 use ide_mcp_examples::{LinesOut, complain};
@@ -20,8 +20,9 @@ use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::time::Duration;
 
 const PIPES: Token = Token(0);
@@ -29,6 +30,9 @@ const EDITOR: Token = Token(1);
 
 /// How much may wait to be written to either side before nothing more is taken from the other.
 const MARK: usize = 1 << 20;
+
+/// How many lines are taken while the editor is attached to; a client that waits for the answer to `initialize` sends none.
+const HELD: usize = 256;
 
 /// How long what is open may take once the client has nothing more to say.
 const GRACE: Duration = Duration::from_secs(1);
@@ -56,8 +60,11 @@ pub(crate) struct Bridge {
 #[derive(Debug, PartialEq)]
 enum Stage {
     Greeting,
-    /// The line with `initialize` waits.
-    Attaching(String),
+    /// The line with `initialize` waits, and what came behind it.
+    Attaching {
+        initialize: String,
+        held: VecDeque<String>,
+    },
     Open,
     Ending {
         until: Time,
@@ -125,22 +132,30 @@ impl Bridge {
         }
         let Self { attachment, routes, below, out, stage, .. } = self;
         let change = attachment.turn(now, |above, event| {
-            let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
+            let below = (!matches!(stage, Stage::Attaching { .. })).then_some(&mut *below);
             routes.editor_said(event, below, above, &mut Roomy(out));
         });
         match change {
             Some(Change::Attached(info)) => self.attached(now, &info),
-            Some(Change::Lost(closed)) => return self.lost(&closed),
+            Some(Change::NotConnected(why)) => return self.lost(why),
+            Some(Change::Lost(closed)) => {
+                let why = self.attachment.explain(&closed);
+                return self.lost(why);
+            }
             None => {}
         }
         Ok(())
     }
 
     fn attached(&mut self, now: Time, info: &ServerInfo) {
-        if let Stage::Attaching(initialize) = &self.stage {
+        if let Stage::Attaching { initialize, held } = &mut self.stage {
             self.below = server(as_editor(info));
             self.below.receive(now, initialize, &mut Roomy(&mut self.out));
+            let held = mem::take(held);
             self.stage = Stage::Open;
+            for line in held {
+                self.line(now, line);
+            }
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             // It may be another one, or offer other tools. A client that is not ready has not asked for them.
@@ -149,9 +164,8 @@ impl Bridge {
         self.work(now);
     }
 
-    fn lost(&mut self, closed: &Closed) -> Result<(), Failure> {
-        let why = self.attachment.explain(closed);
-        if matches!(self.stage, Stage::Attaching(_)) {
+    fn lost(&mut self, why: String) -> Result<(), Failure> {
+        if matches!(self.stage, Stage::Attaching { .. }) {
             return Err(Failure(why));
         }
         complain("bridge", &why);
@@ -163,8 +177,9 @@ impl Bridge {
         if self.pipes.is_signalled() || self.pipes.is_broken() {
             self.end(now, None);
         }
-        while matches!(self.stage, Stage::Greeting | Stage::Open) {
-            if self.is_congested() || self.attachment.waiting() >= MARK {
+        while matches!(self.stage, Stage::Greeting | Stage::Attaching { .. } | Stage::Open) {
+            let is_held_up = matches!(&self.stage, Stage::Attaching { held, .. } if held.len() >= HELD);
+            if is_held_up || self.is_congested() || self.attachment.waiting() >= MARK {
                 return false;
             }
             match self.pipes.next() {
@@ -178,10 +193,13 @@ impl Bridge {
     }
 
     fn line(&mut self, now: Time, line: String) {
+        if let Stage::Attaching { held, .. } = &mut self.stage {
+            return held.push_back(line);
+        }
         if self.stage == Stage::Greeting {
             if let Some(guise) = introduction(&line) {
                 self.attachment.set_guise(guise, now);
-                self.stage = Stage::Attaching(line);
+                self.stage = Stage::Attaching { initialize: line, held: VecDeque::new() };
                 return;
             }
         }

@@ -114,7 +114,7 @@ kinds! {
         "chmod u+rwx {path} (and the directories above it), or give it back to its owner.";
     DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
         "Another user owns the directory of lock files and can send the agent to an editor of their own.",
-        "Remove {path} or take it over with chown; an editor started with sudo may have made it.";
+        "Move {path} away and start the editor again; an editor started with sudo may have made it.";
     DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
         "Other users can put lock files there and so send the agent to an editor of their own.",
         "chmod 700 {path}";
@@ -145,13 +145,13 @@ kinds! {
         "Remove {path}.";
     LOCK_NOT_OURS = "lock-not-ours" Problem:
         "Another user wrote this lock file and could send the agent to an editor of their own.",
-        "Remove {path} or take it over with chown; an editor started with sudo may have made it.";
+        "Remove {path}, and do not take it over: nobody knows where it leads. An editor started with sudo may have made it.";
     LOCK_UNREADABLE = "lock-unreadable" Problem:
         "The lock file cannot be read, neither here nor by an agent.",
         "chmod 600 {path}, or start the editor again.";
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
         "What the file says is no lock file, so its editor is not found. The agent may delete it.",
-        "Start the editor again, so that it writes {path} anew; if nothing changes, update its extension.";
+        "Remove {path}, then start the editor again; it may take another port. If it writes such a file again, update its extension.";
     LOCK_LEGACY = "lock-legacy" Problem:
         "The editor speaks another transport than WebSocket, the only one that agents of today use.",
         "Update the extension of the editor.";
@@ -178,12 +178,13 @@ kinds! {
         "The lock file says that its editor runs on Windows, and this is not Windows.",
         "Remove {path} if it was copied or synchronized from another machine; otherwise update the extension.";
     LOCK_SOUND = "lock-sound" Ok:
-        "The lock file is whole, ours, closed to others, and its process runs.",
+        "The lock file is whole, ours, and closed to others, and a process with its number runs.",
         "";
 
     PORT_REFUSES = "port-refuses" Problem:
-        "Nobody listens on the port of the lock file, although the process of the editor lives: its extension has stopped.",
-        "Reload the editor's window, or start the editor again.";
+        "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has stopped, or \
+         the number of the process is another program's by now, as after a restart of the machine.",
+        "Reload the window of the editor; if it does not run, remove {path}.";
     PORT_SILENT = "port-silent" Problem:
         "Somebody listens on the port of the lock file and does not answer: the editor hangs, or is busy starting.",
         "Wait a moment and ask again; otherwise reload the editor's window.";
@@ -192,7 +193,7 @@ kinds! {
         "Start the editor again, so that it takes another port; remove {path} if it is not the editor's.";
     TOKEN_REFUSED = "token-refused" Problem:
         "The editor does not know the token of the lock file: another editor wrote the file, or it is an old one.",
-        "Start the editor again, so that it writes a new {path}.";
+        "Remove {path}, then start the editor again.";
     EDITOR_FULL = "editor-full" Warning:
         "The editor has as many connections as it takes.",
         "End agents that you do not need.";

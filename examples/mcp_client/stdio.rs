@@ -9,6 +9,7 @@ use ide_mcp_examples::{LinesIn, LinesOut, complain};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -24,8 +25,12 @@ const ENDED: &str = "the server ended too early";
 
 pub(crate) fn run(command: &[OsString], options: &Options) -> Result<(), Box<dyn Error>> {
     let Some((program, arguments)) = command.split_first() else { return Err("no command".into()) };
-    let mut child =
-        Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{} cannot be started: {error}", Path::new(program).display()))?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the child has no pipes".into());
     };

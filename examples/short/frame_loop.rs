@@ -1,7 +1,7 @@
 //! No adapter, no poll: an application that draws sixty frames a second looks at its sockets once a frame.
 //!
-//! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`); this adds the listener, the lock
-//! file and the clock. A frame without traffic costs a system call for each connection and one for the listener.
+//! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this); this adds
+//! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one for the listener.
 //! `cargo run --example frame_loop [FRAMES]`; without a number it goes on until Ctrl-C.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, unreachable_pub, reason = "a short program")]

@@ -1,8 +1,12 @@
-//! The smallest editor that an agent can attach to: it has no problems to report, and says yes to every proposal.
+//! The smallest editor that an agent can attach to: it finds no problems, and says yes to every proposal.
 //!
 //! `cargo run --example minimal_server`, then `cargo run --example agent -- tools` in the same folder. Enter ends it.
 
-#![allow(clippy::wildcard_enum_match_arm, reason = "an editor answers what it lists")]
+#![allow(
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    reason = "it shows what it does, and answers what it lists"
+)]
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
@@ -30,6 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let candidates = from_environment(Extras::default())?;
     let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
     server.publish(&LockDir::create(&dir.dir)?, &file)?;
+
+    println!("listening on port {}; Enter ends it", server.port());
 
     // Anything that ends the program wakes the loop; here it is the Enter key.
     let quit = Arc::new(AtomicBool::new(false));
@@ -62,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             };
             // An error means that the agent has gone, or has cancelled the call: there is nobody to answer.
             let _ = match request {
+                // Yours here: the agent takes an empty list for "no problems".
                 ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
                 ToolRequest::OpenDiff(diff) => host.decide(call, &saved(diff)),
                 _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),

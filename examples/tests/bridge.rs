@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 use support::{Place, Process};
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
@@ -270,6 +271,45 @@ fn without_an_editor_it_says_so_at_once() {
     assert!(help.rest().join("\n").contains("usage: bridge"));
 }
 
+#[test]
+fn an_editor_that_has_gone_before_the_client_spoke_ends_it() {
+    let place = Place::new("bridge-gone");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    ask(&mut bridge, &json!(0), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["id"], 0);
+    editor.hang_up();
+    assert_eq!(editor.end().0, Some(0));
+    bridge.tell(INITIALIZE);
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("no editor found"), "{status:?}: {said}");
+}
+
+#[test]
+fn the_end_of_the_input_ends_it_while_the_editor_is_silent() {
+    let place = Place::new("bridge-silent");
+    let listener = silent(&place);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let (_socket, _) = listener.accept().unwrap();
+    bridge.tell(INITIALIZED);
+    bridge.hang_up();
+    let begin = Instant::now();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(10), "it waits for the editor");
+}
+
+/// A listener with a lock file, which says nothing by itself.
+fn silent(place: &Place) -> TcpListener {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "authToken": "t"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    listener
+}
+
 /// An editor that a test speaks for.
 struct Scripted(WebSocket<TcpStream>);
 
@@ -299,11 +339,7 @@ impl Scripted {
 #[test]
 fn nothing_is_lost_of_what_is_not_modelled() {
     let place = Place::new("bridge-raw");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "authToken": "t"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    let listener = silent(&place);
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
     let mut editor = Scripted::accept(&listener);

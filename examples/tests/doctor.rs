@@ -505,10 +505,21 @@ const CASES: &[Case] = &[
         |s| {
             s.editor(Behaves::Well);
             s.set("ALL_PROXY", "http://127.0.0.1:1");
+            s.set("no_proxy", "localhost,127.0.0.1");
             s.set("NO_PROXY", "localhost,127.0.0.1");
         },
         &[],
         0,
+    ),
+    (
+        "one no_proxy of two",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("ALL_PROXY", "http://127.0.0.1:1");
+            s.set("NO_PROXY", "localhost,127.0.0.1");
+        },
+        &["no-proxy-differs"],
+        1,
     ),
     (
         "another host",

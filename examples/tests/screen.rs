@@ -193,12 +193,14 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
     let desk = Desk::new("ways");
     desk.place.write("a.txt", "text\n");
     desk.place.write("new.txt", "proposed\n");
-    let ways: [(&str, &dyn Fn(&Desk)); 5] = [
+    let ways: [(&str, &dyn Fn(&Desk)); 7] = [
         ("Ctrl+Q", &|desk| desk.tmux.keys(&["C-q"])),
         ("SIGTERM", &|desk| desk.signal(Signal::TERM)),
         ("SIGINT", &|desk| desk.signal(Signal::INT)),
         ("SIGHUP", &|desk| desk.signal(Signal::HUP)),
         ("SIGQUIT", &|desk| desk.signal(Signal::QUIT)),
+        ("SIGUSR1", &|desk| desk.signal(Signal::USR1)),
+        ("SIGALRM", &|desk| desk.signal(Signal::ALARM)),
     ];
     for (name, leave) in ways {
         desk.start();

@@ -365,6 +365,33 @@ mod tests {
         assert_eq!(calls.expire(now).map(|(call, ..)| call), Some(late));
     }
 
+    #[test]
+    fn a_call_can_be_looked_at_and_changed_while_it_is_open() {
+        let mut calls = table(2);
+        assert_eq!((calls.len(), calls.is_empty(), calls.is_full(), calls.first()), (0, true, false, None));
+        let first = calls.open(Id::from(1), None, "first").unwrap();
+        let second = calls.open(Id::from(2), Some(Time::from_millis(20)), "second").unwrap();
+        assert_eq!((calls.len(), calls.is_empty(), calls.is_full()), (2, false, true));
+        assert_eq!(calls.first(), Some(first));
+        *calls.get_mut(first).unwrap() = "changed";
+        assert_eq!((calls.get(first), calls.get(second)), (Ok(&"changed"), Ok(&"second")));
+        calls.set_deadline(first, Some(Time::from_millis(10)));
+        assert_eq!(calls.deadline(), Some(Time::from_millis(10)));
+
+        let other = CallId::new(SessionId::new(2), first.serial());
+        calls.set_deadline(other, None);
+        assert_eq!(
+            (calls.deadline(), calls.get_mut(other)),
+            (Some(Time::from_millis(10)), Err(Gone::Unknown))
+        );
+        assert_eq!((calls.is_open(first), calls.is_open(other)), (true, false));
+
+        calls.finish(first).unwrap();
+        assert_eq!(calls.get_mut(first), Err(Gone::Answered));
+        assert!(!calls.is_open(first));
+        assert_eq!((calls.first(), calls.deadline()), (Some(second), Some(Time::from_millis(20))));
+    }
+
     /// However the digests of ids fall together, only the id itself counts.
     #[test]
     fn calls_are_found_by_their_id_alone() {

@@ -171,6 +171,27 @@ mod tests {
     }
 
     #[test]
+    fn a_request_can_be_looked_at_and_changed_while_it_waits() {
+        let mut requests = table();
+        assert_eq!((requests.len(), requests.is_empty()), (0, true));
+        let first = requests.open(None, "first");
+        let second = requests.open(Some(Time::from_millis(20)), "second");
+        assert_eq!((requests.len(), requests.is_empty()), (2, false));
+        let (found, data) = requests.find_mut(&Id::from(1)).unwrap();
+        assert_eq!((found, *data), (first, "first"));
+        *data = "changed";
+        assert!(requests.iter().eq([(first, &"changed"), (second, &"second")]));
+        assert!(requests.find_mut(&Id::from(3)).is_none());
+
+        requests.set_deadline(first, Some(Time::from_millis(10)));
+        assert_eq!(requests.deadline(), Some(Time::from_millis(10)));
+        requests.set_deadline(RequestId::new(SessionId::new(2), first.serial()), None);
+        assert_eq!(requests.deadline(), Some(Time::from_millis(10)), "of another session");
+        assert_eq!(requests.resolve(&Id::from(1)), Match::Waiting(first, "changed"));
+        assert!(requests.find_mut(&Id::from(1)).is_none());
+    }
+
+    #[test]
     fn an_id_is_used_once() {
         let mut requests = table();
         requests.open(None, "");

@@ -180,6 +180,10 @@ mod tests {
                 assert_eq!(table.deadline(), at(model.values().filter_map(|(at, _)| *at).min()));
                 assert!(table.iter().map(|(s, d)| (s, *d)).eq(model.iter().map(|(s, (_, d))| (*s, *d))));
                 assert_eq!(table.get(serial), model.get(&serial).map(|(_, data)| data));
+                assert_eq!(
+                    table.get_mut(serial).map(|data| *data),
+                    model.get(&serial).map(|(_, data)| *data)
+                );
                 assert_eq!((table.len(), table.first()), (model.len(), model.keys().next().copied()));
                 assert!(table.slots.len() <= 60 && table.slots.len() == table.len() + table.free.len());
             }

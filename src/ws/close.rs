@@ -101,4 +101,13 @@ mod tests {
             assert_eq!(parse(body), *expected, "{name}");
         }
     }
+
+    #[test]
+    fn a_code_shows_its_number() {
+        let code = CloseCode::GOING_AWAY;
+        assert_eq!(
+            (code.get(), alloc::format!("{code}, {code:?}").as_str()),
+            (1001, "1001, CloseCode(1001)")
+        );
+    }
 }

@@ -285,6 +285,9 @@ mod tests {
             ("opcode 11", b"\x8b", Err(Violation::ReservedOpcode)),
             ("opcode 15", b"\x8f", Err(Violation::ReservedOpcode)),
             ("unmasked", b"\x81\x02", Err(Violation::Unmasked)),
+            ("the last fragment", b"\x80\x82", Ok(Some((Opcode::Continuation, 2, 2)))),
+            ("pong", b"\x8a\x80", Ok(Some((Opcode::Pong, 0, 2)))),
+            ("close of 125", b"\x88\xfd", Ok(Some((Opcode::Close, 125, 2)))),
             ("ping of 125", b"\x89\xfd", Ok(Some((Opcode::Ping, 125, 2)))),
             ("ping of 126", b"\x89\xfe", Err(Violation::LongControlFrame)),
             ("close with a 64-bit length", b"\x88\xff", Err(Violation::LongControlFrame)),
@@ -325,7 +328,9 @@ mod tests {
                     plain.iter().enumerate().map(|(i, byte)| byte ^ key[(offset + i) % 4]).collect();
                 assert_eq!(masked, expected, "offset {offset}, length {len}");
             }
+            assert_eq!(key_byte(key, offset), key[offset % 4]);
         }
+        assert_eq!(key_byte(key, usize::MAX), key[3]);
     }
 
     #[test]

@@ -204,8 +204,13 @@ mod tests {
 
     #[test]
     fn fields_are_found_without_case_and_over_several_lines() {
-        let fields = Fields::new(b"GET / HTTP/1.1\r\nA: 1\r\nList: x, Y\r\na:  2 \r\nlist:,z\r\n\r\n");
-        assert_eq!(fields.first_line(), b"GET / HTTP/1.1");
+        let head = b"GET / HTTP/1.1\r\nA: 1\r\nList: x, Y\r\na:  2 \r\nlist:,z\r\n\r\n";
+        let fields = Fields::new(head);
+        assert_eq!((fields.first_line(), fields.bytes()), (&b"GET / HTTP/1.1"[..], &head[..]));
+        assert!(
+            fields.iter().eq([("A", "1"), ("List", "x, Y"), ("a", "2"), ("list", ",z")]
+                .map(|(name, value): (&str, &str)| (name.as_bytes(), value.as_bytes())))
+        );
         assert_eq!(fields.single("b"), Single::Missing);
         assert_eq!(fields.single("a"), Single::Repeated);
         assert!(fields.values("A").eq([&b"1"[..], b"2"]));

@@ -63,7 +63,7 @@ struct Part {
 }
 
 /// A beginning up to here is copied: the buffer that it lies in is worth more than the copy.
-const LONG: usize = 16 * 1024;
+const LONG: usize = 16_384;
 
 /// A server's frames have none.
 type Key = Option<[u8; 4]>;
@@ -311,4 +311,237 @@ enum Step {
     /// A header or a fragment is over.
     On,
     Whole(Item),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ws::frame::Header;
+    use alloc::{format, string::String, vec, vec::Vec};
+
+    const KEY: [u8; 4] = [0x12, 0xb4, 0x56, 0xf8];
+
+    fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
+        let (fin, opcode) = frame::opening(first).unwrap();
+        let key = masked.then_some(KEY);
+        let header = Header { fin, opcode, len: u64::try_from(payload.len()).unwrap(), key };
+        let mut bytes = payload.to_vec();
+        frame::mask(key.unwrap_or_default(), 0, &mut bytes);
+        [header.encode().bytes(), &bytes].concat()
+    }
+
+    fn holding(bytes: &[u8]) -> Receiver {
+        let mut receiver = Receiver::new(true);
+        assert!(receiver.rx.append(bytes));
+        receiver
+    }
+
+    /// What comes of bytes that are looked at after every `cut` of them, as the machines do.
+    fn received(bytes: &[u8], cut: usize, masked: bool, limit: usize, discard: bool) -> Vec<String> {
+        let limits = Limits { message: limit, ..Limits::default() };
+        let (mut receiver, mut found) = (Receiver::new(masked), Vec::new());
+        for piece in bytes.chunks(cut) {
+            assert!(receiver.rx.append(piece));
+            if receiver.is_holding() && receiver.awaits_more() {
+                continue;
+            }
+            loop {
+                match receiver.next(&limits, discard) {
+                    Ok(None) => break,
+                    Ok(Some(item)) => found.push(shown(&receiver, item)),
+                    Err(violation) => {
+                        found.push(format!("{violation:?}"));
+                        return found;
+                    }
+                }
+            }
+            receiver.rx.polled_dry();
+        }
+        found
+    }
+
+    fn shown(receiver: &Receiver, item: Item) -> String {
+        match item {
+            Item::Whole { kind, len } => format!("{kind:?} {}", receiver.rx.consumed(len).escape_ascii()),
+            Item::Assembled(Kind::Text) => format!("Text {}", receiver.text().as_bytes().escape_ascii()),
+            Item::Assembled(Kind::Binary) => format!("Binary {}", receiver.binary().escape_ascii()),
+            Item::Control { opcode, len } => {
+                format!("{opcode:?} {}", receiver.rx.consumed(len).escape_ascii())
+            }
+        }
+    }
+
+    /// Name, first bytes and payloads of frames, what comes of them with a limit of 12 bytes.
+    const CASES: &[(&str, &[(u8, &[u8])], &[&str])] = &[
+        ("text", &[(0x81, b"Hello")], &["Text Hello"]),
+        ("nothing", &[(0x81, b""), (0x82, b""), (0x89, b"")], &["Text ", "Binary ", "Ping "]),
+        (
+            "text at the limit, not ASCII",
+            &[(0x81, b"a\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9ebc")],
+            &["Text a\\xc3\\xa9\\xe2\\x82\\xac\\xf0\\x9d\\x84\\x9ebc"],
+        ),
+        (
+            "binary, and one behind it",
+            &[(0x82, b"\xff\x80a\0"), (0x81, b"b")],
+            &["Binary \\xff\\x80a\\x00", "Text b"],
+        ),
+        (
+            "fragments",
+            &[(1, b"a\xc3"), (0, b""), (0x8a, b"p"), (0, b"\xa9b"), (0x80, b"c"), (0x81, b"d")],
+            &["Pong p", "Text a\\xc3\\xa9bc", "Text d"],
+        ),
+        (
+            "binary fragments",
+            &[(2, b"\xff"), (0, b"\xfe"), (0x80, b""), (0x82, b"e")],
+            &["Binary \\xff\\xfe", "Binary e"],
+        ),
+        ("above the limit", &[(0x81, b"ok"), (0x82, b"thirteen byte")], &["Text ok", "MessageTooBig"]),
+        ("above it together", &[(2, b"seven b"), (0x80, b"six by")], &["MessageTooBig"]),
+        ("at it together", &[(2, b"six by"), (0x80, b"six by")], &["Binary six bysix by"]),
+        (
+            "a long ping",
+            &[(0x89, b"it is longer than messages are")],
+            &["Ping it is longer than messages are"],
+        ),
+        ("continues nothing", &[(0x80, b"a")], &["StrayContinuation"]),
+        ("between fragments", &[(1, b"a"), (0x81, b"b")], &["InterleavedMessage"]),
+        ("fragments that are no text", &[(1, b"a\xc3"), (0x80, b"b")], &["InvalidUtf8"]),
+        ("fragments that end in a character", &[(1, b"a"), (0x80, b"\xc3")], &["InvalidUtf8"]),
+    ];
+
+    #[test]
+    fn what_comes_does_not_depend_on_cuts() {
+        for (name, frames, expected) in CASES {
+            for masked in [true, false] {
+                let bytes: Vec<u8> =
+                    frames.iter().flat_map(|(first, payload)| frame(*first, payload, masked)).collect();
+                for cut in 1..=bytes.len() {
+                    assert_eq!(
+                        received(&bytes, cut, masked, 12, false),
+                        *expected,
+                        "{name}, cut every {cut}"
+                    );
+                }
+            }
+        }
+        // So long a beginning changes its place together with its memory.
+        let text = "x".repeat(LONG + 1) + "\u{e9}" + &"y".repeat(3000);
+        for cut in [1, 7, 1000, LONG + 9, LONG + 10, 30_000] {
+            let found = received(&frame(0x81, text.as_bytes(), true), cut, true, 1 << 20, false);
+            assert_eq!(found, [format!("Text {}", text.as_bytes().escape_ascii())], "cut every {cut}");
+        }
+    }
+
+    #[test]
+    fn text_fails_before_it_is_whole() {
+        let mut bytes = frame(0x81, b"ab\xffdefgh", true);
+        bytes.truncate(bytes.len() - 5);
+        for cut in 1..=bytes.len() {
+            assert_eq!(received(&bytes, cut, true, 12, false), ["InvalidUtf8"], "cut every {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_dropped_is_framed_all_the_same() {
+        let frames: [(u8, &[u8]); 6] =
+            [(0x81, b"\xff\xfe"), (0x82, b"bin"), (1, b"a"), (0, b"\xff"), (0x80, b"c"), (0x88, b"")];
+        let bytes: Vec<u8> =
+            frames.iter().flat_map(|(first, payload)| frame(*first, payload, true)).collect();
+        for cut in 1..=bytes.len() {
+            let mut found = received(&bytes, cut, true, 12, true);
+            // The machines drop those that lie in the buffer.
+            found.retain(|item| !matches!(item.as_str(), "Text \\xff\\xfe" | "Binary bin"));
+            assert_eq!(found, ["Close "], "cut every {cut}");
+        }
+    }
+
+    #[test]
+    fn messages_stay_in_the_buffer_where_they_can() {
+        let limits = Limits::default();
+        for (name, first, payload, held) in [
+            ("ASCII", 0x81, &b"abc"[..], true),
+            ("text", 0x81, b"a\xc3\xa9", false),
+            ("binary", 0x82, b"\xff\xfe\xfd", true),
+            ("a fragment", 0x02, b"abc", false),
+        ] {
+            let bytes = frame(first, payload, true);
+            let (last, others) = bytes.split_last().unwrap();
+            let mut receiver = holding(others);
+            assert!(!receiver.is_holding() && !receiver.awaits_more(), "{name}");
+            assert_eq!(receiver.next(&limits, false), Ok(None), "{name}");
+            assert_eq!((receiver.is_holding(), receiver.awaits_more()), (held, held), "{name}");
+            receiver.rx.append(&[*last]);
+            assert!(!receiver.awaits_more(), "{name}");
+            let whole = holding(&bytes).next(&limits, false).unwrap();
+            assert_eq!(matches!(whole, Some(Item::Whole { .. })), first != 0x02, "{name}");
+        }
+        let bytes = frame(0x82, b"\x01\x02\x03\x04", true);
+        let mut receiver = holding(&bytes[..7]);
+        assert_eq!(receiver.next(&limits, false), Ok(None));
+        receiver.rx.append(&bytes[7..9]);
+        assert!(receiver.awaits_more(), "two bytes of a binary message");
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_was_discarded_or_lent() {
+        let limits = Limits::default();
+        let mut receiver = holding(&frame(1, b"a", true));
+        assert_eq!(receiver.next(&limits, false), Ok(None));
+        receiver.rx.append(&frame(0x80, b"b", true)[..6]);
+        assert_eq!(receiver.next(&limits, false), Ok(None));
+        receiver.discard();
+        receiver.rx.append(&frame(0x81, b"c", true));
+        assert!(matches!(receiver.next(&limits, false), Ok(Some(Item::Whole { len: 1, .. }))));
+
+        receiver.rx.append(&[frame(1, b"a", true), frame(0x80, b"b", true)].concat());
+        assert_eq!(receiver.next(&limits, false), Ok(Some(Item::Assembled(Kind::Text))));
+        assert_eq!(receiver.text(), "ab");
+        receiver.trim();
+        assert_eq!(receiver.text(), "");
+    }
+
+    #[test]
+    fn the_common_way_takes_what_is_common_alone() {
+        for len in [0_usize, 1, 125, 126, 127, 300, 65_535, 65_536] {
+            let payload = vec![b'a'; len];
+            for first in [0x81, 0x82, 0x01, 0x80, 0x89, 0xc1] {
+                let mut whole = frame(0x81, &payload, true);
+                whole[0] = first;
+                let all = whole.len();
+                for (there, limit) in
+                    [(all, len), (all, len + 1), (all, len.saturating_sub(1)), (all - 1, len)]
+                {
+                    let is_common =
+                        matches!(first, 0x81 | 0x82) && len < 65_536 && there == all && len <= limit;
+                    let mut receiver = holding(&whole[..there]);
+                    let found = receiver.common(limit);
+                    assert_eq!(
+                        found.is_some(),
+                        is_common,
+                        "{first:x} of {len}, {there} there, limit {limit}"
+                    );
+                    if let Some(common) = found {
+                        assert_eq!(common.kind, if first == 0x81 { Kind::Text } else { Kind::Binary });
+                        assert_eq!(receiver.take_common(common), payload);
+                        assert_eq!(receiver.rx.len(), 0);
+                    }
+                }
+            }
+        }
+        let not_minimal = [&b"\x81\xfe\x00\x7d"[..], &[0; 129]].concat();
+        let unmasked = [&b"\x81\x01"[..], &[b'a'; 9]].concat();
+        for (name, bytes) in [("not minimal", not_minimal), ("not masked", unmasked)] {
+            assert!(holding(&bytes).common(1000).is_none(), "{name}");
+        }
+
+        let limits = Limits::default();
+        let mut receiver = holding(&frame(1, b"a", true));
+        assert_eq!(receiver.next(&limits, false), Ok(None));
+        receiver.rx.append(&frame(0x81, b"b", true));
+        assert!(receiver.common(1000).is_none(), "between fragments");
+        // Within a frame that looks like a frame.
+        let mut receiver = holding(b"\x82\x8a\0\0\0\0\x81\x80\0\0\0\0");
+        assert_eq!(receiver.next(&limits, false), Ok(None));
+        assert!(receiver.is_holding() && receiver.common(1000).is_none());
+    }
 }

@@ -285,6 +285,14 @@ mod tests {
     #[test]
     fn h05_h07_requests() {
         const GET: &str = "GET / HTTP/1.1";
+        const OTHERS: &[&str] = &[
+            "Accept: a",
+            "Trailer: a",
+            "User-Agent: a",
+            "Accept-Charset: a",
+            "If-Modified-Since: a",
+            "X-Forwarded-For-Proxy: a",
+        ];
         let cases: &[(&str, &str, &str, &[&str], u16)] = &[
             ("good", GET, "", &[], 101),
             ("list of tokens in any case", GET, "Connection", &["Connection: keep-alive, UPGRADE"], 101),
@@ -305,9 +313,14 @@ mod tests {
             ("a body", GET, "", &["Content-Length: 5"], 400),
             ("two lengths", GET, "", &["Content-Length: 0", "Content-Length: 5"], 400),
             ("Expect", GET, "", &["Expect: 100-continue"], 400),
+            ("other fields of the same lengths", GET, "", OTHERS, 101),
             ("no Upgrade", GET, "Upgrade", &[], 400),
+            ("its word in another field", GET, "Upgrade", &["Trailer: websocket"], 400),
+            ("Upgrade names it twice", GET, "", &["Upgrade: websocket"], 101),
             ("Upgrade to another", GET, "Upgrade", &["Upgrade: websockets"], 400),
             ("no Connection", GET, "Connection", &[], 400),
+            ("Connection's word in another field", GET, "Connection", &["User-Agent: upgrade"], 400),
+            ("Connection names it twice", GET, "", &["Connection: upgrade"], 101),
             ("a longer word", GET, "Connection", &["Connection: keep-alive-upgradex"], 400),
             ("no version", GET, "Sec-WebSocket-Version", &[], 400),
             ("version 12", GET, "Sec-WebSocket-Version", &["Sec-WebSocket-Version: 12"], 426),
@@ -347,6 +360,7 @@ mod tests {
             let found = check(head(line, without, with).as_bytes());
             assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |_| 101), *expected, "{name}");
         }
+        assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes behind it");
     }
 
     #[test]
@@ -359,6 +373,11 @@ mod tests {
     #[test]
     fn the_key_of_the_rfc_is_accepted_with_its_answer() {
         assert_eq!(&accept_key(b"dGhlIHNhbXBsZSBub25jZQ=="), b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        let mut out = Vec::new();
+        write_acceptance(b"dGhlIHNhbXBsZSBub25jZQ==", Some("mcp"), &mut out);
+        let expected = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: mcp\r\n\r\n";
+        assert_eq!(core::str::from_utf8(&out), Ok(expected));
     }
 
     #[test]
@@ -368,6 +387,7 @@ mod tests {
         let expected = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
             Content-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n\r\nno\n";
         assert_eq!(core::str::from_utf8(&out), Ok(expected));
+        assert_eq!(format!("{}", Refusal::new(Status::Forbidden, "no")), "403 Forbidden: no");
         out.clear();
         Refusal::new(Status::UpgradeRequired, "").write(&mut out);
         assert!(String::from_utf8(out).unwrap().contains("\r\nSec-WebSocket-Version: 13\r\n"));
@@ -380,7 +400,10 @@ mod tests {
         assert_eq!(request.target(), "/mcp?x");
         assert!(request.offers("mcp") && !request.offers("MCP") && !request.offers("mc"));
         assert_eq!(request.single("x-secret"), Single::Once(b"hush"));
-        assert!(!format!("{request:?}").contains("hush"));
+        assert!(request.has("host") && !request.has("hos"));
+        assert_eq!((request.fields().count(), request.head().bytes()), (GOOD.len() + 2, head.as_bytes()));
+        assert!(request.fields().any(|field| field == (b"X-Secret", b"hush")));
+        assert_eq!(format!("{request:?}"), r#"Request { target: "/mcp?x", .. }"#);
     }
 
     #[test]

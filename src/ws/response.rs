@@ -218,7 +218,11 @@ mod tests {
         ask.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
         assert!(super::super::request::check(&out).is_ok());
         assert!(super::super::Request::new(&out).offers("mcp"));
-        assert!(!format!("{ask:?}").contains("secret"));
+        assert_eq!(super::super::Request::new(&out).single("x-token"), Single::Once(b"secret"));
+        let shown =
+            r#"Ask { host: "localhost:1", target: "/", subprotocols: ["a", "mcp"], fields: ["X-Token"] }"#;
+        assert_eq!(format!("{ask:?}"), shown);
+        assert_eq!((ask.offered(1), ask.offered(2)), (Some("mcp"), None));
     }
 
     #[test]
@@ -227,14 +231,19 @@ mod tests {
         for (name, ask, expected) in [
             ("empty host", Ask::new(""), InvalidAsk::Host),
             ("host with a line break", Ask::new("h\r\nX: y"), InvalidAsk::Host),
+            ("empty target", good().target(""), InvalidAsk::Target),
             ("target without slash", good().target("x"), InvalidAsk::Target),
+            ("target with a fragment", good().target("/a#b"), InvalidAsk::Target),
             ("target with a space", good().target("/a b"), InvalidAsk::Target),
+            ("empty sub-protocol", good().subprotocol(""), InvalidAsk::Subprotocol),
             ("two sub-protocols in one", good().subprotocol("a,b"), InvalidAsk::Subprotocol),
             ("field name with a colon", good().field("a:", "b"), InvalidAsk::Field),
             ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidAsk::Field),
         ] {
             assert_eq!(ask.check(), Err(expected), "{name}");
+            assert!(!format!("{expected}").is_empty());
         }
+        assert_eq!(good().subprotocol("a.b").field("a", "b\tc").check(), Ok(()));
     }
 
     #[test]
@@ -276,6 +285,15 @@ mod tests {
         for (name, parts, expected) in cases {
             let head = parts.concat() + "\r\n";
             assert_eq!(check(head.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask), *expected, "{name}");
+            if let Err(error) = expected {
+                assert!(!format!("{error}").is_empty(), "{name}");
+            }
         }
+        let behind = [LINE, UPGRADE, ACCEPT, "\r\nx"].concat();
+        assert_eq!(
+            check(behind.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask),
+            Err(ResponseError::Malformed),
+            "bytes behind it"
+        );
     }
 }

@@ -7,21 +7,14 @@ use alloc::string::String;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidUtf8;
 
-/// Checks a whole text.
-#[cfg(not(feature = "simd"))]
-#[inline]
-pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
-    core::str::from_utf8(bytes).map_err(|_| InvalidUtf8)
-}
-
 /// Checks a whole text, with vectors where that pays.
-#[cfg(feature = "simd")]
 #[inline]
 pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
-    if bytes.len() < 64 {
-        return core::str::from_utf8(bytes).map_err(|_| InvalidUtf8);
+    #[cfg(feature = "simd")]
+    if bytes.len() >= 64 {
+        return simdutf8::basic::from_utf8(bytes).map_err(|_| InvalidUtf8);
     }
-    simdutf8::basic::from_utf8(bytes).map_err(|_| InvalidUtf8)
+    core::str::from_utf8(bytes).map_err(|_| InvalidUtf8)
 }
 
 /// The beginning of a character that the last piece ended in: at most three bytes.
@@ -39,7 +32,7 @@ impl Carry {
             text.push(char::from(*byte));
             return Ok(());
         }
-        while self.len > 0 {
+        while self.len != 0 {
             let [first, rest @ ..] = piece else { return Ok(()) };
             self.keep(&[*first]);
             piece = rest;
@@ -131,6 +124,21 @@ mod tests {
             }
             Ok(())
         });
+    }
+
+    #[test]
+    fn a_character_that_is_cut_waits_for_its_end() {
+        for text in ["\u{e9}\u{20ac}\u{1d11e}a", "a\u{1d11e}\u{1d11e}", &"\u{20ac}".repeat(30)] {
+            for cut in 0..=text.len() {
+                let (mut carry, mut found) = (Carry::default(), String::new());
+                carry.push(&text.as_bytes()[..cut], &mut found).unwrap();
+                assert_eq!((found.len() + carry.len(), carry.len() > 0), (cut, !text.is_char_boundary(cut)));
+                carry.push(&text.as_bytes()[cut..], &mut found).unwrap();
+                assert_eq!((found.as_str(), carry.finish()), (text, Ok(())), "cut at {cut}");
+            }
+            assert_eq!(check(text.as_bytes()), Ok(text));
+            assert_eq!(check(&text.as_bytes()[1..]).is_ok(), text.is_char_boundary(1));
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
+# The pages of `guide`, which are part of the documentation.
+pages='docs/(conformance|embedding|errors|evidence|faq)\.md'
 status=0
 for crate in "${crates[@]}"; do
     file=$(ls "$packed/$crate"-[0-9]*.crate)
@@ -19,7 +21,7 @@ for crate in "${crates[@]}"; do
     for needed in LICENSE-APACHE LICENSE-MIT README.md src/lib.rs; do
         grep -qx "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
     done
-    if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|src/.*" <<<"$contents"); then
+    if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*" <<<"$contents"); then
         printf '%s: nobody needs %s\n' "$crate" $more >&2
         status=1
     fi

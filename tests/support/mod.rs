@@ -12,19 +12,24 @@
     reason = "each test program uses a part of this, and a test states its expectations"
 )]
 
+#[cfg(feature = "ide")]
 pub mod agents;
 pub mod bug;
+#[cfg(feature = "ide")]
 pub mod calls;
 pub mod cost;
 pub mod cuts;
+#[cfg(feature = "ide")]
 pub mod editors;
 pub mod frames;
+#[cfg(feature = "ide")]
 pub mod hosts;
 pub mod law;
 pub mod laws;
 pub mod mutant;
 pub mod plan;
 pub mod run;
+#[cfg(feature = "ide")]
 pub mod said;
 pub mod sockets;
 pub mod source;

@@ -17,7 +17,12 @@ pub(crate) enum Verdict {
         port: u16,
         name: String,
     },
-    /// It would choose this one, but does not reach it or is not let in, or nobody asked.
+    /// It would choose this one; whether it is let in was not asked.
+    NotAsked {
+        port: u16,
+        name: String,
+    },
+    /// It would choose this one, but does not reach it or is not let in.
     Fails {
         port: u16,
         name: String,
@@ -38,6 +43,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
                 Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
                     Verdict::Attaches { port, name }
                 }
+                None if !by_proxy => Verdict::NotAsked { port, name },
                 _ => Verdict::Fails { port, name },
             }
         }

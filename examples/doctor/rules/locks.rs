@@ -73,7 +73,8 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System) -> Vec<(&'static K
         }
         _ => {}
     }
-    if said.is_empty() {
+    // Where nobody listens, the number of the process may be another program's by now.
+    if said.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
         said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }
     said

@@ -115,8 +115,17 @@ const CASES: &[Case] = &[
         |f| {
             set(f, "ALL_PROXY", "p");
             set(f, "no_proxy", "a.example, 127.0.0.1");
+            set(f, "NO_PROXY", "127.0.0.1");
         },
         &[],
+    ),
+    (
+        "a proxy for others, to those who read one list",
+        |f| {
+            set(f, "ALL_PROXY", "p");
+            set(f, "no_proxy", "a.example, 127.0.0.1");
+        },
+        &["no-proxy-differs"],
     ),
     (
         "a proxy for other names",
@@ -406,7 +415,7 @@ fn the_verdict_is_what_an_agent_comes_to() {
         ("sound", |_| {}, attaches(editor())),
         ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
         ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
-        ("not asked", |f| f.locks[0].probe = None, fails(editor())),
+        ("not asked", |f| f.locks[0].probe = None, Verdict::NotAsked { port: 1, name: "E".into() }),
         ("two", |f| f.locks.push(lock(2, "/")), Verdict::HasToChoose(2)),
         ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
         (

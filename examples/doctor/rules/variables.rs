@@ -87,23 +87,22 @@ fn proxy(variables: &Variables) -> Option<Finding> {
     let is_set = |name: &&str| variables.get(name).is_some_and(|value| !value.is_empty());
     // Its value may have a password.
     let proxy = PROXIES.into_iter().find(is_set)?;
-    let lists: Vec<(&str, bool)> = NO_PROXIES
-        .into_iter()
-        .filter_map(|name| Some((name, excludes_loopback(variables.get(name)?))))
-        .collect();
+    // One that is not set excludes nothing, and which of them an agent reads differs (L12).
+    let excludes = |name| variables.get(name).is_some_and(excludes_loopback);
+    let lists = NO_PROXIES.map(|name| (name, excludes(name)));
+    let is_set = NO_PROXIES.iter().any(|name| variables.get(name).is_some());
     let (kind, says) = match (lists.iter().find(|list| list.1), lists.iter().find(|list| !list.1)) {
-        (Some((good, _)), None) => {
-            (&kinds::PROXY_SOUND, format!("{proxy} is set, and {good} excludes 127.0.0.1"))
+        (Some(_), None) => {
+            (&kinds::PROXY_SOUND, format!("{proxy} is set, and 127.0.0.1 is excluded from it"))
         }
         (Some((good, _)), Some((bad, _))) => (
             &kinds::NO_PROXY_DIFFERS,
             format!("{proxy} is set; {good} excludes 127.0.0.1 from it, and {bad} does not"),
         ),
-        (None, Some((bad, _))) => (
-            &kinds::PROXY_TAKES_LOOPBACK,
-            format!("{proxy} is set, and {bad} does not exclude 127.0.0.1 from it"),
-        ),
-        (None, None) => {
+        (None, _) if is_set => {
+            (&kinds::PROXY_TAKES_LOOPBACK, format!("{proxy} is set, and 127.0.0.1 is not excluded from it"))
+        }
+        (None, _) => {
             (&kinds::PROXY_TAKES_LOOPBACK, format!("{proxy} is set, and neither no_proxy nor NO_PROXY is"))
         }
     };

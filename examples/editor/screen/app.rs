@@ -271,7 +271,7 @@ impl App {
         host.mention(self.model.now, Mention::new(path, lines), None).map_err(|error| error.to_string())?;
         let (tone, to) = match self.model.agents.last() {
             Some(agent) => (Tone::Good, format!("mentioned to {}", agent.name)),
-            None => (Tone::Plain, "waits 5 s for an agent".into()),
+            None => (Tone::Plain, "mentioned to whoever attaches within 5 s".into()),
         };
         self.model.tell(tone, format!("{what} {to}"));
         Ok(())

@@ -2,7 +2,10 @@
 
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{
+    SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGWINCH, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
 use std::io::{self, ErrorKind, Read as _};
@@ -22,7 +25,8 @@ pub(crate) enum Signal {
     End(&'static str),
 }
 
-const ALL: [(i32, Signal); 7] = [
+/// All that end a process and can be caught as events; SIGABRT and SIGSEGV end it where it stands, SIGKILL always does.
+const ALL: [(i32, Signal); 14] = [
     (SIGWINCH, Signal::Resized),
     (SIGTSTP, Signal::Stop),
     (SIGCONT, Signal::Continued),
@@ -30,6 +34,13 @@ const ALL: [(i32, Signal); 7] = [
     (SIGINT, Signal::End("SIGINT")),
     (SIGHUP, Signal::End("SIGHUP")),
     (SIGQUIT, Signal::End("SIGQUIT")),
+    (SIGUSR1, Signal::End("SIGUSR1")),
+    (SIGUSR2, Signal::End("SIGUSR2")),
+    (SIGALRM, Signal::End("SIGALRM")),
+    (SIGVTALRM, Signal::End("SIGVTALRM")),
+    (SIGPROF, Signal::End("SIGPROF")),
+    (SIGXCPU, Signal::End("SIGXCPU")),
+    (SIGXFSZ, Signal::End("SIGXFSZ")),
 ];
 
 #[derive(Debug)]

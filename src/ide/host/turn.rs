@@ -23,6 +23,7 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     while let Some(event) = host.poll_event() {
         let HostEvent::Connection { event, .. } = event else { continue };
         match event {
+            // Yours here: the agent takes an empty list for "no problems". Without any, do not handle the tool.
             ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
                 let _ = host.respond(call, &ToolResult::diagnostics(&[]));
             }

@@ -105,6 +105,10 @@ mod tests {
                 );
             }
         }
+        assert_eq!(
+            (LockForm::Lock.file_name(1), LockForm::Project.file_name(1)),
+            ("1.lock".into(), "1.json".into())
+        );
         assert_eq!(LockForm::Lock.port_of("1.json"), None);
         assert_eq!(LockForm::Project.port_of("1.lock"), None);
         for name in ["1", "1.LOCK", "1.lock.tmp", ".1.abc.tmp", "1.lock.lock", ""] {
@@ -147,7 +151,10 @@ mod tests {
         ));
         none.workspace_folders.push("/w".into());
         assert_eq!(LockForm::Project.write(1, &none).unwrap(), r#"{"port":1,"projectPath":"/w"}"#);
-        none.workspace_folders.push("x".repeat(LockFile::MAX_LEN));
+        let room = LockFile::MAX_LEN - LockForm::Lock.write(1, &none).unwrap().len();
+        none.ide_name.push_str(&"x".repeat(room));
+        assert_eq!(LockForm::Lock.write(1, &none).unwrap().len(), LockFile::MAX_LEN);
+        none.ide_name.push('x');
         assert!(matches!(LockForm::Lock.write(1, &none), Err(LockFileError::TooLong { .. })));
     }
 }

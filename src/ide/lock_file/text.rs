@@ -340,6 +340,9 @@ mod tests {
         ];
         for (name, text, expected) in cases {
             assert_eq!(LockFile::parse(text).as_ref(), Err(expected), "{name}");
+            assert!(!format!("{expected}").is_empty(), "{name}");
+            let is_token = matches!(expected, LockFileError::Token(_));
+            assert_eq!(core::error::Error::source(expected).is_some(), is_token, "{name}");
         }
     }
 

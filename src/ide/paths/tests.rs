@@ -120,6 +120,8 @@ fn p05_uris_are_decoded_once() {
             ("_claude_fs_right:a", Suspicious(NotAbsolute)),
             ("_claude_fs_right://evil/share", Suspicious(Authority)),
             ("_claude:/w/p/a", Suspicious(NotAbsolute)),
+            ("1a:/w/p/a", Suspicious(NotAbsolute)),
+            ("a b:/w/p/a", Suspicious(NotAbsolute)),
             ("http://localhost/w/p", Suspicious(OtherScheme)),
             ("untitled:Untitled-1", Suspicious(OtherScheme)),
             ("vscode-remote://ssh/w/p", Suspicious(OtherScheme)),
@@ -129,6 +131,7 @@ fn p05_uris_are_decoded_once() {
     let raw = LocalPath::parse("file:///w/p/%ff", Posix).unwrap();
     assert_eq!((raw.as_bytes(), raw.to_str()), (&b"/w/p/\xff"[..], None));
     assert_eq!(raw.to_uri(), "file:///w/p/%FF");
+    assert_eq!(LocalPath::parse("/:x", Posix).unwrap().to_uri(), "file:///%3Ax");
 }
 
 #[test]
@@ -158,6 +161,9 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("C:\\w\\p\\.git", Inside("C:\\w\\p\\.git")),
             ("C:\\w\\p\\NULL", Inside("C:\\w\\p\\NULL")),
             ("C:\\w\\p\\COM10", Inside("C:\\w\\p\\COM10")),
+            ("C:\\w\\p\\com", Inside("C:\\w\\p\\com")),
+            ("C:\\w\\p\\abc", Inside("C:\\w\\p\\abc")),
+            ("C:\\w\\p\\abc1", Inside("C:\\w\\p\\abc1")),
             ("C:\\w\\p\\console.txt", Inside("C:\\w\\p\\console.txt")),
             ("C:\\w\\p\\$x %y% ~", Inside("C:\\w\\p\\$x %y% ~")),
             ("C:\\w\\p_evil", Outside("C:\\w\\p_evil")),
@@ -178,9 +184,13 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
             ("/", Suspicious(NotAbsolute)),
             ("w\\p", Suspicious(NotAbsolute)),
             ("é:\\w", Suspicious(Stream)),
+            ("1:\\w", Suspicious(Stream)),
             ("\\\\?\\C:\\w\\p", Suspicious(DevicePath)),
             ("\\\\?\\UNC\\server\\share", Suspicious(DevicePath)),
             ("\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
+            ("\\\\.", Suspicious(DevicePath)),
+            ("\\\\.server\\share", Outside("\\\\.server\\share")),
+            ("\\\\?server\\share", Suspicious(IllegalCharacter)),
             ("//?/C:/w", Suspicious(DevicePath)),
             ("\\??\\C:\\w", Suspicious(IllegalCharacter)),
             ("file:////%3F/C:/w", Suspicious(DevicePath)),
@@ -275,6 +285,60 @@ fn a_path_of_another_family_is_within_nothing() {
     let windows = LocalPath::parse("/c/w", Windows).unwrap();
     assert!(!posix.is_within(&windows) && !windows.is_within(&posix));
     assert_eq!(Platform::native() == Windows, cfg!(windows));
+}
+
+#[test]
+fn forms_are_told_apart_by_their_roots() {
+    // Path, is it absolute, has it the form of Windows, does it begin with a drive as POSIX tools write it.
+    for (path, absolute, windows, drive) in [
+        ("/w", true, false, true),
+        ("/w/x", true, false, true),
+        ("/1/x", true, false, false),
+        ("/wx", true, false, false),
+        ("/", true, false, false),
+        ("C:\\w", true, true, false),
+        ("c:/w", true, true, false),
+        ("1:\\w", false, false, false),
+        ("C:w", false, false, false),
+        ("C:", false, false, false),
+        ("\\\\s\\x", true, true, false),
+        ("\\w", false, false, false),
+        ("w/x", false, false, false),
+        ("", false, false, false),
+    ] {
+        assert_eq!((is_absolute(path), is_windows(path)), (absolute, windows), "{path:?}");
+        assert_eq!(is_drive(path.as_bytes()), drive, "{path:?}");
+    }
+    assert_eq!(lexical::normal(b"1:\\w", true), None);
+}
+
+#[test]
+fn a_folder_contains_a_path_in_whatever_form() {
+    for (folder, path, expected) in [
+        ("/w", "/w", true),
+        ("/w", "/w/x", true),
+        ("/w", "/wx", false),
+        ("/w/x", "/w", false),
+        ("/", "/w", true),
+        ("/w", "w", false),
+        ("w", "/w", false),
+        ("C:\\w", "c:/w/x", true),
+        ("C:\\w", "/c/w/x", true),
+        ("/c/w", "C:\\w\\x", true),
+        ("/c/w", "/C/w/x", false),
+        ("C:\\w", "/d/w/x", false),
+        ("C:\\", "C:\\x", true),
+        ("\\\\S\\x", "//s/x/y", true),
+        ("\\\\s\\x", "\\\\s\\xy", false),
+    ] {
+        assert_eq!(contains(folder, path), expected, "{path:?} in {folder:?}");
+    }
+}
+
+#[test]
+fn a_path_shows_its_text() {
+    let path = LocalPath::parse("file:///w/%ff\"", Posix).unwrap();
+    assert_eq!(alloc::format!("{path:?}"), "\"/w/\u{fffd}\\\"\"");
 }
 
 #[test]

@@ -303,7 +303,7 @@ fn an_agent_that_has_written_a_file_hears_of_its_problems() {
 fn what_is_selected_mentioned_and_wrong_is_told() {
     let mut desk = Desk::new(&[("a.json", "{\n\"a\": 1}\n")]);
     desk.keys("\x0b");
-    desk.shows("a.json waits 5 s for an agent");
+    desk.shows("a.json mentioned to whoever attaches within 5 s");
     desk.wait(6000);
     desk.shows("nobody was there to be told of a.json");
     desk.attach("agent");
