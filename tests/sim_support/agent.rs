@@ -20,7 +20,7 @@ use super::{
     oracle::{Invariant as I, Oracle},
     plan::Plan,
     plant::Bug,
-    tap::{nonce, nonce_in, selection_in},
+    tap::{edition_in, nonce, nonce_in, selection_in},
 };
 
 /// All agents use the same names, so that they could be confused.
@@ -56,6 +56,9 @@ pub struct Agent {
     pub gave_up: Option<GivenUp>,
     /// The tools have changed, and it has not listed them again.
     relists: bool,
+    /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
+    /// not for an editor to know.
+    forgets: bool,
     bug: Option<Bug>,
 }
 
@@ -84,6 +87,7 @@ impl Agent {
             is_ready: false,
             gave_up: None,
             relists: false,
+            forgets: false,
             bug,
         }
     }
@@ -129,7 +133,7 @@ impl Agent {
         self.requests.clear();
         self.calls.clear();
         self.ended_calls.clear();
-        (self.shows, self.is_ready, self.relists) = (None, false, false);
+        (self.shows, self.is_ready, self.relists, self.forgets) = (None, false, false, false);
     }
 
     pub const fn is_awake(&self) -> bool {
@@ -213,7 +217,7 @@ impl Agent {
             ClientEvent::AtMentioned(_) => oracle.hit("agent hears a mention"),
             ClientEvent::ToolsChanged => {
                 // As the real client, which forgets what was selected.
-                (self.shows, self.relists) = (None, true);
+                (self.shows, self.relists, self.forgets) = (None, true, true);
             }
             ClientEvent::Closed(closed) => self.closed(time, &closed, oracle),
             ClientEvent::Violation(violation) => {
@@ -244,6 +248,9 @@ impl Agent {
             format!("{request:?} times out before {:?}", wanted.deadline)
         });
         if let Outcome::Result(result) = outcome {
+            if self.forgets && edition_in(result.get()).is_some() {
+                self.shows = None;
+            }
             let mark = nonce_in(result.get());
             oracle.claim(mark.is_none() || mark == wanted.nonce.as_deref(), I::CrossTalk, || {
                 format!("{:?} is answered {}", wanted.nonce, result.get())

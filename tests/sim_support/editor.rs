@@ -29,6 +29,12 @@ use super::{
 /// The books of all connections that are not over.
 pub type Books = BTreeMap<ConnId, Ledger>;
 
+/// How long a call may be put off by progress.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// How long diagnostics may take.
+const DIAGNOSTICS: Duration = Duration::from_millis(400);
+
 /// How many ended calls are tried again.
 const REMEMBERED: usize = 40;
 
@@ -83,9 +89,9 @@ pub struct Editor {
     pub selected_len: usize,
     /// When it was selected, by the clock of the host.
     pub selected_at: Time,
-    /// Which edition of the tools is offered, and how often it was another than before.
+    /// Which edition of the tools is offered, and when it became another than before, by the clock of the host.
     pub edition: u64,
-    pub changes: u64,
+    pub changes: Vec<Time>,
     mentions: u64,
     /// Mentions that have neither been sent nor expired: to whom, and until when.
     waiting_mentions: BTreeMap<u64, Mentioned>,
@@ -116,7 +122,7 @@ impl Editor {
             selected_len: 0,
             selected_at: Time::ZERO,
             edition: 0,
-            changes: 0,
+            changes: Vec::new(),
             mentions: 0,
             waiting_mentions: BTreeMap::new(),
         }
@@ -153,18 +159,26 @@ impl Editor {
         match event {
             ServerEvent::Call { call, request } => {
                 let (nonce, what) = asked(&request);
-                let span = match request {
-                    ToolRequest::OpenDiff(_) => None,
-                    ToolRequest::GetDiagnostics(_) => Some(Duration::from_millis(400)),
-                    _ => Some(self.call_deadline),
+                // What the client waits for a while is answered in it, whatever progress is made.
+                let (span, longest) = match request {
+                    ToolRequest::OpenDiff(_) => (None, LONGEST),
+                    ToolRequest::GetDiagnostics(_) => (Some(DIAGNOSTICS), DIAGNOSTICS),
+                    _ => (Some(self.call_deadline), LONGEST),
                 };
-                self.take((now, time), (call, conn), (nonce, what, span), subject, book, oracle);
+                self.take((now, time), (call, conn), (nonce, what, span, longest), subject, book, oracle);
             }
             ServerEvent::Direct { call, request } => {
                 let DirectRequest::ReadFile(file) = &request else { return };
                 let nonce = nonce_in(&file.path).map(str::to_owned);
                 let span = Some(self.call_deadline);
-                self.take((now, time), (call, conn), (nonce, What::Raw, span), subject, book, oracle);
+                self.take(
+                    (now, time),
+                    (call, conn),
+                    (nonce, What::Raw, span, LONGEST),
+                    subject,
+                    book,
+                    oracle,
+                );
             }
             ServerEvent::CallEnded { call, how } => self.call_ended(time, call, &how, subject, book, oracle),
             ServerEvent::DiffClosed { call, why, tab_name } => {
@@ -187,21 +201,20 @@ impl Editor {
         &mut self,
         (now, time): (Time, Time),
         (call, conn): (CallId, ConnId),
-        (nonce, what, span): (Option<String>, What, Option<Duration>),
+        (nonce, what, span, longest): (Option<String>, What, Option<Duration>, Duration),
         subject: &mut Subject,
         book: &mut Ledger,
         oracle: &mut Oracle,
     ) {
         oracle.claim(ConnId::of_call(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
         book.opened(call, nonce.as_deref(), oracle);
-        let longest = Duration::from_secs(600);
         let is_diff = matches!(what, What::Diff { .. });
         let open = Open {
             nonce,
             what,
             span,
             deadline: span.map(|span| time.after(span)),
-            latest: time.after(longest.max(span.unwrap_or_default())),
+            latest: time.after(longest),
             reached: f64::NEG_INFINITY,
         };
         self.open.insert(call, open);

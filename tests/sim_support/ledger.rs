@@ -10,7 +10,7 @@ use ide_mcp::{Time, rpc::CallId};
 
 use super::{
     oracle::{Invariant as I, Oracle, digest},
-    tap::{Item, Message, Tap, nonce_in},
+    tap::{Item, Message, Tap, edition_in, nonce_in},
 };
 
 /// What somebody has to be answered for a text.
@@ -62,6 +62,8 @@ pub struct Ledger {
     echoes: Vec<Asked>,
     /// The marks of all calls that were made here.
     marks: BTreeSet<String>,
+    /// How many calls may be open.
+    room: usize,
     /// Every id that was ever asked, and those that the client gave up.
     ids: BTreeSet<String>,
     given_up: BTreeSet<String>,
@@ -71,17 +73,18 @@ pub struct Ledger {
     initialized: bool,
     ready_since: Time,
     pub last_selection: u64,
-    /// The selection has been told since the tools were last told to be others.
+    /// The selection has been told since the client last could have forgotten it.
     pub is_selection_known: bool,
     selections: u64,
-    /// The tools have been told to be others, so that the selection is told again.
-    relists: u64,
     list_changed: bool,
+    /// The tools were told to be others, and have not been listed since: what is selected waits until a second after
+    /// the change.
+    relists_until: Option<Time>,
     /// The edition of the tools that it was given last.
     edition: Option<u64>,
     /// How often the tools had changed when it was made, and how often it was told since.
-    changes_before: u64,
-    changes_told: u64,
+    changes_before: usize,
+    changes_told: usize,
     own_ids: u64,
     own_given_up: BTreeSet<String>,
     /// Those that were written and have not been looked at.
@@ -95,7 +98,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub fn new(standing: Standing, changes: u64) -> Self {
+    /// `changes`: how often the tools have changed; `room`: how many calls may be open.
+    pub fn new(standing: Standing, changes: usize, room: usize) -> Self {
         Self {
             standing,
             heard: Tap::new(true),
@@ -103,6 +107,7 @@ impl Ledger {
             pending: Vec::new(),
             echoes: Vec::new(),
             marks: BTreeSet::new(),
+            room,
             ids: BTreeSet::new(),
             given_up: BTreeSet::new(),
             silenced: BTreeSet::new(),
@@ -112,8 +117,8 @@ impl Ledger {
             last_selection: 0,
             is_selection_known: false,
             selections: 0,
-            relists: 0,
             list_changed: false,
+            relists_until: None,
             edition: None,
             changes_before: changes,
             changes_told: 0,
@@ -143,7 +148,7 @@ impl Ledger {
             oracle.note(|| format!("  heard {}", short(&text)));
             if let Some(owed) = self.meanings.get(&text) {
                 for Owed { id, code } in owed.clone() {
-                    self.ask(&id, "", &text, code);
+                    self.ask(&id, "", &text, code, oracle);
                 }
             } else if let Some(message) = Message::read(&text) {
                 self.hear_message(now, &message, &text, oracle);
@@ -160,7 +165,7 @@ impl Ledger {
                 oracle.claim(fresh || !honest, I::OwnIds, || {
                     format!("a client asks under the id {id}: {text}")
                 });
-                self.ask(id, method, text, None);
+                self.ask(id, method, text, None, oracle);
             }
             (Some("notifications/initialized"), None) => {
                 self.initialized = true;
@@ -179,7 +184,7 @@ impl Ledger {
     }
 
     /// A request came.
-    fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>) {
+    fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
         let params = Message::read(text).and_then(|message| Message::read(message.get("params")?));
         let member = |name: &str| params.as_ref().and_then(|params| params.get(name));
         let arguments = member("arguments").and_then(Message::read);
@@ -189,6 +194,9 @@ impl Ledger {
             r#""closeAllDiffTabs""# | r#""close_all_diff_tabs""# => Some(None),
             _ => None,
         };
+        if closes.is_some() && self.pending.iter().filter(|asked| asked.call.is_some()).count() >= self.room {
+            oracle.hit("diffs closed beside a full table");
+        }
         match closes.as_ref().filter(|_| code.is_none()) {
             Some(Some(tab)) => self.doom(|of| tab == of),
             Some(None) => self.doom(|_| true),
@@ -250,8 +258,8 @@ impl Ledger {
         self.pending.iter().any(|asked| asked.call == Some(call) && asked.doomed)
     }
 
-    /// The host wrote this.
-    pub fn say(&mut self, now: Time, bytes: &[u8], changes: u64, oracle: &mut Oracle) {
+    /// The host wrote this. `changes`: when the tools became others, so far.
+    pub fn say(&mut self, now: Time, bytes: &[u8], changes: &[Time], oracle: &mut Oracle) {
         for item in self.said.take(bytes) {
             // Item by item and not as it was cut, each with its time.
             let seen = match &item {
@@ -274,7 +282,7 @@ impl Ledger {
                     oracle.note(|| format!("  said {}", short(&text)));
                     let let_in = self.standing != Standing::Stranger && self.status == Some(101);
                     oracle.claim(let_in, I::NoToken, || format!("a stranger hears {text}"));
-                    self.say_text(&text, changes, oracle);
+                    self.say_text(now, &text, changes, oracle);
                 }
                 Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
                 Item::Binary => oracle.claim(false, I::Envelope, || "a binary message is sent".into()),
@@ -283,12 +291,12 @@ impl Ledger {
         oracle.claim(!self.said.is_broken, I::Envelope, || "what is sent is no frame".into());
     }
 
-    fn say_text(&mut self, text: &str, changes: u64, oracle: &mut Oracle) {
+    fn say_text(&mut self, now: Time, text: &str, changes: &[Time], oracle: &mut Oracle) {
         if text.starts_with('[') {
             let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).unwrap_or_default();
             oracle.claim(!parts.is_empty(), I::Envelope, || text.into());
             oracle.hit("a batch is answered as one");
-            return parts.iter().for_each(|part| self.say_text(part.get(), changes, oracle));
+            return parts.iter().for_each(|part| self.say_text(now, part.get(), changes, oracle));
         }
         let Some(message) = Message::read(text) else {
             return oracle.claim(false, I::Envelope, || format!("no message: {text}"));
@@ -308,7 +316,7 @@ impl Ledger {
                     format!("too early: {text}")
                 });
             }
-            (Some(method), None) => self.push(method, &message, changes, oracle),
+            (Some(method), None) => self.push((now, method), &message, changes, oracle),
         }
     }
 
@@ -350,11 +358,24 @@ impl Ledger {
             // Refused, so that what it was to close stays open.
             self.pending.iter_mut().for_each(|of| of.doomed = false);
         }
+        if code == Some(-32603) && text.contains("busy") {
+            self.check_busy(&asked, oracle);
+        }
         self.check_standard(&asked, message, text, oracle);
         if let Some(edition) = edition_in(text) {
             self.list_changed = false;
             self.edition = Some(edition);
+            self.listed();
         }
+    }
+
+    /// Too many calls are open only where as many are as may, and for what ends diffs there are never too many: it may be
+    /// what ends them. Some of those that are open may have been asked since, or have ended unwritten.
+    fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
+        let open = self.pending.len() + self.echoes.len();
+        oracle.claim(open >= self.room && !asked.closes, I::Refusal, || {
+            format!("{} is refused as one too many beside {open} of {}", asked.id, self.room)
+        });
     }
 
     /// I20–I25: what every editor answers.
@@ -405,11 +426,6 @@ impl Ledger {
     pub fn awaits(&self, call: CallId) -> bool {
         self.pending.iter().any(|asked| asked.call == Some(call))
     }
-}
-
-/// Which edition of the tools a list is.
-fn edition_in(text: &str) -> Option<u64> {
-    text.split("\"edition").nth(1)?.split('"').next()?.parse().ok()
 }
 
 /// Whether two ids are the same one, as they are written by clients of this simulation.

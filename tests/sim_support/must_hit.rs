@@ -50,6 +50,7 @@ const MUST_HIT: &[&str] = &[
     "diff: disconnected",
     "diff: shut down",
     "diff: tab closed",
+    "diffs closed beside a full table",
     "editor answers",
     "editor answers twice",
     "editor killed",

@@ -69,12 +69,22 @@ bugs! {
     SelectsBackward => Coalescing,
     /// The tools are said to have changed as a sign of life.
     ChangesToolsForNothing => ListChanged,
+    /// The same selection is told twice.
+    SelectsTwice => Coalescing,
+    /// A client that lists late after a change of the tools is not told again what is selected.
+    ForgetsWhoListsLate => Selection,
+    /// What is selected is told before the tools that have changed are listed.
+    SelectsBeforeTheList => Selection,
     LosesMentions => Mentions,
     ProgressGoesBack => Progress,
     /// Whoever asks is let in.
     NeedsNoToken => NoToken,
     /// Rules of the wire are not enforced.
     ClosesWithAnotherCode => Refusal,
+    /// There are too many calls for what would end them.
+    RefusesWhatEndsDiffs => Refusal,
+    /// There are too many calls long before the limit.
+    IsBusyTooEarly => Refusal,
     /// Nobody who is silent is given up.
     KeepsTheDead => Liveness,
     /// The shutdown waits for peers without end.
@@ -106,6 +116,8 @@ pub struct Subject {
     count: usize,
     /// A selection of before.
     old: Option<Vec<u8>>,
+    /// The last selection of each client, and whether its tools have changed since.
+    last: BTreeMap<ConnId, (Vec<u8>, bool)>,
     connected: usize,
 }
 
@@ -132,6 +144,7 @@ impl Subject {
             hoard: Vec::new(),
             count: 0,
             old: None,
+            last: BTreeMap::new(),
             connected: 0,
         }
     }

@@ -157,3 +157,8 @@ pub fn selection_in(text: &str) -> Option<u64> {
     let at = text.find("sel-")?;
     text.get(at + 4..at + 12)?.parse().ok()
 }
+
+/// Which edition of the tools a list is.
+pub fn edition_in(text: &str) -> Option<u64> {
+    text.split("\"edition").nth(1)?.split('"').next()?.parse().ok()
+}

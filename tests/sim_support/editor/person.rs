@@ -34,7 +34,7 @@ impl Editor {
             4 | 5 => self.mention(time, subject, oracle),
             6 => {
                 let before = std::mem::replace(&mut self.edition, self.random.number() % 3);
-                self.changes += u64::from(self.edition != before);
+                self.changes.extend((self.edition != before).then_some(time));
                 let tools = plan.tools(self.edition);
                 subject.host.set_tools(tools);
                 oracle.hit("tools set");

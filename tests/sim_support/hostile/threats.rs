@@ -237,6 +237,10 @@ pub const INSIDERS: &[Row] = &[
             let (id, mark) = (id.to_string(), s.mark());
             s.say(&diff(&id, &mark), &[(&id, None)]);
         }
+        if s.random.one_in(2) {
+            // It is let in however many there are.
+            s.say(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
+        }
     }),
     ("insider: calls before it is initialized", Due::Stays, |s| {
         s.opens = false;

@@ -10,8 +10,17 @@ use crate::sim_support::{
     tap::{Message, selection_in},
 };
 
+/// How long a client that was told of other tools is waited for.
+const RELIST: Duration = Duration::from_secs(1);
+
 impl Ledger {
-    pub(super) fn push(&mut self, method: &str, message: &Message<'_>, changes: u64, oracle: &mut Oracle) {
+    pub(super) fn push(
+        &mut self,
+        (now, method): (Time, &str),
+        message: &Message<'_>,
+        changes: &[Time],
+        oracle: &mut Oracle,
+    ) {
         let params = message.get("params").unwrap_or_default();
         let member = |name: &str| Message::read(params).and_then(|params| params.get(name));
         let of_a_call = matches!(method, "notifications/progress" | "notifications/cancelled");
@@ -41,7 +50,7 @@ impl Ledger {
             }
             "notifications/tools/list_changed" => {
                 self.changes_told += 1;
-                let happened = changes - self.changes_before;
+                let happened = changes.len() - self.changes_before;
                 oracle.claim(!self.list_changed && self.changes_told <= happened, I::ListChanged, || {
                     format!(
                         "told {} times of {happened} changes, not listed: {}",
@@ -49,11 +58,13 @@ impl Ledger {
                     )
                 });
                 self.list_changed = true;
-                self.relists += 1;
+                // It is not told before it happens; when it was put behind what waits, nobody saw.
+                let happened_at = changes.get(self.changes_before + self.changes_told - 1);
+                self.relists_until = happened_at.map(|at| at.after(RELIST));
                 self.is_selection_known = false;
                 oracle.hit("tools changed");
             }
-            _ if method.ends_with("selection_changed") => self.select(params, oracle),
+            _ if method.ends_with("selection_changed") => self.select(now, params, oracle),
             _ if method.ends_with("at_mentioned") => {
                 let number = params.split("mention-").nth(1).and_then(|rest| rest.get(..8)?.parse().ok());
                 self.mentions.push(number.unwrap_or(0));
@@ -62,15 +73,29 @@ impl Ledger {
         }
     }
 
-    fn select(&mut self, params: &str, oracle: &mut Oracle) {
+    /// The tools were listed. A client that was ever told that they have changed may forget with any of its lists what is
+    /// selected, so that it is told again after each.
+    pub(super) fn listed(&mut self) {
+        self.is_selection_known &= self.changes_told == 0;
+        self.relists_until = None;
+    }
+
+    /// I30: the same selection comes once, and once more where the client may have forgotten it: after a change of the
+    /// tools, and after each list from then on. After a change it waits for the list, or for a second.
+    fn select(&mut self, now: Time, params: &str, oracle: &mut Oracle) {
         let number = selection_in(params).unwrap_or(0);
         oracle.claim(number >= self.last_selection, I::Coalescing, || {
             format!("selection {number} comes after {}", self.last_selection)
         });
         let again = number == self.last_selection && self.selections > 0;
-        oracle.claim(!again || self.relists > 0, I::Coalescing, || format!("selection {number} comes twice"));
+        oracle.claim(!again || !self.is_selection_known, I::Coalescing, || {
+            format!("selection {number} comes twice")
+        });
+        let early = self.relists_until.take().filter(|until| now < *until);
+        oracle.claim(early.is_none(), I::Selection, || {
+            format!("selection {number} comes before the tools are listed, and not at {early:?}")
+        });
         if again {
-            self.relists -= self.relists.min(1);
             oracle.hit("selection told again");
         }
         self.last_selection = number;

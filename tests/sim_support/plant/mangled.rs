@@ -75,7 +75,7 @@ impl Subject {
                 out.extend(frame(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#));
             }
             (Bug::ChangesToolsForNothing, Some(_)) if self.every(9) && !text.contains("protocolVersion") => {
-                out.extend(frame(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#));
+                out.extend(frame(&format!(r#"{{"jsonrpc":"2.0","method":"{LIST_CHANGED}"}}"#)));
             }
             (Bug::LosesSelections, None) if is_selection => return,
             (Bug::SelectsBackward, None) if is_selection => {
@@ -86,6 +86,29 @@ impl Subject {
                     return out.extend(if is_older { old } else { Vec::new() });
                 }
                 self.old = Some(whole.to_vec());
+            }
+            (Bug::SelectsTwice, None) if is_selection && self.every(7) => out.extend_from_slice(whole),
+            (Bug::ForgetsWhoListsLate, None) if is_selection => {
+                let last = self.last.insert(conn, (whole.to_vec(), false));
+                if last.is_some_and(|(last, changed)| last == whole && !changed) {
+                    return;
+                }
+            }
+            (Bug::ForgetsWhoListsLate, None) if method == LIST_CHANGED => {
+                self.last.entry(conn).or_default().1 = true;
+            }
+            (Bug::SelectsBeforeTheList, None) if is_selection => {
+                self.last.insert(conn, (whole.to_vec(), false));
+            }
+            (Bug::SelectsBeforeTheList, None) if method == LIST_CHANGED => {
+                out.extend_from_slice(whole);
+                return out.extend(self.last.get(&conn).map(|(last, _)| last.as_slice()).unwrap_or_default());
+            }
+            (Bug::RefusesWhatEndsDiffs, Some(id)) if text.contains("_DIFF_TABS\"") => {
+                return out.extend(busy(id));
+            }
+            (Bug::IsBusyTooEarly, Some(id)) if text.contains("\"nonce-") && self.every(5) => {
+                return out.extend(busy(id));
             }
             (Bug::LosesMentions, None) if method.ends_with("at_mentioned") => return,
             (Bug::ProgressGoesBack, None) if method == "notifications/progress" => {
@@ -98,6 +121,15 @@ impl Subject {
         }
         out.extend_from_slice(whole);
     }
+}
+
+const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// The answer to one call too many.
+fn busy(id: &str) -> Vec<u8> {
+    frame(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+    ))
 }
 
 /// A text message of a server.

@@ -113,7 +113,7 @@ impl World {
         let turns = !heard.is_empty() || has_ended;
         let (peer, conn_id) = (*peer, *conn);
         if let Some((conn, book)) = conn_id.and_then(|conn| Some((conn, self.books.get_mut(&conn)?))) {
-            book.say(self.host_clock.latest(), &said, self.editor.changes, &mut self.oracle);
+            book.say(self.host_clock.latest(), &said, &self.editor.changes, &mut self.oracle);
             self.editor.mentioned(conn, book, &mut self.oracle);
         }
         if let (true, Some(conn)) = (is_done, conn_id) {
