@@ -727,36 +727,6 @@ fn other_tools_are_told_to_everybody_who_is_there() {
     }
 }
 
-/// Found by the simulation: the old tools are served before `initialized`, and their change was told to nobody then.
-#[test]
-fn other_tools_are_told_to_who_listed_the_old_ones_before_it_was_initialized() {
-    const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-    for (lists, told) in [(true, &[CHANGED][..]), (false, &[])] {
-        let mut editors = Editors::new();
-        editors.host.select(editors.now, selection("x"));
-        let conn = editors.open();
-        editors.say(conn, INITIALIZE);
-        if lists {
-            editors.say(conn, &request(1, "tools/list"));
-        }
-        // It may have said so already, and hears everything at once then.
-        editors.say(conn, CONNECTED);
-        editors.at(1_000);
-        editors.written(conn);
-        editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
-        assert_eq!(editors.texts(conn), [""; 0], "not yet");
-        editors.say(conn, INITIALIZED);
-        let texts = editors.texts(conn);
-        let changes: Vec<&String> = texts.iter().filter(|text| !text.contains("selection")).collect();
-        assert_eq!(changes, told);
-        assert_eq!(texts.len(), 1, "and what is selected comes once, when the tools were listed: {texts:?}");
-        editors.say(conn, &request(2, "tools/list"));
-        assert_eq!(editors.texts(conn).len(), if lists { 2 } else { 1 });
-        editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
-        assert_eq!(editors.texts(conn), [""; 0], "nothing is new");
-    }
-}
-
 /// What was told of connections and calls.
 #[derive(Default)]
 struct Told {

@@ -8,15 +8,12 @@
 mod sim_support;
 
 use sim_support::{
-    must_hit::missing,
-    oracle::{Hits, Invariant},
+    must_hit::{SEEDS, missing},
+    oracle::{Hits, Invariant, add},
     plant::Bug,
     run::{run, run_with},
     world::Cuts,
 };
-
-/// How many lives there are in every run of the tests.
-const SEEDS: u64 = 300;
 
 #[test]
 fn some_hundred_seeds() {
@@ -26,9 +23,7 @@ fn some_hundred_seeds() {
         if let Some(failure) = report.failure {
             panic!("{failure}");
         }
-        for (what, count) in report.hits {
-            *hits.entry(what).or_default() += count;
-        }
+        add(&mut hits, report.hits);
     }
     assert_eq!(missing(&hits), [""; 0], "a rule that is never put to the test says nothing");
 }

@@ -2,6 +2,9 @@
 
 use super::{hostile, oracle::Hits};
 
+/// How many seeds are enough to come across all of it.
+pub const SEEDS: u64 = 300;
+
 /// Every hit beside the behaviours of hostile peers.
 const MUST_HIT: &[&str] = &[
     "a batch is answered as one",

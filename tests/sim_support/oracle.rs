@@ -10,6 +10,13 @@ use ide_mcp::Time;
 /// How often each thing happened that a run of many seeds must have come across.
 pub type Hits = BTreeMap<&'static str, u64>;
 
+/// Adds the hits of one run to those of others.
+pub fn add(all: &mut Hits, more: Hits) {
+    for (what, count) in more {
+        *all.entry(what).or_default() += count;
+    }
+}
+
 macro_rules! invariants {
     ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
         /// A rule that is watched: the nine laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the

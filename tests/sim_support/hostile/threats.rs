@@ -228,6 +228,11 @@ pub const INSIDERS: &[Row] = &[
         let parts = [request(1, "ping"), request("\"2\"", "tools/list"), request(3, "x/unknown")];
         s.say(&format!("[{}]", parts.join(",")), &[("1", None), ("\"2\"", None), ("3", Some(-32601))]);
     }),
+    ("insider: gives up in the same batch what is answered at once", Due::Stays, |s| {
+        s.version = "2025-03-26";
+        let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        s.say(&format!("[{},{cancelled}]", call("1", "closeAllDiffTabs", "{}")), &[]);
+    }),
     ("insider: a batch where there is none", Due::Stays, |s| {
         s.say(&format!("[{}]", request(1, "ping")), &[])
     }),
