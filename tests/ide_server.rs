@@ -639,7 +639,7 @@ fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_
             assert_eq!(editor.server.set_tools(other()), Err(SendError::NotReady));
             assert_eq!(editor.texts(), NOTHING, "not yet");
             after.iter().for_each(|said| drop(editor.say(said)));
-            assert_eq!(editor.texts(), [told.clone()], "listed: {listed}");
+            assert_eq!(editor.texts(), std::slice::from_ref(&told), "listed: {listed}");
             editor.say(&request(2, "tools/list"));
             assert_eq!(editor.texts().len(), after_list, "listed: {listed}");
             assert_eq!(editor.server.set_tools(other()), Ok(()));

@@ -19,7 +19,7 @@ use ide_mcp::{
 };
 
 use super::{
-    ledger::{Ledger, Standing},
+    ledger::{Ledger, Past, Standing},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
     plant::Subject,
@@ -57,11 +57,9 @@ pub struct Editor {
     /// Which selection is the last, and how long the longest text was.
     pub selected: u64,
     pub selected_len: usize,
-    /// When it was selected, by the clock of the host.
-    pub selected_at: Time,
-    /// Which edition of the tools is offered, and when it became another than before, by the clock of the host.
+    /// Which edition of the tools is offered.
     pub edition: u64,
-    pub changes: Vec<Time>,
+    pub past: Past,
     mentions: u64,
     /// Mentions that have neither been sent nor expired: to whom, and until when.
     waiting_mentions: BTreeMap<u64, Mentioned>,
@@ -90,9 +88,8 @@ impl Editor {
             requests: BTreeMap::new(),
             selected: 0,
             selected_len: 0,
-            selected_at: Time::ZERO,
             edition: 0,
-            changes: Vec::new(),
+            past: Past { debounce: plan.debounce, changes: Vec::new(), selections: Vec::new() },
             mentions: 0,
             waiting_mentions: BTreeMap::new(),
         }
@@ -234,6 +231,7 @@ impl Editor {
         self.ended.clear();
         self.deeds.clear();
         self.waiting_mentions.clear();
+        self.past.selections.clear();
         (self.selected, self.selected_len, self.edition) = (0, 0, 0);
     }
 }

@@ -181,7 +181,10 @@ fn work(begun: Instant, found: &Mutex<Found>) {
         let Ok(mut found) = found.lock() else { return };
         found.done += 1;
         add(&mut found.hits, report.hits);
-        found.failures.extend(report.failure);
+        if let Some(failure) = report.failure {
+            eprintln!("seed {seed} breaks {:?}", failure.fault.invariant);
+            found.failures.push(failure);
+        }
         if found.failures.len() >= ENOUGH {
             found.seeds = 0..0;
         }

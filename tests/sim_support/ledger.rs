@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ide_mcp::{Time, rpc::CallId};
 
+pub use pushes::Past;
+
 use super::{
     oracle::{Invariant as I, Oracle, digest},
     tap::{Item, Message, Tap, edition_in, nonce_in},
@@ -71,11 +73,9 @@ pub struct Ledger {
     /// What texts that break a rule are owed.
     pub meanings: BTreeMap<String, Vec<Owed>>,
     initialized: bool,
-    ready_since: Time,
     pub last_selection: u64,
     /// The selection has been told since the client last could have forgotten it.
     pub is_selection_known: bool,
-    selections: u64,
     list_changed: bool,
     /// The tools were told to be others, and have not been listed since: what is selected waits until a second after
     /// the change.
@@ -113,10 +113,8 @@ impl Ledger {
             silenced: BTreeSet::new(),
             meanings: BTreeMap::new(),
             initialized: false,
-            ready_since: Time::ZERO,
             last_selection: 0,
             is_selection_known: false,
-            selections: 0,
             list_changed: false,
             relists_until: None,
             edition: None,
@@ -139,7 +137,7 @@ impl Ledger {
     }
 
     /// The host read this.
-    pub fn hear(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
+    pub fn hear(&mut self, bytes: &[u8], oracle: &mut Oracle) {
         for item in self.heard.take(bytes) {
             let Item::Text(text) = item else {
                 oracle.note(|| format!("  heard {}", short(&format!("{item:?}"))));
@@ -151,12 +149,12 @@ impl Ledger {
                     self.ask(&id, "", &text, code, oracle);
                 }
             } else if let Some(message) = Message::read(&text) {
-                self.hear_message(now, &message, &text, oracle);
+                self.hear_message(&message, &text, oracle);
             }
         }
     }
 
-    fn hear_message(&mut self, now: Time, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+    fn hear_message(&mut self, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
         let honest = self.standing == Standing::Honest;
         let params = || message.get("params").and_then(Message::read);
         match (message.method(), message.get("id")) {
@@ -169,7 +167,6 @@ impl Ledger {
             }
             (Some("notifications/initialized"), None) => {
                 self.initialized = true;
-                self.ready_since = now;
             }
             (Some("notifications/cancelled"), None) => {
                 let Some(id) = params().and_then(|params| params.get("requestId").map(str::to_owned)) else {
@@ -258,8 +255,8 @@ impl Ledger {
         self.pending.iter().any(|asked| asked.call == Some(call) && asked.doomed)
     }
 
-    /// The host wrote this. `changes`: when the tools became others, so far.
-    pub fn say(&mut self, now: Time, bytes: &[u8], changes: &[Time], oracle: &mut Oracle) {
+    /// The host wrote this, of a person who has done that.
+    pub fn say(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
         for item in self.said.take(bytes) {
             // Item by item and not as it was cut, each with its time.
             let seen = match &item {
@@ -282,7 +279,7 @@ impl Ledger {
                     oracle.note(|| format!("  said {}", short(&text)));
                     let let_in = self.standing != Standing::Stranger && self.status == Some(101);
                     oracle.claim(let_in, I::NoToken, || format!("a stranger hears {text}"));
-                    self.say_text(now, &text, changes, oracle);
+                    self.say_text(now, &text, past, oracle);
                 }
                 Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
                 Item::Binary => oracle.claim(false, I::Envelope, || "a binary message is sent".into()),
@@ -291,12 +288,12 @@ impl Ledger {
         oracle.claim(!self.said.is_broken, I::Envelope, || "what is sent is no frame".into());
     }
 
-    fn say_text(&mut self, now: Time, text: &str, changes: &[Time], oracle: &mut Oracle) {
+    fn say_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
         if text.starts_with('[') {
             let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).unwrap_or_default();
             oracle.claim(!parts.is_empty(), I::Envelope, || text.into());
             oracle.hit("a batch is answered as one");
-            return parts.iter().for_each(|part| self.say_text(now, part.get(), changes, oracle));
+            return parts.iter().for_each(|part| self.say_text(now, part.get(), past, oracle));
         }
         let Some(message) = Message::read(text) else {
             return oracle.claim(false, I::Envelope, || format!("no message: {text}"));
@@ -316,7 +313,7 @@ impl Ledger {
                     format!("too early: {text}")
                 });
             }
-            (Some(method), None) => self.push((now, method), &message, changes, oracle),
+            (Some(method), None) => self.push((now, method), &message, past, oracle),
         }
     }
 

@@ -69,6 +69,8 @@ bugs! {
     SelectsBackward => Coalescing,
     /// The tools are said to have changed as a sign of life.
     ChangesToolsForNothing => ListChanged,
+    /// Every selection is told at once.
+    DoesNotDebounce => Coalescing,
     /// The same selection is told twice.
     SelectsTwice => Coalescing,
     /// A client that lists late after a change of the tools is not told again what is selected.
@@ -129,6 +131,9 @@ impl Subject {
             }
             Some(Bug::RefusesTheHonest) => config.server.policy.port = PORT + 1,
             Some(Bug::WaitsTooLong) => config.server.session.call_deadline = Duration::from_secs(3_600),
+            Some(Bug::DoesNotDebounce) => {
+                (config.debounce, config.debounce_at_most) = (Duration::ZERO, Duration::ZERO);
+            }
             Some(Bug::KeepsTheDead) => config.server.limits.keepalive = None,
             Some(Bug::ShutsDownSlowly) => config.server.limits.close = Duration::from_secs(60),
             _ => {}

@@ -235,8 +235,9 @@ impl World {
         let conn = self.subject.connect(time);
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
-        let known =
-            self.books.insert(conn, Ledger::new(standing, self.editor.changes.len(), self.plan.open_calls));
+        let known = self
+            .books
+            .insert(conn, Ledger::new(standing, self.editor.past.changes.len(), self.plan.open_calls));
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
         let bulky = match peer {
             Peer::Hostile(at) => self.hostiles[at].is_bulky(),

@@ -34,7 +34,7 @@ impl Editor {
             4 | 5 => self.mention(time, subject, oracle),
             6 => {
                 let before = std::mem::replace(&mut self.edition, self.random.number() % 3);
-                self.changes.extend((self.edition != before).then_some(time));
+                self.past.changes.extend((self.edition != before).then_some(time));
                 let tools = plan.tools(self.edition);
                 subject.host.set_tools(tools);
                 oracle.hit("tools set");
@@ -67,7 +67,7 @@ impl Editor {
     /// The cursor moves on.
     pub fn select(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         self.selected += 1;
-        self.selected_at = time;
+        self.past.selections.push(time);
         let filler = if self.big && self.random.one_in(8) { 100_000 } else { 3 };
         let text = format!("{}{}", selected(self.selected), "s".repeat(filler));
         self.selected_len = self.selected_len.max(text.len());

@@ -10,6 +10,23 @@ use crate::sim_support::{
     tap::{Message, selection_in},
 };
 
+/// What the person has done, by the clock of the host.
+#[derive(Debug)]
+pub struct Past {
+    pub debounce: Duration,
+    /// When the tools became others.
+    pub changes: Vec<Time>,
+    /// When each selection was made, from the first on.
+    pub selections: Vec<Time>,
+}
+
+impl Past {
+    /// When this selection was made; the first one is 1.
+    pub fn selected_at(&self, number: u64) -> Option<Time> {
+        self.selections.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
+    }
+}
+
 /// How long a client that was told of other tools is waited for.
 const RELIST: Duration = Duration::from_secs(1);
 
@@ -18,7 +35,7 @@ impl Ledger {
         &mut self,
         (now, method): (Time, &str),
         message: &Message<'_>,
-        changes: &[Time],
+        past: &Past,
         oracle: &mut Oracle,
     ) {
         let params = message.get("params").unwrap_or_default();
@@ -50,7 +67,7 @@ impl Ledger {
             }
             "notifications/tools/list_changed" => {
                 self.changes_told += 1;
-                let happened = changes.len() - self.changes_before;
+                let happened = past.changes.len() - self.changes_before;
                 oracle.claim(!self.list_changed && self.changes_told <= happened, I::ListChanged, || {
                     format!(
                         "told {} times of {happened} changes, not listed: {}",
@@ -59,12 +76,12 @@ impl Ledger {
                 });
                 self.list_changed = true;
                 // It is not told before it happens; when it was put behind what waits, nobody saw.
-                let happened_at = changes.get(self.changes_before + self.changes_told - 1);
+                let happened_at = past.changes.get(self.changes_before + self.changes_told - 1);
                 self.relists_until = happened_at.map(|at| at.after(RELIST));
                 self.is_selection_known = false;
                 oracle.hit("tools changed");
             }
-            _ if method.ends_with("selection_changed") => self.select(now, params, oracle),
+            _ if method.ends_with("selection_changed") => self.select(now, params, past, oracle),
             _ if method.ends_with("at_mentioned") => {
                 let number = params.split("mention-").nth(1).and_then(|rest| rest.get(..8)?.parse().ok());
                 self.mentions.push(number.unwrap_or(0));
@@ -82,36 +99,25 @@ impl Ledger {
 
     /// I30: the same selection comes once, and once more where the client may have forgotten it: after a change of the
     /// tools, and after each list from then on. After a change it waits for the list, or for a second.
-    fn select(&mut self, now: Time, params: &str, oracle: &mut Oracle) {
-        let number = selection_in(params).unwrap_or(0);
-        oracle.claim(number >= self.last_selection, I::Coalescing, || {
-            format!("selection {number} comes after {}", self.last_selection)
-        });
-        let again = number == self.last_selection && self.selections > 0;
-        oracle.claim(!again || !self.is_selection_known, I::Coalescing, || {
+    fn select(&mut self, now: Time, params: &str, past: &Past, oracle: &mut Oracle) {
+        let (number, last) = (selection_in(params).unwrap_or(0), self.last_selection);
+        oracle.claim(number >= last, I::Coalescing, || format!("selection {number} comes after {last}"));
+        oracle.claim(number != last || !self.is_selection_known, I::Coalescing, || {
             format!("selection {number} comes twice")
         });
         let early = self.relists_until.take().filter(|until| now < *until);
         oracle.claim(early.is_none(), I::Selection, || {
             format!("selection {number} comes before the tools are listed, and not at {early:?}")
         });
-        if again {
+        if number == last {
             oracle.hit("selection told again");
+        } else if let Some(at) = past.selected_at(last) {
+            // The window of this one was opened after that of the last one had been closed, which was after the last one
+            // was selected; when it was put behind what waits, nobody saw.
+            let paced = now >= at.after(past.debounce);
+            oracle.claim(paced, I::Coalescing, || format!("selection {number} comes too soon after {last}"));
         }
         self.last_selection = number;
         self.is_selection_known = true;
-        self.selections += 1;
-    }
-
-    /// I30: not more selections than the debounce lets through since the client could hear.
-    pub fn check_pace(&self, now: Time, debounce: Duration, oracle: &mut Oracle) {
-        if debounce.is_zero() || !self.initialized {
-            return;
-        }
-        let windows = now.since(self.ready_since).as_millis() / debounce.as_millis();
-        let told = self.selections;
-        oracle.claim(u128::from(told) <= windows + 3, I::Coalescing, || {
-            format!("{told} selections in {windows} windows of the debounce")
-        });
     }
 }

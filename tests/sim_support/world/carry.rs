@@ -68,7 +68,7 @@ impl World {
         }
         let conn = *conn;
         if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
-            book.hear(self.host_clock.latest(), &heard, &mut self.oracle);
+            book.hear(&heard, &mut self.oracle);
         }
         let heard_any = !heard.is_empty() || ended;
         if heard_any && awake {
@@ -113,7 +113,7 @@ impl World {
         let turns = !heard.is_empty() || has_ended;
         let (peer, conn_id) = (*peer, *conn);
         if let Some((conn, book)) = conn_id.and_then(|conn| Some((conn, self.books.get_mut(&conn)?))) {
-            book.say(self.host_clock.latest(), &said, &self.editor.changes, &mut self.oracle);
+            book.say(self.host_clock.latest(), &said, &self.editor.past, &mut self.oracle);
             self.editor.mentioned(conn, book, &mut self.oracle);
         }
         if let (true, Some(conn)) = (is_done, conn_id) {

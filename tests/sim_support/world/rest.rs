@@ -42,14 +42,14 @@ impl World {
                 continue;
             }
             book.check_settled(editor.edition, |call| editor.is_open(call), oracle);
-            book.check_pace(time, plan.debounce, oracle);
             for call in editor.open_of(*conn) {
                 let rule = if editor.shows(call) { I::Diffs } else { I::AnsweredOnce };
                 oracle.claim(book.awaits(call), rule, || format!("{call:?} is open, and was answered"));
             }
         }
         // Whoever hears and has room has been told of what was selected, once the debounce is over.
-        let rested = editor.selected > 0 && time >= editor.selected_at.after(plan.debounce * 4);
+        let selected_at = editor.past.selected_at(editor.selected);
+        let rested = selected_at.is_some_and(|at| time >= at.after(plan.debounce * 4));
         for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.is_hearing()) {
             let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let told = book.is_selection_known && book.last_selection == editor.selected;
