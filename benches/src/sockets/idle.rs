@@ -66,7 +66,7 @@ fn growth() -> Option<Plot> {
     pin(1);
     let mut plot = Plot {
         id: "growth-idle-agents".into(),
-        name: "Cost of a call beside idle agents, over loopback".into(),
+        name: "Cost of a call beside idle agents".into(),
         x: "idle agents".into(),
         y: "instructions per call, without the kernel's".into(),
         series: Vec::new(),
