@@ -89,7 +89,7 @@ impl<'a> Person<'a> {
         let heard = |seen: &Seen| !seen.is_attached || seen.line == Some(last);
         let arrived = self.wait("the last selection arrives", |person| person.soak.seen().iter().all(heard));
         let after = self.soak.seen();
-        if self.soak.phase() > Phase::Busy {
+        if self.soak.phase() == Phase::Failed {
             return Ok(());
         }
         self.soak.totals.add(Of::Storms, 1);
@@ -159,10 +159,10 @@ impl<'a> Person<'a> {
         self.soak.editor.tell(lines)
     }
 
-    /// Waits until it is so, or the run is over.
+    /// Waits until it is so, also while all settles.
     fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
         let begin = self.soak.now();
-        while !is_so(self) && self.soak.phase() == Phase::Busy {
+        while !is_so(self) && self.soak.phase() < Phase::Failed {
             if self.soak.now().since(begin) > PATIENCE {
                 return Err(format!("waited {} s in vain until {what}", PATIENCE.as_secs()));
             }
