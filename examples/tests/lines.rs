@@ -20,7 +20,6 @@ fn a_verdict_needs_a_tab_only_where_several_diffs_are_open() {
     let place = Place::new("tab");
     let mut editor = place.editor(&[]);
     editor.event("listening");
-    let mut agent = place.agent(&["calls"]);
     let open = |agent: &mut Process, editor: &mut Process, tab: &str| {
         let arguments = json!({"new_file_path": "/x", "new_file_contents": "y", "tab_name": tab});
         agent.tell(&format!("openDiff {arguments}"));
@@ -38,6 +37,7 @@ fn a_verdict_needs_a_tab_only_where_several_diffs_are_open() {
     };
     let accept = r#"{"cmd":"answer","verdict":"accept"}"#;
     refused(&mut editor, accept, &["no diff is open"]);
+    let mut agent = place.agent(&["calls"]);
     let first = open(&mut agent, &mut editor, "one");
     assert_eq!(
         first, r#"{"event":"diff","conn":1,"tab":"one","path":"/x","outside":true,"contents":"y"}"#,

@@ -18,6 +18,9 @@ pub(crate) struct Links<S> {
     places: Vec<Option<Place<S>>>,
     /// The places that may want a step, each at most once.
     busy: Vec<usize>,
+    /// The places whose link wants a step for its own sake, each at most once, and when: the earliest first, as all
+    /// wait equally long.
+    resting: VecDeque<(Time, usize)>,
     /// Their connection is over; they discard what still comes.
     lingering: VecDeque<(usize, Link<S>)>,
 }
@@ -27,13 +30,14 @@ struct Place<S> {
     id: ConnId,
     link: Link<S>,
     is_busy: bool,
+    is_resting: bool,
     /// Its connection has told its end: it goes soon, or as soon as the application removes it.
     is_ending: bool,
 }
 
 impl<S> Links<S> {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), busy: Vec::new(), lingering: VecDeque::new() }
+        Self { places: Vec::new(), busy: Vec::new(), resting: VecDeque::new(), lingering: VecDeque::new() }
     }
 
     pub(crate) fn insert(&mut self, id: ConnId, socket: S) {
@@ -44,7 +48,13 @@ impl<S> Links<S> {
             self.places.resize_with(index.saturating_add(1), || None);
         }
         if let Some(place) = self.places.get_mut(index) {
-            *place = Some(Place { id, link: Link::new(socket), is_busy: false, is_ending: false });
+            *place = Some(Place {
+                id,
+                link: Link::new(socket),
+                is_busy: false,
+                is_resting: false,
+                is_ending: false,
+            });
             self.touch(index);
         }
     }
@@ -52,6 +62,7 @@ impl<S> Links<S> {
     /// The connection needs its place no longer.
     fn retire(&mut self, index: usize) {
         if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
+            self.resting.retain(|(_, resting)| *resting != index);
             self.lingering.push_back((index, place.link));
         }
     }
@@ -77,7 +88,7 @@ impl<S> Links<S> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lingering.is_empty() && self.links().next().is_none()
+        self.lingering.is_empty() && self.places.iter().all(Option::is_none)
     }
 
     pub(crate) fn deadline(&self, host: &mut Host, now: Time) -> Option<Time> {
@@ -86,12 +97,8 @@ impl<S> Links<S> {
                 return Some(now);
             }
         }
-        let lingering = self.lingering.iter().map(|(_, link)| link);
-        self.links().chain(lingering).filter_map(|link| link.deadline(now)).min()
-    }
-
-    fn links(&self) -> impl Iterator<Item = &Link<S>> {
-        self.places.iter().flatten().map(|place| &place.link)
+        let resting = self.resting.front().map(|(at, _)| *at);
+        self.lingering.iter().filter_map(|(_, link)| link.deadline(now)).chain(resting).min()
     }
 
     fn touch(&mut self, index: usize) {
@@ -105,9 +112,10 @@ impl<S> Links<S> {
 
     /// Those whose time has come to have memory given back.
     fn touch_due(&mut self, now: Time) {
-        for index in 0..self.places.len() {
-            let place = self.places.get(index).and_then(Option::as_ref);
-            if place.is_some_and(|place| place.link.deadline(now).is_some_and(|at| at <= now)) {
+        while self.resting.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, index)) = self.resting.pop_front() else { return };
+            if let Some(Some(place)) = self.places.get_mut(index) {
+                place.is_resting = false;
                 self.touch(index);
             }
         }
@@ -147,6 +155,10 @@ impl<S: Read + Write + Shutdown> Links<S> {
         let stays = match host.wire(*id) {
             Some(mut wire) => {
                 link.write(&mut wire, now, BUDGET);
+                if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
+                    place.is_resting = true;
+                    self.resting.push_back((at, index));
+                }
                 let may_move = link.may_read() || link.is_due(&wire);
                 (!link.is_ending()).then_some(may_move || place.is_ending)
             }

@@ -35,8 +35,8 @@ const SECTIONS: &[(&str, &str, &str)] = &[
         "idle",
         "Agents that say nothing",
         "They have shown the token and opened a session, and rest. Pings come every 30 s and are not part of the window. A \
-         turn looks at all connections, so that a call costs more beside more of them: little at the 16 that a `Host` lets in \
-         unless told otherwise, most of it at 1,000.",
+         turn looks only at the connections that have something, so that a call beside a thousand of them costs little more \
+         than alone.",
     ),
     (
         "call-sockets",

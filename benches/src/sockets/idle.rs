@@ -41,8 +41,23 @@ pub fn idle(_: usize) -> Section {
         section.goals.push(Goal::at_most(format!("idle: wake-ups between pings, {name}"), waits, 0.0, "/s"));
     }
     section.grids.push(grid);
-    section.plots.extend(growth());
+    if let Some(plot) = growth() {
+        section.goals.extend(plot.series.iter().map(beside_all));
+        section.plots.push(plot);
+    }
     section
+}
+
+/// To reach: a turn does not look at each.
+fn beside_all(series: &Series) -> Goal {
+    let costs = |place: Option<&(f64, f64)>| place.map_or(f64::NAN, |(_, cost)| *cost);
+    let times = costs(series.points.last()) / costs(series.points.first());
+    Goal::at_most(
+        format!("idle: a call beside {AGENTS}, against beside one, {}", series.name),
+        times,
+        1.5,
+        "×",
+    )
 }
 
 /// What a call of one agent costs beside so many that say nothing. `None` where instructions cannot be counted.
@@ -51,7 +66,7 @@ fn growth() -> Option<Plot> {
     pin(1);
     let mut plot = Plot {
         id: "growth-idle-agents".into(),
-        name: "Cost of a call beside idle agents, over loopback".into(),
+        name: "Cost of a call beside idle agents".into(),
         x: "idle agents".into(),
         y: "instructions per call, without the kernel's".into(),
         series: Vec::new(),

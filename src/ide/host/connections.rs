@@ -1,12 +1,14 @@
 //! The connections of a host: places for them, whose turn it is to be polled, and who has to be written.
 //!
-//! Two queues hold places, each at most once. A connection is put into them by whatever is done with it, so that
-//! nothing has to be searched.
+//! Two queues hold places, each at most once. A connection is put into them by whatever is done with it, and its
+//! deadline is noted then, so that nothing has to be searched: a turn for one of a thousand looks at that one.
 
 use super::ConnId;
+use super::deadlines::Deadlines;
 use crate::ide::{Server, ServerEvent};
 use crate::{Machine, Time, Wire};
 use alloc::{collections::VecDeque, vec::Vec};
+use core::mem;
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
@@ -17,6 +19,9 @@ pub(super) struct Connections {
     eventful: VecDeque<usize>,
     /// The places that got output or became done since they were last named.
     transmitting: VecDeque<usize>,
+    deadlines: Deadlines,
+    /// How many are open.
+    open: usize,
     now: Time,
 }
 
@@ -29,6 +34,8 @@ struct Slot {
     removed: bool,
     is_eventful: bool,
     is_transmitting: bool,
+    /// It counts as open.
+    is_open: bool,
     /// How far its output was when it was last named.
     named_at: u64,
     named_done: bool,
@@ -73,6 +80,7 @@ impl Connections {
                 ..Slot::default()
             };
         }
+        self.note(index);
         id
     }
 
@@ -88,6 +96,7 @@ impl Connections {
         if let Some(slot) = self.slots.get_mut(index) {
             slot.server.take_if(|server| server.is_done());
         }
+        self.note(index);
     }
 
     /// The place of a connection, if it is there.
@@ -126,6 +135,15 @@ impl Connections {
         done
     }
 
+    /// Lets the latest time seen be known where it is waited for.
+    pub(super) fn tick(&mut self) {
+        let mut from = 0;
+        while let Some(index) = self.deadlines.next_due(from, self.now) {
+            self.with(index, |_| {});
+            from = index.saturating_add(1);
+        }
+    }
+
     /// Does something with each connection.
     pub(super) fn with_each(&mut self, mut act: impl FnMut(&mut Server)) {
         for index in 0..self.slots.len() {
@@ -160,8 +178,7 @@ impl Connections {
     /// that always has something to say. Who asks to come in while `places` are taken is told that all are.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
         while let Some(index) = self.eventful.pop_front() {
-            let attached = self.slots.iter().filter_map(|slot| slot.server.as_ref());
-            let full = attached.filter(|server| server.is_open()).count() >= places;
+            let full = self.open >= places;
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_eventful = false;
             let id = slot.id(index);
@@ -174,13 +191,13 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
+            // What may still wait to be written to a transport that is gone cannot be.
+            if let (Some(ServerEvent::Closed(_)), true) = (&event, slot.removed) {
+                slot.server = None;
+            }
             // Where nothing came, nothing does until it is touched: at the end of time what is due later is due now.
-            self.touch_output(index);
+            self.note(index);
             if let Some(event) = event {
-                // What may still wait to be written to a transport that is gone cannot be.
-                if let (ServerEvent::Closed(_), Some(slot)) = (&event, self.slots.get_mut(index)) {
-                    slot.server.take_if(|_| slot.removed);
-                }
                 return Some((id, event));
             }
         }
@@ -192,28 +209,31 @@ impl Connections {
         if !self.eventful.is_empty() || !self.transmitting.is_empty() {
             return Some(self.now);
         }
-        self.slots.iter().filter_map(|slot| slot.server.as_ref()?.deadline()).min()
+        self.deadlines.next()
     }
 
     /// Queues a connection where it has something: an event, new output, its end.
     fn touch(&mut self, index: usize) {
-        let now = self.now;
+        let at = self.note(index);
         let Some(slot) = self.slots.get_mut(index) else { return };
-        let Some(server) = &slot.server else { return };
-        if !slot.is_eventful && server.deadline().is_some_and(|at| at <= now) {
+        if !slot.is_eventful && at.is_some_and(|at| at <= self.now) {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
-        self.touch_output(index);
     }
 
-    /// The same, where its events are known.
-    fn touch_output(&mut self, index: usize) {
-        let Some(slot) = self.slots.get_mut(index) else { return };
+    /// Notes what a connection has become, where its events are known; gives its deadline.
+    fn note(&mut self, index: usize) -> Option<Time> {
+        let slot = self.slots.get_mut(index)?;
         if !slot.is_transmitting && slot.has_unnamed() {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);
         }
+        let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::is_open));
+        self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
+        let at = slot.server.as_ref().and_then(Machine::deadline);
+        self.deadlines.set(index, at);
+        at
     }
 }
 

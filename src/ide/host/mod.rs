@@ -3,6 +3,7 @@
 mod config;
 mod conn_id;
 mod connections;
+mod deadlines;
 mod debounce;
 mod filter;
 mod mentions;
@@ -383,8 +384,7 @@ impl Machine for Host {
 
     fn tick(&mut self, now: Time) {
         self.connections.sees(now);
-        // Each is told the time along with it.
-        self.connections.with_each(|_| {});
+        self.connections.tick();
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {

@@ -4,10 +4,11 @@ use super::Server;
 use crate::Wire;
 use crate::ide::context::InDialect;
 use crate::ide::diffs::DiffEnd;
+use crate::ide::toolset::SharedTools;
 use crate::ide::{
     Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ToolSet,
 };
-use crate::mcp::{Progress, Timeout, ToolResult};
+use crate::mcp::{self, Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
@@ -24,10 +25,7 @@ impl Server {
     ///
     /// If the call is not open: how it ended. Nothing is sent.
     pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.respond(call, result, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
+        self.end(call, |mcp, out| mcp.respond(call, result, out))
     }
 
     /// Answers a [`Request`](crate::ide::ServerEvent::Request) with its result, an object.
@@ -36,10 +34,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond); and if the result is no object, in which case the call is still open.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
-        self.may_answer()?;
-        self.mcp.respond_with(call, result, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
+        self.end(call, |mcp, out| mcp.respond_with(call, result, out))
     }
 
     /// Answers a call with the typed answer of its tool, in the dialect of the editor.
@@ -58,10 +53,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.respond_with_any(call, &answer.to_raw(), &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
+        self.end(call, |mcp, out| mcp.respond_with_any(call, &answer.to_raw(), out))
     }
 
     /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
@@ -104,10 +96,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
-        self.may_answer()?;
-        self.mcp.fail(call, code, message, &mut self.ws.sender())?;
-        self.diffs.remove(call);
-        Ok(())
+        self.end(call, |mcp, out| mcp.fail(call, code, message, out))
     }
 
     /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
@@ -216,6 +205,18 @@ impl Server {
         if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
             self.ws.drop_unanswered();
         }
+    }
+
+    /// Ends a call with an answer; its diff, if it opened one, is no longer kept.
+    fn end<E: From<Gone>>(
+        &mut self,
+        call: CallId,
+        answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.may_answer()?;
+        answer(&mut self.mcp, &mut self.ws.sender())?;
+        self.diffs.remove(call);
+        Ok(())
     }
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.

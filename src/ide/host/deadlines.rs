@@ -1,0 +1,93 @@
+//! The deadlines of many places, and which of them have come, without a look at each.
+
+use crate::Time;
+use alloc::vec::Vec;
+
+/// So many places share one earliest deadline: about the square root of a thousand, so that neither a change nor the
+/// earliest of all takes more than some thirty comparisons there. An editor with its 16 agents has one such block.
+const BLOCK: usize = 32;
+
+/// The end of time stands for none.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    /// By place.
+    all: Vec<Time>,
+    /// The earliest of each [`BLOCK`] of places.
+    earliest: Vec<Time>,
+}
+
+impl Deadlines {
+    pub(super) fn set(&mut self, place: usize, at: Option<Time>) {
+        let at = at.unwrap_or(Time::NEVER);
+        if self.all.len() <= place {
+            self.all.resize(place.saturating_add(1), Time::NEVER);
+            self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);
+        }
+        let Some(known) = self.all.get_mut(place) else { return };
+        if *known == at {
+            return;
+        }
+        *known = at;
+        let block = place / BLOCK;
+        let (all, earliest) = (self.all.chunks(BLOCK).nth(block), self.earliest.get_mut(block));
+        if let (Some(all), Some(earliest)) = (all, earliest) {
+            *earliest = all.iter().copied().min().unwrap_or(Time::NEVER);
+        }
+    }
+
+    /// The earliest of all.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.earliest.iter().min().copied().and_then(Time::if_ever)
+    }
+
+    /// The first place, `from` here on, whose deadline has come. At the end of time every deadline has, and so has none.
+    pub(super) fn next_due(&self, from: usize, now: Time) -> Option<usize> {
+        let blocks = self.earliest.iter().zip(self.all.chunks(BLOCK)).enumerate().skip(from / BLOCK);
+        for (block, (_, places)) in blocks.filter(|(_, (earliest, _))| **earliest <= now) {
+            let first = block.saturating_mul(BLOCK);
+            let passed = from.saturating_sub(first);
+            let found = places.iter().skip(passed).position(|at| *at <= now);
+            if let Some(found) = found {
+                return Some(first.saturating_add(passed).saturating_add(found));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The model looks at each.
+    #[test]
+    fn they_are_those_of_a_plain_list() {
+        arbtest::arbtest(|u| {
+            let (mut deadlines, mut model) = (Deadlines::default(), [None; 3 * BLOCK]);
+            for _ in 0..u.int_in_range(0..=30)? {
+                let (place, at) = (u.choose_index(model.len())?, u.int_in_range(0..=20)?);
+                let at = u.ratio(2, 3)?.then(|| Time::from_millis(at));
+                deadlines.set(place, at);
+                model[place] = at;
+                assert_eq!(deadlines.next(), model.iter().flatten().min().copied());
+            }
+            let now = Time::from_millis(u.int_in_range(0..=20)?);
+            for from in 0..=model.len() {
+                let due = |place: &usize| model[*place].is_some_and(|at| at <= now);
+                assert_eq!(deadlines.next_due(from, now), (from..model.len()).find(due), "{from}");
+            }
+            Ok(())
+        })
+        .budget_ms(300);
+    }
+
+    #[test]
+    fn the_end_of_time_comes_for_all() {
+        let mut deadlines = Deadlines::default();
+        deadlines.set(BLOCK, Some(Time::from_millis(1)));
+        assert_eq!(deadlines.next_due(0, Time::ZERO), None);
+        assert_eq!(deadlines.next_due(0, Time::NEVER), Some(0));
+        assert_eq!(deadlines.next_due(BLOCK, Time::NEVER), Some(BLOCK));
+        assert_eq!(deadlines.next_due(BLOCK + 1, Time::NEVER), None);
+    }
+}
