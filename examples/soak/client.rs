@@ -142,7 +142,7 @@ impl Life<'_, '_> {
     fn end(&mut self) -> Result<(), String> {
         let ending = Ending::any(&mut self.client.random);
         if ending == Ending::Quiet {
-            // Before it is no more asked to hear everything: it still does.
+            // It hears all there is to hear until that is done.
             ask(self, &Ask::CloseAll);
             self.until("all is answered", |life| life.ledger.open().0 == 0)?;
         }
