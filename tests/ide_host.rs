@@ -670,6 +670,20 @@ fn shutting_down_ends_everybody_in_good_order() {
     assert_eq!(editors.host.deadline(), None);
 }
 
+/// Found by the simulation: 2 s were promised, and a client that reads nothing has the time to drain as well.
+#[test]
+fn shutting_down_takes_four_seconds_where_nobody_reads() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.host.shutdown(editors.now);
+    assert_eq!(editors.at(1_999), NOTHING);
+    assert_eq!(editors.at(2_000), ["1: Closed(ByUs { answered: false })"]);
+    assert_eq!(editors.at(3_999), NOTHING);
+    assert!(!editors.host.wire(conn).unwrap().is_done(), "the farewell may still be written");
+    assert_eq!(editors.at(4_000), NOTHING);
+    assert!(editors.host.wire(conn).unwrap().is_done());
+}
+
 #[test]
 fn a_request_to_an_idle_client_is_given_its_time() {
     let mut editors = Editors::new();

@@ -17,11 +17,12 @@ use ide_mcp::{
     Time,
     mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Forward, Implementation, Outcome, RawTools, Server,
-        ServerConfig, ServerEvent, Timeout,
+        ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, RequestId, RespondError, SessionId},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
+use serde::Deserializer;
 
 /// Everything that comes to the server is asked of the other side by the client, and the other way round.
 struct Bridge {
@@ -276,6 +277,53 @@ fn what_is_not_forwarded_is_answered_at_once() {
             );
         }
     }
+}
+
+/// The tools are those of somebody else; but it is known which of them end what others wait for.
+struct Ending;
+
+impl Tools for Ending {
+    type Call = ();
+
+    fn specs(&self) -> &[ToolSpec] {
+        &[]
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, _: D) -> Result<(), D::Error> {
+        panic!("{name} is forwarded")
+    }
+
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        name == "end"
+    }
+}
+
+#[test]
+fn a_forwarded_call_that_is_answered_at_once_is_let_in_beside_what_waits() {
+    let mut config = ServerConfig::new(Implementation::new("bridge", "1"));
+    config.forward = Forward::All;
+    config.limits.open_calls = 2;
+    let mut out = Lines::default();
+    let mut server = Server::new(config, Ending, SessionId::new(1));
+    let mut ask = |id: u32, name: &str| {
+        let params = format!(r#"{{"arguments":{{}},"name":"{name}"}}"#);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
+        for text in [INITIALIZE, INITIALIZED, &text].into_iter().skip(if id == 0 { 0 } else { 2 }) {
+            server.receive(Time::ZERO, text, &mut out);
+        }
+        let mut events = std::iter::from_fn(|| server.poll_event(&mut out));
+        let is_let_in = events.any(|event| matches!(event, ServerEvent::Request { .. }));
+        let said = out.take();
+        let is_refused = said.iter().any(|answer| answer.contains("-32603"));
+        assert_ne!(is_let_in, is_refused, "{name}: {said:?}");
+        is_let_in
+    };
+    assert!(ask(0, "wait") && ask(1, "end"));
+    assert!(!ask(2, "wait"), "the table is full");
+    for id in 3..67 {
+        assert!(ask(id, "end"), "{id}");
+    }
+    assert!(!ask(67, "end"), "there is room for 64 beside it");
 }
 
 #[test]

@@ -101,6 +101,20 @@ fn pieces_are_as_long_as_they_may_be() {
 }
 
 #[test]
+fn a_slow_reader_takes_a_piece_at_a_time() {
+    let mut pair = open();
+    (pair.to_server.piece, pair.to_server.pace) = (4, Duration::from_millis(10));
+    // Eleven bytes: three pieces.
+    pair.client.sender().text("hello").unwrap();
+    pair.settle();
+    assert_eq!(pair.deadline(), Some(Time::from_millis(10)));
+    wait(&mut pair, 19);
+    assert_eq!(heard(&pair), [""; 0]);
+    wait(&mut pair, 1);
+    assert_eq!(heard(&pair), ["hello"]);
+}
+
+#[test]
 fn what_ends_a_link_decides_what_still_arrives() {
     type End = fn(&mut Sockets);
     let cases: &[(&str, End, &[&str])] = &[

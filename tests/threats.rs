@@ -64,10 +64,10 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("p06", &["src/ide/paths/tests.rs"]),
     ("p07", &["src/ide/paths/tests.rs"]),
     ("p08", &["src/ide/display.rs"]),
-    ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/publish.rs"]),
+    ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/planted.rs"]),
     ("l02", &["adapters/lockfile/tests/publish.rs"]),
     ("l03", &["adapters/lockfile/tests/publish.rs"]),
-    ("l04", &["adapters/lockfile/tests/publish.rs", "adapters/lockfile/tests/scan.rs"]),
+    ("l04", &["adapters/lockfile/tests/planted.rs", "adapters/lockfile/tests/scan.rs"]),
     ("l05", &["adapters/conformance/tests/shared/main.rs"]),
     (
         "l06",
@@ -89,7 +89,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("e04", &["adapters/conformance/tests/shared/main.rs"]),
     ("e05", &["tests/threats.rs"]),
     ("e06", &["tests/threats.rs"]),
-    ("e07", &["tests/threats.rs", "adapters/lockfile/tests/publish.rs"]),
+    ("e07", &["tests/threats.rs", "adapters/lockfile/tests/publish.rs", "examples/tests/tap/main.rs"]),
     ("e08", &["tests/threats.rs"]),
 ];
 

@@ -13,38 +13,35 @@ mod session;
 
 use commands::Verdict;
 use commands::diff::{Proposal, tell};
-use ide_mcp_examples::{complain, find, say_json, usage_error};
+use ide_mcp_examples::find::{self, Here};
+use ide_mcp_examples::{FAILED, NOT_BEGUN, Program};
 use options::{Command, Options};
 use script::Script;
-use serde::Serialize;
 use session::{NotAttached, Session};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// A verdict that is not good, or something that did not work.
-const FAILED: u8 = 1;
-/// There is no editor, or the command line is wrong.
-const NOT_BEGUN: u8 = 2;
+const PROGRAM: Program = Program::new("agent", options::USAGE);
 
 fn main() -> ExitCode {
-    let options = match Options::parse() {
-        Ok(Some(options)) => options,
-        Ok(None) => return done(commands::print(options::USAGE).map(|_| Verdict::Good), false),
-        Err(problem) => return end(NOT_BEGUN, &usage_error("agent", &problem.to_string()), false),
-    };
+    PROGRAM.main(Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
     let json = options.json;
-    let prepared = match Prepared::prepare(options.command, json) {
+    let prepared = match Prepared::prepare(options.command, options.asked.cwd.as_deref(), json) {
         Ok(Some(prepared)) => prepared,
         Ok(None) => return ExitCode::SUCCESS,
-        Err((status, problem)) => return end(status, &problem, json),
+        Err((status, problem)) => return PROGRAM.end_with(json, status, &problem),
     };
     let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
-        Err(nothing) => return end(NOT_BEGUN, &nothing.to_string(), json),
+        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing.to_string()),
     };
     let mut session = match Session::attach(editor, options.reconnect) {
         Ok(session) => session,
-        Err(NotAttached::Nobody(why)) => return end(NOT_BEGUN, &why, json),
-        Err(NotAttached::Failed(why)) => return end(FAILED, &why, json),
+        Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
+        Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),
     };
     let verdict = match &prepared {
         Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
@@ -68,9 +65,11 @@ enum Prepared {
 impl Prepared {
     /// `None` if nothing is left to do. What cannot be proposed need not be sent, and what changes nothing need not be
     /// asked.
-    fn prepare(command: Command, json: bool) -> Result<Option<Self>, (u8, String)> {
+    fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
         Ok(Some(match command {
             Command::Diff { path, proposal } => {
+                // Rather than that there is no file in it.
+                Here::of(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
                 match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),
                     None => {
@@ -93,22 +92,6 @@ fn done(verdict: Result<Verdict, String>, json: bool) -> ExitCode {
     match verdict {
         Ok(Verdict::Good) => ExitCode::SUCCESS,
         Ok(Verdict::Bad) => ExitCode::from(FAILED),
-        Err(failure) => end(FAILED, &failure, json),
+        Err(failure) => PROGRAM.end_with(json, FAILED, &failure),
     }
-}
-
-fn end(status: u8, problem: &str, json: bool) -> ExitCode {
-    if json {
-        // The complaint below says it as well.
-        let _ = say_json(&Complaint { event: "error", message: problem, status });
-    }
-    complain("agent", problem);
-    ExitCode::from(status)
-}
-
-#[derive(Serialize)]
-struct Complaint<'a> {
-    event: &'static str,
-    message: &'a str,
-    status: u8,
 }

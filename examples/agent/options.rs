@@ -15,7 +15,8 @@ usage: agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--json] [--reconne
 
   --lock FILE    the lock file of the editor, N.lock or N.json
   --port N       the editor with the lock file N.lock
-  --cwd DIR      look for an editor that has this directory open (default: the working directory)
+  --cwd DIR      look for an editor that has this directory open (default: the working directory), and for the files
+                 of diff from there
   --legacy       look also where the real client does not: in ~/.claude where CLAUDE_CONFIG_DIR is set,
                  $XDG_CONFIG_HOME/claude, and ~/.claude-code with its N.json
   --json         say everything as lines of JSON, see below
@@ -82,8 +83,7 @@ pub(crate) enum Command {
 
 impl Options {
     /// `None` if help was asked for.
-    pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = Asked::default();
         let (mut words, mut script) = (Vec::new(), None);
         let (mut json, mut reconnect) = (false, false);
@@ -105,13 +105,16 @@ impl Options {
             return Err("--lock and --port exclude each other".into());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let command = match script {
+        let mut command = match script {
             Some(_) if !words.is_empty() => {
                 return Err(format!("--script and {} exclude each other", words.join(" ")).into());
             }
             Some(script) => Command::Script(script),
             None => command(&words)?,
         };
+        if let (Command::Diff { path, proposal }, Some(cwd)) = (&mut command, &asked.cwd) {
+            (*path, *proposal) = (cwd.join(&*path), cwd.join(&*proposal));
+        }
         if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
             return Err("--reconnect goes with watch, calls and --script".into());
         }

@@ -320,7 +320,9 @@ fn nobody(editor: &Editor, error: &io::Error) -> Failure {
         Some(pid) => format!("its process {pid} does not run: start the editor again, or remove {lock}"),
         None => format!("start the editor again, or remove {lock}"),
     };
-    format!("no editor found: {name:?} does not answer on port {port} ({error}); {advice}")
+    format!(
+        "no editor found: {name:?} does not answer on port {port} ({error}); {advice}; `doctor` says more"
+    )
 }
 
 fn refused(editor: &Editor, closed: &Closed) -> Failure {

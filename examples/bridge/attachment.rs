@@ -16,6 +16,9 @@ use serde_json::value::RawValue;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process;
 
+/// How many requests may wait for the editor: the 256 calls of the client that may, and the 64 besides that end some.
+const REQUESTS: usize = 256 + 64;
+
 /// Whom the editor hears of: the client that started the bridge.
 #[derive(Clone, Debug)]
 pub(crate) struct Guise {
@@ -171,6 +174,7 @@ impl Attachment {
         config.raw_notifications = true;
         config.session.capabilities = self.guise.capabilities.clone();
         config.session.forward = Forward::All;
+        config.session.limits.requests = REQUESTS;
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;

@@ -11,40 +11,22 @@ mod pipes;
 mod routes;
 mod run;
 
-use ide_mcp_examples::{complain, find, usage_error, write_line};
+use ide_mcp_examples::{NOT_BEGUN, Program, find};
 use options::Options;
-use run::{Bridge, Failure};
+use run::Bridge;
 use std::process::ExitCode;
 
-/// It began and could not go on.
-const FAILED: u8 = 1;
-/// There is no editor, or the command line is wrong.
-const NOT_BEGUN: u8 = 2;
+const PROGRAM: Program = Program::new("bridge", options::USAGE);
 
 fn main() -> ExitCode {
-    let options = match Options::parse(lexopt::Parser::from_env()) {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            let told = write_line(options::USAGE);
-            return if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) };
-        }
-        Err(problem) => return end(NOT_BEGUN, &usage_error("bridge", &problem.to_string())),
-    };
+    PROGRAM.main(Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
     // Before anybody is greeted: whoever starts it is to hear at once that there is no editor.
     let editor = match find::editor(&options.editor) {
         Ok(editor) => editor,
-        Err(nothing) => return end(NOT_BEGUN, &nothing.to_string()),
+        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),
     };
-    match Bridge::new(options.editor, editor)
-        .map_err(|error| Failure(error.to_string()))
-        .and_then(Bridge::run)
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure(why)) => end(FAILED, &why),
-    }
-}
-
-fn end(status: u8, problem: &str) -> ExitCode {
-    complain("bridge", problem);
-    ExitCode::from(status)
+    PROGRAM.done(Bridge::new(options.editor, editor).map_err(|error| error.to_string()).and_then(Bridge::run))
 }

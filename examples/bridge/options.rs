@@ -18,15 +18,18 @@ Start it from an MCP client, as a server over stdio:
   {\"mcpServers\":{\"editor\":{\"command\":\"bridge\",\"args\":[\"--cwd\",\"/home/me/project\"]}}}
 
 Everything goes through as it is written, both ways: requests, notifications, progress and cancellations, under ids of
-the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities. While the
-editor is away every request is answered with an error; for a minute, and then at every request, the bridge tries to
-reach it again, looks for its lock file each time, and says that the tools have changed when it is back.
+the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities.
+
+While the editor is away every request is answered with an error, and a notification is lost: what was true when it was
+said may not be any more, and standard error says that nobody heard it. For a minute, and then whenever the client says
+something, the bridge tries to reach the editor again and looks for its lock file each time. When it is back, the client
+hears that the tools have changed.
 
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
 frame. So it does with SIGINT and SIGTERM.
 
-exit status: 0; 1 if the input cannot be used, or the editor lets nobody in; 2 if there is no editor, or the command line
-is wrong";
+exit status: 0; 1 if the input cannot be used, or the editor lets nobody in; 2 if there is no editor, or the command
+line is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {

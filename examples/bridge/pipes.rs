@@ -1,10 +1,8 @@
 //! Standard input and output, and signals. A thread waits for each of them, since no poll of every system can; what comes
 //! is put into a queue, and the loop is woken.
 
-use ide_mcp_examples::{LinesIn, LinesOut};
+use ide_mcp_examples::{LinesIn, LinesOut, on_signal};
 use ide_mcp_mio::Waker;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::io::{self, Read as _, Write as _};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
@@ -49,14 +47,8 @@ impl Pipes {
         let (lines, input) = mpsc::sync_channel(QUEUE);
         let (noting, notes) = mpsc::channel();
         let (output, chunks) = mpsc::channel();
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        let (on_signal, signal_waker) = (noting.clone(), waker.clone());
-        thread::spawn(move || {
-            while signals.wait().next().is_some() {
-                let _ = on_signal.send(Note::Signal);
-                let _ = signal_waker.wake();
-            }
-        });
+        let (signalled, signal_waker) = (noting.clone(), waker.clone());
+        on_signal(move || signalled.send(Note::Signal).is_ok() && signal_waker.wake().is_ok())?;
         let line_waker = waker.clone();
         thread::spawn(move || read(&lines, &line_waker));
         let write_waker = waker.clone();

@@ -7,22 +7,45 @@
 //! ```
 //!
 //! and the same upwards, with `up`. Nothing is looked into, and nothing is given a deadline: whoever asked knows how long
-//! to wait, and says when it does not any more.
+//! to wait, and says when it does not any more. One thing is known of a tool: whether it ends what others wait for.
 
 use getrandom::SysRng;
 use ide_mcp::Outbox;
-use ide_mcp::ide::{Client, ClientEvent};
-use ide_mcp::mcp::{CallEnd, Outcome, RawCall, RawTools, Server, ServerEvent, Timeout};
+use ide_mcp::ide::{Client, ClientEvent, Tool};
+use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SendError, code};
 use ide_mcp_examples::complain;
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// The client's side, and the editor's.
-pub(crate) type Below = Server<RawTools>;
+pub(crate) type Below = Server<OfEditor>;
 pub(crate) type Above = Client<SysRng>;
+
+/// The tools of the editor, which has the list of them and decodes their calls.
+#[derive(Debug)]
+pub(crate) struct OfEditor;
+
+impl Tools for OfEditor {
+    type Call = ();
+
+    fn specs(&self) -> &[ToolSpec] {
+        &[]
+    }
+
+    /// Never asked for: every call is forwarded as it is.
+    fn decode<'de, D: Deserializer<'de>>(&self, _: &str, arguments: D) -> Result<(), D::Error> {
+        IgnoredAny::deserialize(arguments).map(|_| ())
+    }
+
+    /// As the editor has it: what closes diffs is not behind the diffs that wait to be closed.
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        matches!(Tool::named(name), Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode))
+    }
+}
 
 /// What the client hears where there is no editor.
 pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again";
@@ -42,7 +65,7 @@ impl Routes {
     /// Something happened on the client's side. `above` is the editor, if it is attached.
     pub(crate) fn client_said(
         &mut self,
-        event: ServerEvent<RawCall>,
+        event: ServerEvent<()>,
         below: &mut Below,
         mut above: Option<&mut Above>,
         out: &mut impl Outbox,

@@ -10,8 +10,8 @@
 
 use crate::attachment::{Attachment, Change, Guise};
 use crate::pipes::{Input, Pipes};
-use crate::routes::{Below, Routes};
-use ide_mcp::mcp::{Forward, Implementation, RawTools, Server, ServerConfig, ServerEvent, ServerInfo};
+use crate::routes::{Below, OfEditor, Routes};
+use ide_mcp::mcp::{Forward, Implementation, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
@@ -43,8 +43,7 @@ const DRAIN: Duration = Duration::from_secs(3);
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
 /// Why it cannot go on.
-#[derive(Debug)]
-pub(crate) struct Failure(pub(crate) String);
+pub(crate) type Failure = String;
 
 pub(crate) struct Bridge {
     poll: Poll,
@@ -96,7 +95,7 @@ impl Bridge {
 
     pub(crate) fn run(mut self) -> Result<(), Failure> {
         let (clock, mut events) = (Clock::new(), Events::with_capacity(16));
-        let broken = |error: io::Error| Failure(error.to_string());
+        let broken = |error: io::Error| error.to_string();
         loop {
             let now = clock.now();
             self.pipes.write(&mut self.out);
@@ -108,7 +107,7 @@ impl Bridge {
             }
             self.pipes.write(&mut self.out);
             if self.has_ended(now) {
-                return self.failure.map_or(Ok(()), |why| Err(Failure(why)));
+                return self.failure.map_or(Ok(()), Err);
             }
             let wait = clock.until(self.deadline(clock.now(), all_heard));
             match self.poll.poll(&mut events, wait) {
@@ -166,7 +165,7 @@ impl Bridge {
 
     fn lost(&mut self, why: String) -> Result<(), Failure> {
         if matches!(self.stage, Stage::Attaching { .. }) {
-            return Err(Failure(why));
+            return Err(why);
         }
         complain("bridge", &why);
         Ok(())
@@ -263,7 +262,7 @@ impl Bridge {
 
 fn server(mut config: ServerConfig) -> Below {
     config.forward = Forward::All;
-    Server::new(config, RawTools::default(), SessionId::new(1))
+    Server::new(config, OfEditor, SessionId::new(1))
 }
 
 /// What the editor says of itself is what the client hears.

@@ -14,30 +14,27 @@ mod rules;
 
 use gather::{gather, remove};
 use ide_mcp_examples::find::Here;
-use ide_mcp_examples::{Progress, complain, say_json, usage_error, write_line};
+use ide_mcp_examples::{NOT_BEGUN, Program, Progress, write_line};
 use options::Options;
 use report::Report;
-use serde::Serialize;
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::process::ExitCode;
 
-/// It could not look.
-const NOT_LOOKED: u8 = 2;
+const PROGRAM: Program = Program::new("doctor", options::USAGE);
 
 fn main() -> ExitCode {
-    let options = match Options::parse() {
-        Ok(Some(options)) => options,
-        Ok(None) => return told(write_line(options::USAGE), 0),
-        Err(problem) => return end(&usage_error("doctor", &problem.to_string())),
-    };
+    PROGRAM.main(Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
     let here = match Here::of(options.cwd.as_deref()) {
         Ok(here) => here,
-        Err(error) => return not_begun(&error, options.json),
+        Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
     };
     let removed = match options.remove_leftovers.then(remove).transpose() {
         Ok(removed) => removed.unwrap_or_default(),
-        Err(error) => return not_begun(&error, options.json),
+        Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
     };
     let facts = gather(here, !options.no_connect, removed, &mut Progress::new("doctor"));
     let findings = rules::judge(&facts);
@@ -57,30 +54,8 @@ fn main() -> ExitCode {
 fn told(said: io::Result<()>, status: u8) -> ExitCode {
     match said {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            end(&format!("standard output cannot be written: {error}"))
+            PROGRAM.end(NOT_BEGUN, &format!("standard output cannot be written: {error}"))
         }
         _ => ExitCode::from(status),
     }
-}
-
-/// Who reads lines of JSON gets one in any case.
-fn not_begun(error: &impl ToString, json: bool) -> ExitCode {
-    let message = error.to_string();
-    if json {
-        // The complaint below says it as well.
-        let _ = say_json(&Complaint { event: "error", message: &message, status: NOT_LOOKED });
-    }
-    end(&message)
-}
-
-#[derive(Serialize)]
-struct Complaint<'a> {
-    event: &'static str,
-    message: &'a str,
-    status: u8,
-}
-
-fn end(problem: &str) -> ExitCode {
-    complain("doctor", problem);
-    ExitCode::from(NOT_LOOKED)
 }

@@ -38,8 +38,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// `None` if help was asked for.
-    pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self::default();
         while let Some(argument) = parser.next()? {
             match argument {

@@ -65,8 +65,7 @@ pub(crate) enum OnDiff {
 
 impl Options {
     /// `None` if help was asked for.
-    pub(crate) fn parse() -> Result<Option<Self>, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             headless: false,
             port: 0,

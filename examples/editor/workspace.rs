@@ -5,6 +5,7 @@ use crate::folders::{Folders, Inside};
 use crate::read::read;
 use ide_mcp::ide::{Diagnostic, FileDiagnostics, MissingText, OpenFile, Passage, Position, Range, Selection};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -59,16 +60,11 @@ impl Workspace {
         self.folders.find(path).is_err()
     }
 
-    /// The problems of one file, in the spelling in which it was asked for, or of all open files.
+    /// The [`diagnostics`] of what is on disk.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
-        if let Some(uri) = uri {
-            return Ok(vec![FileDiagnostics::new(uri, on_disk(&self.folders.find(uri)?.real))]);
-        }
         self.forget_removed();
-        let of = |(real, shown): (&PathBuf, &PathBuf)| {
-            FileDiagnostics::new(format!("file://{}", shown.display()), on_disk(real))
-        };
-        Ok(self.open.iter().map(of).collect())
+        let open = self.open.iter().map(|(real, shown)| (real.as_path(), shown.display()));
+        diagnostics(&self.folders, uri, open, on_disk)
     }
 
     /// Reads a file and remembers it as open.
@@ -86,6 +82,25 @@ impl Workspace {
     fn forget_removed(&mut self) {
         self.open.retain(|real, _| real.is_file());
     }
+}
+
+/// The problems of one file, in the spelling in which it was asked for, or of all open files: their real paths, and how
+/// they are called. `of` knows the problems of a file by its real path.
+pub(crate) fn diagnostics<'a>(
+    folders: &Folders,
+    uri: Option<&str>,
+    open: impl Iterator<Item = (&'a Path, impl Display)>,
+    of: impl Fn(&Path) -> Vec<Diagnostic>,
+) -> Result<Vec<FileDiagnostics>, String> {
+    Ok(match uri {
+        Some(uri) => vec![FileDiagnostics::new(uri, of(&folders.find(uri)?.real))],
+        None => open.map(|(real, name)| FileDiagnostics::new(format!("file://{name}"), of(real))).collect(),
+    })
+}
+
+/// What is said of a text that was to be selected and is not there.
+pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
+    missing.map(|text| format!("{} is not in it", text.argument()))
 }
 
 /// The problems of a file as it is on disk; one that is not there, or is no text, has none.

@@ -7,6 +7,27 @@ use serde_json::value::RawValue;
 use std::ffi::OsString;
 use std::time::Duration;
 
+pub(crate) const USAGE: &str = "\
+Make requests of any MCP server, and print what comes of each.
+
+usage: mcp_client [--timeout MS] [--request \"METHOD PARAMS\"]… stdio COMMAND [ARG…]
+       mcp_client [--timeout MS] [--request \"METHOD PARAMS\"]… ws PORT
+
+  --timeout MS   how long a request waits for its answer (default 60000)
+  --request R    ask this: a method, and behind a space its parameters as JSON, if it has any. All requests are sent
+                 once the session is open, so they are served side by side
+  stdio COMMAND  start this server as a child, and speak with it in lines
+  ws PORT        speak with a server on a WebSocket of this machine
+
+Lines of JSON, by their member \"event\", and what else they have:
+  ready          server, version: the session is open
+  result         request (which one, from 0), result
+  error          request, code, message
+  ended          request, how: it has no answer
+  notification   method, params
+
+exit status: 0; 1 if no session came about, or it ended too early; 2 if the command line is wrong";
+
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) peer: Peer,
@@ -28,11 +49,12 @@ pub(crate) struct Request {
 }
 
 impl Options {
-    pub(crate) fn parse() -> Result<Self, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    /// `None` if help was asked for.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut requests, mut timeout) = (Vec::new(), Timeout::Default);
         while let Some(argument) = parser.next()? {
             match argument {
+                Short('h') | Long("help") => return Ok(None),
                 Long("timeout") => timeout = Timeout::After(Duration::from_millis(parser.value()?.parse()?)),
                 Long("request") => requests.push(parser.value()?.parse_with(Request::parse)?),
                 Value(kind) if kind == "stdio" => {
@@ -40,11 +62,11 @@ impl Options {
                     if command.is_empty() {
                         return Err("stdio takes the command of a server".into());
                     }
-                    return Ok(Self { peer: Peer::Child(command), requests, timeout });
+                    return Ok(Some(Self { peer: Peer::Child(command), requests, timeout }));
                 }
                 Value(kind) if kind == "ws" => {
                     let port = parse_port(&parser.value()?, 1)?;
-                    return Ok(Self { peer: Peer::Port(port), requests, timeout });
+                    return Ok(Some(Self { peer: Peer::Port(port), requests, timeout }));
                 }
                 other => return Err(other.unexpected()),
             }

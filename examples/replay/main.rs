@@ -25,7 +25,7 @@ use editor::EditorCore;
 use editor_config::EditorConfig;
 use engine::{Difference, Outcome, play, seconds};
 use ide_mcp_examples::transcript::{Side, Transcript, read};
-use ide_mcp_examples::{complain, usage_error, write_line};
+use ide_mcp_examples::{NOT_BEGUN, Program, complain, write_line};
 use options::{Options, Task};
 use script::Script;
 use std::fs;
@@ -34,21 +34,20 @@ use std::process::ExitCode;
 
 /// There is a difference.
 const DIFFERENT: u8 = 1;
-/// It could not be read.
-const NOT_BEGUN: u8 = 2;
 
 /// A transcript lies in memory as a whole, some times over.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
+const PROGRAM: Program = Program::new("replay", options::USAGE);
+
 fn main() -> ExitCode {
-    let options = match Options::parse(lexopt::Parser::from_env()) {
-        Ok(Some(options)) => options,
-        Ok(None) => return told(write_line(options::USAGE).is_ok()),
-        Err(problem) => return not_begun(&usage_error("replay", &problem.to_string())),
-    };
+    PROGRAM.main(Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
     let transcript = match load(&options.file) {
         Ok(transcript) => transcript,
-        Err(problem) => return not_begun(&format!("{}: {problem}", options.file.display())),
+        Err(problem) => return PROGRAM.end(NOT_BEGUN, &format!("{}: {problem}", options.file.display())),
     };
     if transcript.is_cut {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
@@ -60,7 +59,10 @@ fn main() -> ExitCode {
     };
     let (script, header) = (Script::new(&transcript, side), transcript.header.as_ref());
     if script.messages_only && side == Side::Agent {
-        return not_begun("a recording of messages does not say what a client was answered to its handshake");
+        return PROGRAM.end(
+            NOT_BEGUN,
+            "a recording of messages does not say what a client was answered to its handshake",
+        );
     }
     let outcome = match side {
         Side::Editor => {
@@ -106,9 +108,4 @@ fn show(difference: &Difference, side: Side) -> String {
 
 fn told(is_told: bool) -> ExitCode {
     if is_told { ExitCode::SUCCESS } else { ExitCode::from(NOT_BEGUN) }
-}
-
-fn not_begun(problem: &str) -> ExitCode {
-    complain("replay", problem);
-    ExitCode::from(NOT_BEGUN)
 }

@@ -4,7 +4,7 @@ use crate::asks::{Ask, ask};
 use crate::endings::{Ending, stranger};
 use crate::ledger::Expected;
 use crate::life::Life;
-use crate::soak::{Phase, Soak};
+use crate::shared::{Phase, Soak};
 use crate::totals::Of;
 use ide_mcp::testing::Random;
 use ide_mcp::ws;

@@ -1,6 +1,6 @@
 //! What the editor tells the person who sits before it: its standard output, read to the end.
 
-use crate::soak::{Phase, Soak, lock};
+use crate::shared::{Phase, Soak, lock};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::BufRead;

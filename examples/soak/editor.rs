@@ -1,6 +1,6 @@
 //! The editor as a process, in a directory of its own.
 
-use crate::soak::lock;
+use crate::shared::lock;
 use ide_mcp::ide::AuthToken;
 use ide_mcp_examples::find::{self, Asked};
 use rustix::process::{Pid, Signal, kill_process};

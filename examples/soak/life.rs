@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::ledger::{Expected, Ledger};
-use crate::soak::{Phase, Seen};
+use crate::shared::{Phase, Seen};
 use crate::totals::Of;
 use getrandom::SysRng;
 use ide_mcp::ws::{self, OwnedEvent};

@@ -1,7 +1,6 @@
 //! The command line.
 
 use lexopt::prelude::*;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,10 +45,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// `None` if help was asked for.
-    pub(crate) fn parse(
-        arguments: impl IntoIterator<Item = OsString>,
-    ) -> Result<Option<Self>, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_args(arguments);
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options =
             Self { length: Duration::from_secs(30 * 60), clients: MOST_CLIENTS, seed: 1, editor: None };
         while let Some(argument) = parser.next()? {
@@ -59,7 +55,7 @@ impl Options {
                 Long("clients") => options.clients = parser.value()?.parse_with(clients)?,
                 Long("seed") => options.seed = parser.value()?.parse()?,
                 Long("editor") => options.editor = Some(parser.value()?.into()),
-                other => return Err(other.unexpected()),
+                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
         Ok(Some(options))
@@ -100,7 +96,7 @@ mod tests {
             ("--seed", "-1", false),
         ];
         for (option, value, is_good) in cases {
-            let parsed = Options::parse([option, value].map(Into::into));
+            let parsed = Options::parse(lexopt::Parser::from_args([option, value]));
             assert_eq!(parsed.is_ok(), is_good, "{option} {value}: {parsed:?}");
         }
     }

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::editor::{LINES, MANY_LINES};
 use crate::ledger::EDITED;
-use crate::soak::{Phase, Seen, Soak};
+use crate::shared::{Phase, Seen, Soak};
 use crate::totals::Of;
 use ide_mcp::Time;
 use ide_mcp::testing::Random;

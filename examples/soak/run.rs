@@ -6,7 +6,7 @@ use crate::editor::{Editor, Home};
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::person::Person;
-use crate::soak::{Phase, Soak};
+use crate::shared::{Phase, Soak};
 use crate::totals::Of;
 use ide_mcp::Time;
 use ide_mcp::testing::Random;

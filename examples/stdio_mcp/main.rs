@@ -1,18 +1,15 @@
 //! MCP over standard input and output: one message a line, as the stdio transport of MCP has it. To copy from.
 //!
-//! `stdio_mcp [--call-deadline MS]` is what a client starts as its child. It shows that [`Server`] knows nothing of
-//! sockets and needs no runtime: one thread, one loop, and two pipes that are waited for together, so that a call that is
-//! due is answered although no line comes.
+//! It shows that [`Server`] knows nothing of sockets and needs no runtime: one thread, one loop, and two pipes that are
+//! waited for together, so that a call that is due is answered although no line comes. `stdio_mcp --help` says how it is
+//! used, and what its exit status means.
 //!
 //! ```text
 //! bytes ──▶ LinesIn ── a line ──▶ Server::receive      events ──▶ application ──▶ Server::respond
 //!                                       └──────── answers ────────┴──▶ LinesOut (an Outbox) ──▶ bytes
 //! ```
 //!
-//! It reads no further while a megabyte of answers waits for the client to read. When standard input ends, every call
-//! that is still open is answered as failed, what was answered is written, and it exits with 0. It exits with 1, after
-//! the same, where the input cannot be used any more: a line that is not UTF-8, or longer than 64 MiB, or more lines
-//! than are tolerated that are no message.
+//! It reads no further while a megabyte of answers waits for the client to read.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
@@ -23,7 +20,7 @@ mod tools;
 use ide_mcp::mcp::{Implementation, Server, ServerConfig, ServerEvent, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox as _, Time};
-use ide_mcp_examples::{LinesIn, LinesOut, complain};
+use ide_mcp_examples::{LinesIn, LinesOut, Program, complain};
 use lexopt::prelude::*;
 use reminders::Reminders;
 use std::error::Error;
@@ -34,22 +31,27 @@ use tools::{Call, Toolbox};
 /// How long the client may take to read the last answers.
 const DRAIN: Duration = Duration::from_secs(2);
 
+const USAGE: &str = "\
+Serve MCP on standard input and output, one message a line: a few tools to try a client with.
+
+usage: stdio_mcp [--call-deadline MS]
+
+  --call-deadline MS   answer a call that is open for so long as failed (default 30000)
+
+A client starts it as its child. It ends with standard input: every call that is still open is answered as failed, and
+what was answered is written.
+
+exit status: 0; 1, after the same, if the input cannot be used any more: a line that is not UTF-8, or longer than 64
+MiB, or more lines than are tolerated that are no message; 2 if the command line is wrong";
+
+const PROGRAM: Program = Program::new("stdio_mcp", USAGE);
+
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            complain("stdio_mcp", &error.to_string());
-            ExitCode::FAILURE
-        }
-    }
+    PROGRAM.main(config, |config| PROGRAM.done(run(config)))
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let mut config = ServerConfig::new(Implementation::new("stdio_mcp", env!("CARGO_PKG_VERSION")));
-    if let Some(deadline) = call_deadline()? {
-        config.call_deadline = deadline;
-    }
-    let mut program = Program {
+fn run(config: ServerConfig) -> Result<(), Box<dyn Error>> {
+    let mut program = Session {
         // One process is one session.
         server: Server::new(config, Toolbox::default(), SessionId::new(1)),
         reminders: Reminders::default(),
@@ -66,14 +68,14 @@ fn run() -> Result<(), Box<dyn Error>> {
     end.and(written)
 }
 
-struct Program {
+struct Session {
     server: Server<Toolbox>,
     reminders: Reminders,
     input: LinesIn,
     out: LinesOut,
 }
 
-impl Program {
+impl Session {
     /// The loop, to the end of standard input.
     fn serve(&mut self, clock: &Clock) -> Result<(), Box<dyn Error>> {
         loop {
@@ -161,15 +163,15 @@ enum Flow {
     End,
 }
 
-/// The value of `--call-deadline`, if it is there.
-fn call_deadline() -> Result<Option<Duration>, Box<dyn Error>> {
-    let mut deadline = None;
-    let mut arguments = lexopt::Parser::from_env();
-    while let Some(argument) = arguments.next()? {
+/// What the command line makes of the server; `None` if help was asked for.
+fn config(mut parser: lexopt::Parser) -> Result<Option<ServerConfig>, lexopt::Error> {
+    let mut config = ServerConfig::new(Implementation::new("stdio_mcp", env!("CARGO_PKG_VERSION")));
+    while let Some(argument) = parser.next()? {
         match argument {
-            Long("call-deadline") => deadline = Some(Duration::from_millis(arguments.value()?.parse()?)),
-            _ => return Err(argument.unexpected().into()),
+            Short('h') | Long("help") => return Ok(None),
+            Long("call-deadline") => config.call_deadline = Duration::from_millis(parser.value()?.parse()?),
+            other => return Err(other.unexpected()),
         }
     }
-    Ok(deadline)
+    Ok(Some(config))
 }

@@ -89,6 +89,8 @@ pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     }
 }
 
+const ASK_DOCTOR: &str = "\n  `doctor` says more, and what to do";
+
 /// A directory in both forms in which an editor may have published it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -157,7 +159,7 @@ fn form_of(name: &OsStr) -> Option<LockForm> {
 fn by_port(port: u16, candidates: &[Candidate], found: Vec<Found>) -> Result<Editor, Nothing> {
     let missing = || {
         let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
-        Nothing(format!("no editor found: there is no {name} in {dirs}"))
+        Nothing(format!("no editor found: there is no {name} in {dirs}{ASK_DOCTOR}"))
     };
     asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
 }
@@ -225,6 +227,11 @@ fn explain(
     }
     if files.is_empty() {
         text.push_str("\n  there are no lock files: start the editor, or its terminal integration, first");
+    } else if matching.accepted.is_empty() {
+        text.push_str("\n  say --cwd DIR for an editor that has another directory open");
+    }
+    if matching.accepted.is_empty() {
+        text.push_str(ASK_DOCTOR);
     }
     Nothing(text)
 }

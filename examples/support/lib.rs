@@ -6,11 +6,15 @@ mod lines;
 mod loopback;
 mod options;
 mod output;
+mod program;
 mod progress;
+mod signals;
 pub mod transcript;
 
 pub use lines::{Fault, LinesIn, LinesOut};
 pub use loopback::connect;
-pub use options::{parse_port, usage_error};
+pub use options::parse_port;
 pub use output::{complain, json_line, say, say_json, write_line};
+pub use program::{FAILED, NOT_BEGUN, Program};
 pub use progress::Progress;
+pub use signals::on_signal;

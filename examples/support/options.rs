@@ -13,8 +13,7 @@ pub fn parse_port(value: &OsStr, lowest: u16) -> Result<u16, String> {
 }
 
 /// What is said of a command line that is wrong: one line, and where to read how it is right.
-#[must_use]
-pub fn usage_error(program: &str, problem: &str) -> String {
+pub(crate) fn usage_error(program: &str, problem: &str) -> String {
     format!("{problem}; see `{program} --help`")
 }
 

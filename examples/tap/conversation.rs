@@ -158,6 +158,8 @@ fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
     if len.is_some() {
         pipe.set_redactor(Redactor::of_agent(&secrets(ends), true));
         handed = handed.and_then(|()| pipe.hand_on(rest, rest));
+    } else if end.is_none() {
+        pipe.set_redactor(Redactor::of_endless_head());
     }
     let end = end.or_else(|| handed.err().map(|error| format!("nobody heard it: {error}")));
     if let Some(why) = &end {

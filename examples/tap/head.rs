@@ -1,7 +1,8 @@
 //! What of a request to open is another thing to the editor than to the tap: where it goes, and the token.
 //!
 //! Nobody is judged here. A request that is right for the tap is made right for the editor; every other one goes through
-//! as it is, and the editor refuses it.
+//! as it is, and the editor refuses it. But whatever could be a token, of whomever and however it is spelt, is not written
+//! down.
 
 use ide_mcp::ide::AuthToken;
 
@@ -9,6 +10,9 @@ use ide_mcp::ide::AuthToken;
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
 const TOKEN_FIELD: &str = "x-claude-code-ide-authorization";
+
+/// What stands behind one of these in a line of the head may be a token.
+const SECRETIVE: [&[u8]; 3] = [b"auth", b"cookie", b"token"];
 
 /// Who stands on which side of the tap.
 #[derive(Clone, Debug)]
@@ -37,9 +41,20 @@ impl Ends {
     /// The head, or what there is of one, for the editor.
     pub(crate) fn rewrite(&self, head: &[u8]) -> Rewritten {
         let mut out = Rewritten::default();
-        for line in head.split_inclusive(|byte| *byte == b'\n') {
+        // The request line says where it goes, and by that it is judged.
+        let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+        out.both(lines.next().unwrap_or_default());
+        let mut is_secret = false;
+        for line in lines {
+            // What is folded belongs to the field before it.
+            if is_secret && matches!(line.first(), Some(b' ' | b'\t')) {
+                out.hiding(line, 0);
+                continue;
+            }
+            let secret = secret_at(line);
+            is_secret = secret.is_some();
             let Some((name, value, behind)) = field(line) else {
-                out.both(line);
+                out.hiding(line, secret.unwrap_or(line.len()));
                 continue;
             };
             let before = line.len().saturating_sub(value.len().saturating_add(behind));
@@ -56,7 +71,7 @@ impl Ends {
                 TOKEN_FIELD => self.token(before, value, behind, &mut out),
                 // What is compressed cannot be read, and the tokens in it could not be found. Everyone can do without.
                 "sec-websocket-extensions" => {}
-                _ => out.both(line),
+                _ => out.hiding(line, secret.unwrap_or(line.len())),
             }
         }
         out
@@ -92,6 +107,34 @@ impl Rewritten {
         self.sent.extend_from_slice(bytes);
         self.recorded.extend_from_slice(bytes);
     }
+
+    /// A line that goes on as it is. What stands in it behind `from` and the marks there is not written down, but for
+    /// what no field may have: by that it is judged.
+    fn hiding(&mut self, line: &[u8], from: usize) {
+        let (known, rest) = line.split_at(from.min(line.len()));
+        let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());
+        let (marks, secret) = rest.split_at(marks);
+        self.both(known);
+        self.both(marks);
+        self.sent.extend_from_slice(secret);
+        self.recorded.extend(secret.iter().map(|byte| if byte.is_ascii_control() { *byte } else { b'-' }));
+    }
+}
+
+/// Where in a line of the head a token may begin: behind the name that speaks of one.
+fn secret_at(line: &[u8]) -> Option<usize> {
+    let ends = SECRETIVE.iter().filter_map(|word| {
+        let at = line.windows(word.len()).position(|here| here.eq_ignore_ascii_case(word))?;
+        let end = at.saturating_add(word.len());
+        let len = line.get(end..)?.iter().position(|byte| is_mark(*byte));
+        Some(end.saturating_add(len.unwrap_or_default()))
+    });
+    ends.min()
+}
+
+/// What stands between a name and its value.
+const fn is_mark(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b':' | b'=')
 }
 
 /// The name of a field in lower case, its value, and how many bytes stand behind that.
@@ -162,6 +205,62 @@ mod tests {
             let got = ends(token).rewrite(head(fields).as_bytes());
             assert_eq!(String::from_utf8(got.sent).unwrap(), head(sent), "{name}");
             assert_eq!(String::from_utf8(got.recorded).unwrap(), head(recorded.unwrap_or(sent)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_written_down_however_its_field_is_spelt() {
+        let cases: &[(&str, &[u8], &[u8])] = &[
+            (
+                "a space before the colon",
+                b"X-Claude-Code-Ide-Authorization : secret\r\n",
+                b"X-Claude-Code-Ide-Authorization : ------\r\n",
+            ),
+            (
+                "a tab before the colon",
+                b"x-claude-code-ide-authorization\t:secret\n",
+                b"x-claude-code-ide-authorization\t:------\n",
+            ),
+            (
+                "a space before the name",
+                b" X-Claude-Code-Ide-Authorization: secret\r\n",
+                b" X-Claude-Code-Ide-Authorization: ------\r\n",
+            ),
+            (
+                "folded",
+                b"X-Claude-Code-Ide-Authorization: a\r\n secret\r\n\tmore\r\nA: b\r\n",
+                b"X-Claude-Code-Ide-Authorization: -\r\n ------\r\n\t----\r\nA: b\r\n",
+            ),
+            (
+                "behind a bare carriage return",
+                b"A: b\rX-Claude-Code-Ide-Authorization: secret\r\n",
+                b"A: b\rX-Claude-Code-Ide-Authorization: ------\r\n",
+            ),
+            (
+                "no colon",
+                b"X-CLAUDE-CODE-IDE-AUTHORIZATION secret\r\n",
+                b"X-CLAUDE-CODE-IDE-AUTHORIZATION ------\r\n",
+            ),
+            ("an equals sign", b"X_Ide_Auth=secret\r\n", b"X_Ide_Auth=------\r\n"),
+            ("no text", b"\xffX-Ide-Token\xff: secret\xff\r\n", b"\xffX-Ide-Token\xff: -------\r\n"),
+            ("another field", b"Authorization: Bearer se:cret\r\n", b"Authorization: --------------\r\n"),
+            ("a cookie", b"cookie: a=secret; b=secret\r\n", b"cookie: ------------------\r\n"),
+            ("cut", b"X-Claude-Code-Ide-Authorization : sec", b"X-Claude-Code-Ide-Authorization : ---"),
+            ("cut in the name", b"X-Claude-Code-Ide-Au", b"X-Claude-Code-Ide-Au"),
+            (
+                "nothing secret",
+                b"A : b\r\n c\r\nSec-WebSocket-Key: d==\r\n",
+                b"A : b\r\n c\r\nSec-WebSocket-Key: d==\r\n",
+            ),
+        ];
+        for (name, fields, recorded) in cases {
+            let head = |fields: &[u8]| [b"GET /token/auth HTTP/1.1\r\n", fields].concat();
+            let got = ends(Some("theirs")).rewrite(&head(fields));
+            let shown = got.recorded.escape_ascii().to_string();
+            assert_eq!(shown, head(recorded).escape_ascii().to_string(), "{name}");
+            if !fields.starts_with(b"X-Claude-Code-Ide-Authorization: a") {
+                assert_eq!(got.sent, head(fields), "{name}");
+            }
         }
     }
 

@@ -19,38 +19,16 @@ mod record;
 mod redact;
 mod run;
 
-use ide_mcp_examples::{complain, usage_error, write_line};
+use ide_mcp_examples::{FAILED, NOT_BEGUN, Program};
 use options::Options;
 use run::Tap;
 use std::process::ExitCode;
 
-/// It began, and not all went well.
-const FAILED: u8 = 1;
-/// It could not begin.
-const NOT_BEGUN: u8 = 2;
+const PROGRAM: Program = Program::new("tap", options::USAGE);
 
 fn main() -> ExitCode {
-    let options = match Options::parse(lexopt::Parser::from_env()) {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            let told = write_line(options::USAGE);
-            return if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) };
-        }
-        Err(problem) => return not_begun(&usage_error("tap", &problem.to_string())),
-    };
-    match Tap::start(&options) {
-        Ok(tap) => {
-            if tap.run() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::from(FAILED)
-            }
-        }
-        Err(problem) => not_begun(&problem.to_string()),
-    }
-}
-
-fn not_begun(problem: &str) -> ExitCode {
-    complain("tap", problem);
-    ExitCode::from(NOT_BEGUN)
+    PROGRAM.main(Options::parse, |options| match Tap::start(&options) {
+        Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
+        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
+    })
 }

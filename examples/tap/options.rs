@@ -9,6 +9,7 @@ pub(crate) const USAGE: &str = "\
 Sit between coding agents and an editor, and write down what is said.
 
 usage: tap [--to PORT | --lock FILE | --cwd DIR] [--name NAME] [--out FILE [--force]]
+           [--max-bytes N]
 
   --to PORT     the editor with the lock file PORT.lock
   --lock FILE   the editor of this lock file
@@ -17,31 +18,41 @@ usage: tap [--to PORT | --lock FILE | --cwd DIR] [--name NAME] [--out FILE [--fo
   --out FILE    write the transcript there (default: standard output); only you can read it, and a file that is there
                 already is left alone
   --force       write over FILE
+  --max-bytes N end the transcript before it has more than N bytes (default: 268435456, which is 256 MiB)
 
 The tap publishes a lock file of its own, with its own token and port and the folders of the editor. Agents attach to it
 as to an editor: in the real client choose it with /ide, for others set CLAUDE_CODE_SSE_PORT to its port.
 
 What is said goes through byte by byte, and is written down before it goes on. Only the head of the request to attach is
 changed: the port, the token, and no compression is offered. The editor judges every request, and each side hears of
-the other's end as if there were no tap. In the transcript stars stand in the place of every token; the rest of it is
-all that was said, the contents of files too. `replay FILE` feeds it to the core of this library.
+the other's end as if there were no tap. In the transcript stars stand in the place of every token, and minus signs in
+the place of what an agent sends as one and is none; the rest of it is all that was said, the contents of files too.
+`replay FILE` feeds it to the core of this library.
+
+A transcript that is as long as it may be ends with a whole line, and standard error says so; what is said goes on,
+unwritten. The default has room for two of the largest messages that an editor takes, and `replay` takes twice as much.
 
 It ends with SIGINT or SIGTERM: the lock file is removed, and both sides of each connection get a close frame (1001).
 
 exit status: 0; 1 if not all of the transcript could be written, or it could not go on; 2 if it could not begin";
 
-#[derive(Debug, Default)]
+/// As the help says.
+const MAX_BYTES: u64 = 256 << 20;
+
+#[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) editor: Asked,
     pub(crate) name: Option<String>,
     pub(crate) out: Option<PathBuf>,
     pub(crate) force: bool,
+    pub(crate) max_bytes: u64,
 }
 
 impl Options {
     /// `None` if help was asked for.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Self::default();
+        let mut options =
+            Self { editor: Asked::default(), name: None, out: None, force: false, max_bytes: MAX_BYTES };
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -56,6 +67,16 @@ impl Options {
                 Long("name") => options.name = Some(parser.value()?.string()?),
                 Long("out") => options.out = Some(parser.value()?.into()),
                 Long("force") => options.force = true,
+                Long("max-bytes") => {
+                    let value = parser.value()?;
+                    let bytes =
+                        value.to_str().and_then(|digits| digits.parse().ok()).filter(|bytes| *bytes > 0);
+                    options.max_bytes = bytes.ok_or_else(|| {
+                        format!(
+                            "--max-bytes takes a number of bytes from 1, such as {MAX_BYTES}, not {value:?}"
+                        )
+                    })?;
+                }
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
@@ -89,6 +110,8 @@ mod tests {
             (&["--lock", "1.lock", "--to", "1"], "exclude each other"),
             (&["--force"], "--force needs --out"),
             (&["--name", " "], "--name takes a name"),
+            (&["--max-bytes", "0"], "--max-bytes takes a number"),
+            (&["--max-bytes", "1G"], "--max-bytes takes a number"),
             (&["x"], "unexpected argument \"x\""),
         ];
         for (words, expected) in cases {
@@ -96,7 +119,10 @@ mod tests {
             assert!(message.contains(expected), "{words:?}: {message}");
         }
         assert!(parse(&["--help"]).unwrap().is_none());
-        let options = parse(&["--to", "7", "--out", "f", "--force", "--name", "N"]).unwrap().unwrap();
+        assert_eq!(parse(&[]).unwrap().unwrap().max_bytes, 268_435_456, "as the help says");
+        let words = ["--to", "7", "--out", "f", "--force", "--name", "N", "--max-bytes", "9"];
+        let options = parse(&words).unwrap().unwrap();
+        assert_eq!(options.max_bytes, 9);
         assert_eq!((options.editor.port, options.out, options.force), (Some(7), Some("f".into()), true));
     }
 }

@@ -8,9 +8,14 @@ use ide_mcp_examples::transcript::{Side, What};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
+
+/// How long a farewell waits for room. It is a few bytes, so there is room at once wherever anybody reads; and both sides of
+/// the 32 agents that there may be, one after the other, do not take longer than a close handshake may.
+const FAREWELL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -43,8 +48,10 @@ impl Pipe {
         self.bytes
     }
 
-    /// From here on what comes is redacted so.
+    /// From here on what comes is redacted so. Whether what was held back begins a token will not be known.
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
+        let held = self.redactor.finish();
+        self.tell(vec![b'-'; held.len()]);
         self.redactor = redactor;
     }
 
@@ -76,7 +83,8 @@ impl Pipe {
         let _ = self.to.shutdown(Shutdown::Write);
     }
 
-    /// The tap ends: in the place of its peer the other side gets a close frame with 1001, if nothing is half said.
+    /// The tap ends: in the place of its peer the other side gets a close frame with 1001, if nothing is half said and
+    /// there is room for it.
     pub(crate) fn farewell(&mut self) {
         if self.is_over {
             return;
@@ -84,6 +92,7 @@ impl Pipe {
         self.is_over = true;
         let held = self.redactor.finish();
         self.tell(held);
+        let mut why = "the tap ends".to_owned();
         if self.redactor.is_between_frames() {
             // A mask hides nothing from whoever reads the key before it: any will do.
             let key = (self.from == Side::Agent).then_some([0; 4]);
@@ -91,9 +100,12 @@ impl Pipe {
             let mut frame = header.encode().bytes().to_vec();
             frame.extend(CloseCode::GOING_AWAY.get().to_be_bytes());
             self.recorder.tell(self.conn, What::Bytes(self.from, frame.clone()), true);
-            let _ = self.to.write_all(&frame);
+            let written = self.to.set_write_timeout(Some(FAREWELL)).and_then(|()| self.to.write_all(&frame));
+            if let Err(error) = written {
+                why = format!("the tap ends, and nobody heard it: {error}");
+            }
         }
-        self.recorder.tell(self.conn, What::End(self.from, "the tap ends".into()), true);
+        self.recorder.tell(self.conn, What::End(self.from, why), true);
         let _ = self.to.shutdown(Shutdown::Write);
     }
 }
@@ -131,4 +143,45 @@ pub(crate) fn read(from: &mut &TcpStream, buf: &mut [u8]) -> io::Result<usize> {
 /// What a thread that panicked leaves behind is to be ended as well.
 pub(crate) fn lock(pipe: &Mutex<Pipe>) -> MutexGuard<'_, Pipe> {
     pipe.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::Clock;
+    use ide_mcp_examples::transcript::{Header, VERSION};
+    use std::env::temp_dir;
+    use std::net::TcpListener;
+    use std::sync::mpsc;
+    use std::{fs, process, thread};
+
+    #[test]
+    fn a_farewell_does_not_wait_for_a_side_that_does_not_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_does_not_read, _) = listener.accept().unwrap();
+        // The system moves some of it on for a while, and then there is room once more.
+        to.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
+        for size in [CHUNK, 1, 1, 1, 1] {
+            while (&to).write(&vec![b'x'; size]).is_ok() {}
+        }
+        to.set_write_timeout(None).unwrap();
+
+        let path = temp_dir().join(format!("ide-mcp-farewell-{}.jsonl", process::id()));
+        let header =
+            Header { transcript: VERSION, started_ms: 0, editor: String::new(), port: 1, token: None };
+        let recorder = Arc::new(Recorder::begin(Some(&path), true, 10_000, &header).unwrap());
+        let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);
+        let (over, ends) = mpsc::channel();
+        thread::spawn(move || {
+            let clock = Clock::new();
+            pipe.farewell();
+            over.send(clock.now()).unwrap();
+        });
+        let took = ends.recv_timeout(Duration::from_secs(20)).unwrap();
+        let transcript = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(took.since_start() < Duration::from_secs(2), "{took:?}");
+        assert!(transcript.contains("the tap ends, and nobody heard it: "), "{transcript}");
+    }
 }

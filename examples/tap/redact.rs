@@ -31,6 +31,8 @@ enum Walk {
     Payload { header: Header, done: u64 },
     /// In something else, to the end.
     Plain,
+    /// In a head that is longer than any, to the end: whose tokens are in it, and where, is not known.
+    Hidden,
 }
 
 #[derive(Debug)]
@@ -49,6 +51,9 @@ struct Search {
     trail: VecDeque<usize>,
 }
 
+/// How much of the beginning of a token is there by no accident.
+const TELLING: usize = 8;
+
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
 const END: &[u8] = b"\r\n\r\n";
 
@@ -62,6 +67,11 @@ impl Redactor {
     /// What an editor says, from the head of its answer on.
     pub(crate) fn of_editor(secrets: &[&[u8]]) -> Self {
         Self::new(secrets, false, Walk::Head { first: Vec::new(), end: 0 })
+    }
+
+    /// What comes behind the beginning of a head that is too long for anybody: nothing of it is given out.
+    pub(crate) fn of_endless_head() -> Self {
+        Self::new(&[], true, Walk::Hidden)
     }
 
     fn new(secrets: &[&[u8]], masked: bool, walk: Walk) -> Self {
@@ -91,6 +101,10 @@ impl Redactor {
                     self.search(Opcode::Text, rest, rest);
                     &[]
                 }
+                Walk::Hidden => {
+                    self.held.resize(self.held.len().saturating_add(rest.len()), b'-');
+                    &[]
+                }
                 Walk::Head { .. } | Walk::Frame { .. } => {
                     self.single(*first);
                     behind
@@ -106,10 +120,15 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// What was held back, at the end.
+    /// What was held back, at the end. The most of a token is as good as the whole, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
-        self.data.trail.clear();
-        self.control.trail.clear();
+        for search in [&mut self.data, &mut self.control] {
+            let seen = self.secrets.iter().zip(&search.matched).max_by_key(|(_, matched)| **matched);
+            if let Some((secret, matched)) = seen.filter(|(_, matched)| **matched >= TELLING) {
+                hide(&mut self.held, &search.trail, secret.bytes.get(..*matched).unwrap_or_default());
+            }
+            search.trail.clear();
+        }
         std::mem::take(&mut self.held)
     }
 
@@ -149,7 +168,7 @@ impl Redactor {
                     Err(_) => self.walk = Walk::Plain,
                 }
             }
-            Walk::Payload { .. } | Walk::Plain => {}
+            Walk::Payload { .. } | Walk::Plain | Walk::Hidden => {}
         }
     }
 
@@ -176,16 +195,20 @@ impl Redactor {
                 *matched = secret.step(*matched, *byte);
                 if *matched == secret.bytes.len() {
                     *matched = 0;
-                    let places = search.trail.iter().rev().zip(secret.bytes.iter().rev());
-                    for (at, byte) in places {
-                        if let Some(raw) = self.held.get_mut(*at) {
-                            *raw ^= byte ^ b'*';
-                        }
-                    }
+                    hide(&mut self.held, &search.trail, &secret.bytes);
                 }
             }
             let keep = search.matched.iter().max().copied().unwrap_or_default();
             search.trail.drain(..search.trail.len().saturating_sub(keep));
+        }
+    }
+}
+
+/// Makes stars of the bytes that were held last, which are these.
+fn hide(held: &mut [u8], trail: &VecDeque<usize>, bytes: &[u8]) {
+    for (at, byte) in trail.iter().rev().zip(bytes.iter().rev()) {
+        if let Some(raw) = held.get_mut(*at) {
+            *raw ^= byte ^ b'*';
         }
     }
 }
@@ -296,5 +319,29 @@ mod tests {
         let rest = frame(0x80, key, b"x");
         assert_eq!(redactor.pass(&rest), [b"aab", &ping[..], &rest].concat());
         assert!(!Redactor::of_editor(&[SECRET]).is_between_frames());
+    }
+
+    #[test]
+    fn a_token_that_is_cut_off_is_hidden_unless_it_may_be_an_accident() {
+        let (one, two) = (b"0123456789abcdef".as_slice(), b"0123-editor-1".as_slice());
+        let cases: &[(&[u8], &[u8])] = &[
+            (b"x01234567", b"x********"),
+            (b"x0123456789abcde", b"x***************"),
+            (b"x0123456", b"x0123456"),
+            (b"x0123-editor-", b"x************"),
+        ];
+        for (text, expected) in cases {
+            let key = Some([1, 2, 3, 4]);
+            let agent = || Redactor::of_agent(&[one, two], true);
+            check("masked", agent, &frame(0x01, key, text), &frame(0x01, key, expected));
+            check("plain", || Redactor::of_agent(&[one, two], false), text, expected);
+        }
+    }
+
+    #[test]
+    fn nothing_of_an_endless_head_is_given_out() {
+        let text = b"X-Claude-Code-Ide-Authorization: foreign\r\n\r\n";
+        check("endless", Redactor::of_endless_head, text, &vec![b'-'; text.len()]);
+        assert!(!Redactor::of_endless_head().is_between_frames());
     }
 }

@@ -8,10 +8,8 @@ use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{LockFile, display_safe};
 use ide_mcp_examples::transcript::{Header, VERSION};
-use ide_mcp_examples::{complain, find};
+use ide_mcp_examples::{complain, find, on_signal};
 use ide_mcp_lockfile::{LockDir, Published, from_environment, new_token};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -63,10 +61,11 @@ impl Tap {
             port: editor.port,
             token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
         };
-        let recorder = Recorder::begin(options.out.as_deref(), options.force, &header)?;
+        let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
 
         let (sender, events) = mpsc::channel();
-        watch_signals(sender.clone())?;
+        let signalled = sender.clone();
+        on_signal(move || signalled.send(Event::Signal).is_ok())?;
         let accepting = sender.clone();
         thread::spawn(move || accept(&listener, &accepting));
         let file = LockFile::new(process::id(), editor.folders, name, token.clone());
@@ -152,12 +151,6 @@ fn accept(listener: &TcpListener, events: &Sender<Event>) {
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }
-}
-
-fn watch_signals(events: Sender<Event>) -> Result<(), Box<dyn Error>> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || while signals.wait().next().is_some() && events.send(Event::Signal).is_ok() {});
-    Ok(())
 }
 
 #[allow(clippy::disallowed_methods, reason = "a transcript says when it was made")]

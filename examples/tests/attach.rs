@@ -62,6 +62,7 @@ fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
     let (status, said) = agent.end();
     assert_eq!(status, Some(2));
     assert!(said.contains("no editor found") && said.contains(".claude/ide"), "{said}");
+    assert!(said.contains("`doctor` says more") && !said.contains("--cwd"), "{said}");
 
     let mut editor = place.editor(&[]);
     let (port, _) = listening(&mut editor);
@@ -69,9 +70,35 @@ fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
     let (status, said) = agent.end();
     assert_eq!(status, Some(2));
     assert!(said.contains(&format!("{port}.lock")) && said.contains("none of its folders"), "{said}");
+    assert!(said.contains("say --cwd DIR") && said.contains("`doctor` says more"), "{said}");
     let mut agent = place.agent(&["--port", "1", "tools"]);
     let (status, said) = agent.end();
     assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+}
+
+#[test]
+fn the_files_of_a_diff_lie_in_the_directory_that_is_asked_for() {
+    let place = Place::new("diff-cwd");
+    let path = place.write("a.txt", "old\n");
+    place.write("new.txt", "new\n");
+    let mut editor = place.editor(&["--on-diff", "accept"]);
+    listening(&mut editor);
+    let project = place.project();
+    let diff = |arguments: &[&str]| {
+        let mut command = place.command("agent", arguments);
+        Process::spawn("agent", command.current_dir(place.home())).end()
+    };
+    let cwd = ["--cwd", project.to_str().unwrap(), "diff"];
+    assert_eq!(diff(&[&cwd[..], &["a.txt", "new.txt"]].concat()), (Some(0), String::new()));
+    assert_eq!(editor.until("diff")["path"], path.as_str());
+    assert_eq!(place.read("a.txt"), "new\n");
+    // What is absolute stays where it is.
+    let other = place.home().join("other.txt");
+    fs::write(&other, "other\n").unwrap();
+    assert_eq!(diff(&[&cwd[..], &["a.txt", other.to_str().unwrap()]].concat()).0, Some(0));
+    assert_eq!(place.read("a.txt"), "other\n");
+    let (status, said) = diff(&["--cwd", "missing", "diff", "a.txt", "new.txt"]);
+    assert!(status == Some(2) && said.contains("there is no directory \"missing\""), "{said}");
 }
 
 #[test]

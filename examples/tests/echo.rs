@@ -85,17 +85,3 @@ fn a_signal_ends_it_with_a_word_to_everyone() {
         assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "{adapter}: still listening");
     }
 }
-
-#[test]
-fn a_wrong_option_is_said_and_fails() {
-    let cases: &[(&str, &[&str], &str)] = &[
-        ("no port", &[], "--port is missing"),
-        ("unknown adapter", &["--port", "0", "--adapter", "smol"], "--adapter is mio or blocking"),
-        ("unknown option", &["--prot", "0"], "invalid option '--prot'"),
-    ];
-    for (name, arguments, complaint) in cases {
-        let (status, said) = Place::new("echo").start("ws_echo", arguments).end();
-        assert_eq!(status, Some(1), "{name}");
-        assert!(said.contains(complaint), "{name}: {said}");
-    }
-}

@@ -16,15 +16,7 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use serde_json::Value;
 use std::fs;
 use std::net::TcpListener;
-use std::process::Command;
-use support::{Place, Process};
-
-/// The id of a process that has ended.
-fn dead() -> u32 {
-    let mut child = Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    child.id()
-}
+use support::{Place, Process, dead};
 
 /// Publishes a lock file as an editor with this process would, and returns its path.
 fn publish(place: &Place, port: u16, pid: u32) -> String {
@@ -67,6 +59,21 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
         ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
         ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
         ("editor", &["--token-of", "token", "--no-token"], "exclude each other"),
+        ("doctor", &["x"], "unexpected argument \"x\""),
+        ("tap", &["--to", "0"], "--to takes a number from 1 to 65535, not \"0\""),
+        ("replay", &[], "FILE is missing"),
+        ("bridge", &["x"], "unexpected argument \"x\""),
+        ("mcp_client", &["--request", "ping"], "say where the server is"),
+        ("mcp_client", &["--request", "ping {", "stdio", "true"], "--request ping {: "),
+        ("mcp_client", &["--prot", "ws", "1"], "invalid option '--prot'"),
+        ("mcp_client", &["ws", "0"], "a number from 1 to 65535, not \"0\""),
+        ("stdio_mcp", &["x"], "unexpected argument \"x\""),
+        ("stdio_mcp", &["--call-deadline", "soon"], "soon"),
+        ("ws_echo", &[], "--port is missing"),
+        ("ws_echo", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
+        ("ws_echo", &["--port", "0", "--adapter", "smol"], "--adapter is mio or blocking"),
+        ("ws_autobahn_client", &["ws://a"], "it takes URL and AGENT"),
+        ("ws_autobahn_client", &["a", "b"], "URL must begin with ws://"),
     ];
     for (program, arguments, expected) in cases {
         let (status, said) = place.start(program, arguments).end();
@@ -79,11 +86,24 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
 #[test]
 fn help_says_what_the_exit_status_means() {
     let place = Place::new("help");
-    for program in ["editor", "agent", "doctor"] {
+    let programs = [
+        "editor",
+        "agent",
+        "doctor",
+        "tap",
+        "replay",
+        "bridge",
+        "mcp_client",
+        "stdio_mcp",
+        "ws_echo",
+        "ws_autobahn_client",
+    ];
+    for program in programs {
         let mut process = place.start(program, &["--help"]);
         assert_eq!(process.end(), (Some(0), String::new()));
         let text = process.rest().join("\n");
-        assert!(text.contains("exit status: 0; 1 "), "{text}");
+        assert!(text.contains(&format!("usage: {program} ")) && text.contains("\nexit status: 0"), "{text}");
+        assert!(text.contains("; 2 if ") || text.contains("; 2 where "), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     }
 }

@@ -111,6 +111,18 @@ fn smol_loop() {
 }
 
 #[test]
+fn blocking_loop() {
+    let place = Place::new("blocking-loop");
+    let mut editor = published(&place, "blocking_loop", &[]);
+    assert!(editor.line().starts_with("listening on port "));
+    assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
+    assert_eq!(editor.line(), "ide-mcp-agent is attached");
+    diff_is_accepted(&place);
+    editor.hang_up();
+    ends(&place, editor);
+}
+
+#[test]
 fn tracer() {
     let mut tracer = Place::new("tracer").start("tracer", &[]);
     let said = tracer.rest().join("\n");

@@ -1,7 +1,6 @@
 //! The parts of the soak that need no process: each has its tests at its end.
 #![allow(
     dead_code,
-    clippy::wildcard_enum_match_arm,
     clippy::indexing_slicing,
     clippy::panic,
     reason = "only the tests of the parts are of interest here, and they are as in the program"

@@ -5,5 +5,9 @@
 mod head;
 #[path = "../tap/options.rs"]
 mod options;
+#[path = "../tap/pipe.rs"]
+mod pipe;
+#[path = "../tap/record.rs"]
+mod record;
 #[path = "../tap/redact.rs"]
 mod redact;

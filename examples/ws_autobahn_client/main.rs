@@ -1,36 +1,38 @@
 //! A WebSocket client that lets a fuzzing server of the Autobahn test suite examine it.
 //!
-//! `ws_autobahn_client URL AGENT` asks `URL/getCaseCount` how many cases there are, opens
-//! `URL/runCase?case=N&agent=AGENT` for each and says back whatever comes until the connection ends, and then has the
-//! report written with `URL/updateReports?agent=AGENT`. `URL` is `ws://host:port`; `AGENT` goes into it as it is. At
-//! the end it prints `{"event":"finished","cases":N}`.
+//! `ws_autobahn_client --help` says how it is used, and what its exit status means.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
 use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use ide_mcp_blocking::Conn;
+use ide_mcp_examples::{Program, say};
 use lexopt::prelude::*;
 use std::error::Error;
 use std::process::ExitCode;
 
+const USAGE: &str = "\
+Let a fuzzing server of the Autobahn test suite examine the WebSocket client.
+
+usage: ws_autobahn_client URL AGENT
+
+  URL     where the server is, ws://HOST:PORT
+  AGENT   the name of the client in the report, which goes into the targets as it is
+
+It asks URL/getCaseCount how many cases there are, opens URL/runCase?case=N&agent=AGENT for each and says back whatever
+comes until the connection ends, and has the report written with URL/updateReports?agent=AGENT. At the end it prints
+{\"event\":\"finished\",\"cases\":N}; the server judges.
+
+exit status: 0; 1 if the server cannot be reached, or does not serve these targets; 2 if the command line is wrong";
+
+const PROGRAM: Program = Program::new("ws_autobahn_client", USAGE);
+
 fn main() -> ExitCode {
-    match run() {
-        Ok(cases) => {
-            ide_mcp_examples::say(&format!(r#"{{"event":"finished","cases":{cases}}}"#));
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            ide_mcp_examples::complain("ws_autobahn_client", &error.to_string());
-            ExitCode::FAILURE
-        }
-    }
+    PROGRAM.main(Options::parse, |Options { host, agent }| PROGRAM.done(run(&host, &agent)))
 }
 
-fn run() -> Result<u32, Box<dyn Error>> {
-    let (url, agent) = arguments()?;
-    let host = url.strip_prefix("ws://").ok_or("the URL must begin with ws://")?.trim_end_matches('/');
-
+fn run(host: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     let mut count = None;
     let closed = converse(host, "/getCaseCount", |_, event| {
         if let ws::OwnedEvent::Text(text) = event {
@@ -43,7 +45,8 @@ fn run() -> Result<u32, Box<dyn Error>> {
         converse(host, &format!("/runCase?case={case}&agent={agent}"), echo)?;
     }
     converse(host, &format!("/updateReports?agent={agent}"), |_, _| {})?;
-    Ok(count)
+    say(&format!(r#"{{"event":"finished","cases":{count}}}"#));
+    Ok(())
 }
 
 fn echo(machine: &mut ws::Client<SysRng>, event: ws::OwnedEvent) {
@@ -82,16 +85,24 @@ fn converse(
     Ok(end)
 }
 
-fn arguments() -> Result<(String, String), lexopt::Error> {
-    let (mut parser, mut values) = (lexopt::Parser::from_env(), Vec::new());
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Value(value) => values.push(value.string()?),
-            other => return Err(other.unexpected()),
+struct Options {
+    host: String,
+    agent: String,
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut values = Vec::new();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Value(value) => values.push(value.string()?),
+                other => return Err(other.unexpected()),
+            }
         }
-    }
-    match <[String; 2]>::try_from(values) {
-        Ok([url, agent]) => Ok((url, agent)),
-        Err(_) => Err("usage: ws_autobahn_client URL AGENT".into()),
+        let [url, agent] = <[String; 2]>::try_from(values).map_err(|_| "it takes URL and AGENT")?;
+        let host = url.strip_prefix("ws://").ok_or("URL must begin with ws://")?.trim_end_matches('/');
+        Ok(Some(Self { host: host.into(), agent }))
     }
 }

@@ -1,9 +1,7 @@
 //! A WebSocket server that says everything back: text as text, binary as binary, any number of connections.
 //!
-//! `ws_echo --port N [--subprotocol P] [--adapter mio|blocking]` listens on 127.0.0.1; port 0 lets the system choose.
-//! It prints `{"event":"listening","port":N}` once it does. The sub-protocol is chosen where a client offers it. The
-//! same machine is driven by either adapter: by `mio` (the default) on one thread, by `blocking` on a thread a
-//! connection. SIGTERM and SIGINT end it: every client is told 1001, and it exits with 0.
+//! The same machine is driven by either adapter: by `mio` on one thread, by `blocking` on a thread a connection.
+//! `ws_echo --help` says how it is used, and what its exit status means.
 //!
 //! It lets in whoever reaches the port, a web page included: an editor uses `ide_mcp_mio::Server`, which does not.
 
@@ -13,33 +11,36 @@ mod on_mio;
 mod on_threads;
 
 use ide_mcp::ws;
+use ide_mcp_examples::{Program, parse_port};
 use lexopt::prelude::*;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use std::error::Error;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::thread;
+
+const USAGE: &str = "\
+Listen for WebSocket clients on 127.0.0.1, and say everything back.
+
+usage: ws_echo --port N [--subprotocol P] [--adapter mio|blocking]
+
+  --port N          listen on this port; 0 is one that is free
+  --subprotocol P   choose this one where a client offers it
+  --adapter A       mio (default) has one thread, blocking has one for each connection
+
+Once it listens it prints {\"event\":\"listening\",\"port\":N}. It lets in whoever reaches the port, a web page included.
+It ends with SIGINT or SIGTERM, and every client gets a close frame (1001).
+
+exit status: 0; 1 if it cannot listen, or not go on; 2 if the command line is wrong";
+
+const PROGRAM: Program = Program::new("ws_echo", USAGE);
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            ide_mcp_examples::complain("ws_echo", &error.to_string());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), Box<dyn Error>> {
-    let options = Options::from_env()?;
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
-    match options.adapter {
-        Adapter::Mio => on_mio::serve(address, options.subprotocol.as_deref())?,
-        Adapter::Blocking => on_threads::serve(address, options.subprotocol.as_deref())?,
-    }
-    Ok(())
+    PROGRAM.main(Options::parse, |options| {
+        let (address, subprotocol) =
+            (SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)), options.subprotocol.as_deref());
+        PROGRAM.done(match options.adapter {
+            Adapter::Mio => on_mio::serve(address, subprotocol),
+            Adapter::Blocking => on_threads::serve(address, subprotocol),
+        })
+    })
 }
 
 /// The application: what is done about an event is the same for every adapter.
@@ -70,17 +71,6 @@ fn say_listening(address: SocketAddr) {
     ide_mcp_examples::say(&format!(r#"{{"event":"listening","port":{}}}"#, address.port()));
 }
 
-/// Calls `stop` on a thread of its own once a signal asks to end.
-fn on_signal(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || {
-        if signals.wait().next().is_some() {
-            stop();
-        }
-    });
-    Ok(())
-}
-
 struct Options {
     port: u16,
     subprotocol: Option<String>,
@@ -94,12 +84,13 @@ enum Adapter {
 }
 
 impl Options {
-    fn from_env() -> Result<Self, lexopt::Error> {
-        let mut parser = lexopt::Parser::from_env();
+    /// `None` if help was asked for.
+    fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut port, mut subprotocol, mut adapter) = (None, None, Adapter::Mio);
         while let Some(argument) = parser.next()? {
             match argument {
-                Long("port") => port = Some(parser.value()?.parse()?),
+                Short('h') | Long("help") => return Ok(None),
+                Long("port") => port = Some(parse_port(&parser.value()?, 0)?),
                 Long("subprotocol") => subprotocol = Some(parser.value()?.string()?),
                 Long("adapter") => {
                     adapter = match parser.value()?.string()?.as_str() {
@@ -111,6 +102,6 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
-        Ok(Self { port: port.ok_or("--port is missing")?, subprotocol, adapter })
+        Ok(Some(Self { port: port.ok_or("--port is missing")?, subprotocol, adapter }))
     }
 }

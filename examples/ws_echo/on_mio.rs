@@ -1,6 +1,7 @@
 //! All connections on one thread and one `Poll`.
 
 use ide_mcp::{Clock, ws};
+use ide_mcp_examples::on_signal;
 use ide_mcp_mio::{Conn, Waker};
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
@@ -72,10 +73,10 @@ impl Stop {
         let asked = Arc::new(AtomicBool::new(false));
         let waker = Waker::new(poll.registry(), SIGNAL)?;
         let (set, wake) = (Arc::clone(&asked), waker.clone());
-        super::on_signal(move || {
+        on_signal(move || {
             set.store(true, Ordering::Release);
             // It fails if the `Poll` has gone, and then all is over.
-            let _ = wake.wake();
+            wake.wake().is_ok()
         })?;
         Ok(Self { asked, _waker: waker })
     }

@@ -2,6 +2,7 @@
 
 use ide_mcp::{Time, ws};
 use ide_mcp_blocking::Conn;
+use ide_mcp_examples::on_signal;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -18,10 +19,10 @@ pub(crate) fn serve(address: SocketAddr, subprotocol: Option<&str>) -> io::Resul
     let address = listener.local_addr()?;
     let stopping = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&stopping);
-    super::on_signal(move || {
+    on_signal(move || {
         set.store(true, Ordering::Release);
         // The listener is woken by a connection. Where that fails it was woken by another.
-        let _ = TcpStream::connect(address);
+        TcpStream::connect(address).is_ok()
     })?;
     super::say_listening(address);
 

@@ -20,12 +20,24 @@ pub struct Link {
     pub piece: usize,
     /// How long bytes are on the way. Default zero. Bytes never overtake others.
     pub delay: Duration,
+    /// How long it is at least from one piece to the next: a reader that is slow. Default zero.
+    pub pace: Duration,
     /// Nothing arrives before this.
     stalled: Time,
-    on_the_way: VecDeque<(Time, Vec<u8>)>,
+    on_the_way: VecDeque<Portion>,
     held: usize,
     state: State,
     carried: Vec<u8>,
+}
+
+/// What was written at once.
+#[derive(Debug)]
+struct Portion {
+    /// When it arrives.
+    at: Time,
+    bytes: Vec<u8>,
+    /// How much of it has been read.
+    read: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +61,7 @@ impl Link {
         Self {
             piece: usize::MAX,
             delay: Duration::ZERO,
+            pace: Duration::ZERO,
             stalled: Time::ZERO,
             on_the_way: VecDeque::new(),
             held: 0,
@@ -105,7 +118,7 @@ impl Link {
     /// When the next bytes arrive that are on the way now, if that is later than `now`.
     #[must_use]
     pub fn next_arrival(&self, now: Time) -> Option<Time> {
-        let at = self.on_the_way.front()?.0.max(self.stalled);
+        let at = self.on_the_way.front()?.at.max(self.stalled);
         Some(at).filter(|at| *at > now)
     }
 
@@ -121,8 +134,8 @@ impl Link {
         let taken = bytes.len();
         if taken > 0 {
             // A delay that became shorter does not turn the order round.
-            let last = self.on_the_way.back().map_or(Time::ZERO, |(at, _)| *at);
-            self.on_the_way.push_back((now.after(self.delay).max(last), bytes));
+            let last = self.on_the_way.back().map_or(Time::ZERO, |portion| portion.at);
+            self.on_the_way.push_back(Portion { at: now.after(self.delay).max(last), bytes, read: 0 });
             self.held = self.held.saturating_add(taken);
             from.sent(taken);
         }
@@ -135,24 +148,26 @@ impl Link {
     fn give(&mut self, to: &mut impl Wire, now: Time) -> bool {
         let mut room = self.piece;
         while room > 0 && now >= self.stalled && to.wants_input() {
-            let Some((at, bytes)) = self.on_the_way.front_mut() else { break };
-            if *at > now {
+            let Some(portion) = self.on_the_way.front_mut().filter(|portion| portion.at <= now) else {
                 break;
-            }
+            };
+            let waiting = portion.bytes.get(portion.read..).unwrap_or_default();
             let space = to.space();
-            let given = bytes.len().min(space.len()).min(room);
-            let rest = bytes.split_off(given);
-            for (into, byte) in space.iter_mut().zip(&*bytes) {
+            let given = waiting.len().min(space.len()).min(room);
+            for (into, byte) in space.iter_mut().zip(waiting.iter().take(given)) {
                 *into = *byte;
             }
-            self.carried.append(bytes);
-            *bytes = rest;
-            if bytes.is_empty() {
+            self.carried.extend(waiting.iter().take(given));
+            portion.read = portion.read.saturating_add(given);
+            if given == waiting.len() {
                 self.on_the_way.pop_front();
             }
             to.filled(now, given);
             self.held = self.held.saturating_sub(given);
             room = room.saturating_sub(given);
+        }
+        if room < self.piece {
+            self.stalled = self.stalled.max(now.after(self.pace));
         }
         let is_over = match self.state {
             State::Finishing => self.on_the_way.is_empty() || to.is_done(),

@@ -1,4 +1,5 @@
-//! What stands in the sources of the adapters: nothing of the protocol, and no file that holds two things.
+//! What stands in the sources of the adapters: nothing of the protocol, and no file that holds two things. Their tests speak
+//! the protocol; they are no longer either.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -17,32 +18,33 @@ fn adapters_know_no_protocol() {
     let words =
         |text: &str| -> Vec<&str> { PROTOCOL.iter().copied().filter(|word| text.contains(word)).collect() };
     assert_eq!(words("a selection, closed with 1008"), ["selection", "1008"], "the scanner sees them");
-    for (path, text) in sources() {
+    for (path, text) in files("src") {
         assert_eq!(words(&text), Vec::<&str>::new(), "{}", path.display());
     }
 }
 
 #[test]
 fn no_file_is_long() {
-    for (path, text) in sources() {
+    for (path, text) in files("src").into_iter().chain(files("tests")) {
         let lines = text.lines().count();
         assert!(lines <= LINES, "{} has {lines} lines", path.display());
     }
 }
 
-/// Every source file of every adapter; this package has none.
-fn sources() -> Vec<(PathBuf, String)> {
+/// Every file in this folder of every adapter; the cases they share, in this package, are tests alone.
+fn files(folder: &str) -> Vec<(PathBuf, String)> {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
     for adapter in fs::read_dir(adapters).unwrap() {
-        let src = adapter.unwrap().path().join("src");
-        if src.is_dir() {
-            collect(&src, &mut files);
+        let path = adapter.unwrap().path().join(folder);
+        if path.is_dir() {
+            collect(&path, &mut files);
         }
     }
-    for adapter in ["link", "lockfile", "server", "mio", "smol", "blocking"] {
-        let src = adapters.join(adapter).join("src");
-        assert!(files.iter().any(|(path, _)| path.starts_with(&src)), "{adapter} was looked at");
+    let here = (folder == "tests").then_some("conformance");
+    for adapter in ["link", "lockfile", "server", "mio", "smol", "blocking"].into_iter().chain(here) {
+        let path = adapters.join(adapter).join(folder);
+        assert!(files.iter().any(|(file, _)| file.starts_with(&path)), "{adapter} was looked at");
     }
     files
 }

@@ -6,7 +6,7 @@ use super::command::{Command, range};
 use super::report::{Event, Report};
 use crate::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::options::OnDiff;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selected, Selection,
@@ -115,8 +115,7 @@ impl Headless {
         let opened = self.workspace.open_file(file)?;
         let answer = if file.make_frontmost {
             self.select(host, now, opened.selection);
-            let note = opened.missing.map(|text| format!("{} is not in it", text.argument()));
-            OpenedFile::in_front(opened.path, note)
+            OpenedFile::in_front(opened.path, missing_note(opened.missing))
         } else {
             OpenedFile::in_background(opened.path, "plaintext", opened.lines)
         };

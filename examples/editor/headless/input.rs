@@ -1,10 +1,9 @@
 //! What comes from outside of the sockets: lines on standard input, and signals. Threads wait for both, since standard
 //! input may be a file, which no poll can wait for; they put what comes into a queue and wake the loop.
 
+use ide_mcp_examples::on_signal;
 use ide_mcp_mio::Waker;
 use mio::{Registry, Token};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::io::{self, BufRead as _, ErrorKind};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -26,17 +25,12 @@ impl Input {
     pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         let waker = Waker::new(registry, token)?;
         let (sender, queue) = mpsc::channel();
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let put = {
             let (sender, waker) = (sender, waker);
             move |line| sender.send(line).is_ok() && waker.wake().is_ok()
         };
         let put_signal = put.clone();
-        thread::spawn(
-            move || {
-                while signals.wait().next().is_some() && put_signal(Line::End("signal".into())) {}
-            },
-        );
+        on_signal(move || put_signal(Line::End("signal".into())))?;
         thread::spawn(move || {
             let mut end = "end of standard input".to_owned();
             for (number, line) in (1..).zip(io::stdin().lock().lines()) {

@@ -6,7 +6,7 @@ use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
 use crate::diffs::{Proposal, Verdict};
 use crate::options::OnDiff;
-use crate::workspace::on_disk;
+use crate::workspace::{self, missing_note, on_disk};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, ConnId, CurrentSelection, Dialect, DiffEnd, DocumentSaved, DocumentState, EditorTab,
@@ -135,7 +135,7 @@ impl App {
             ToolRequest::OpenFile(file) => owned(&self.open_file(file)?),
             ToolRequest::GetOpenEditors => owned(&self.open_editors()),
             ToolRequest::GetWorkspaceFolders => {
-                let folders = self.folders.given().iter().map(|path| crate::workspace::unicode(path));
+                let folders = self.folders.given().iter().map(|path| workspace::unicode(path));
                 let folders: Result<Vec<String>, String> = folders.collect();
                 owned(&WorkspaceFolders::new(folders?.into_iter().map(WorkspaceFolder::new).collect()))
             }
@@ -152,21 +152,17 @@ impl App {
         })
     }
 
-    /// The problems of one file, in the spelling in which it was asked for, or of all open files.
+    /// The [`workspace::diagnostics`] of the texts that are open, and else of what is on disk.
     fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         for document in &mut self.model.documents {
             document.check();
         }
-        let Some(uri) = uri else {
-            let of = |document: &super::model::document::Document| {
-                FileDiagnostics::new(format!("file://{}", document.path), document.diagnostics.clone())
-            };
-            return Ok(self.model.documents.iter().map(of).collect());
-        };
-        let real = self.folders.find(uri)?.real;
-        let open = self.model.documents.iter().find(|document| document.real == real);
-        let problems = open.map_or_else(|| on_disk(&real), |document| document.diagnostics.clone());
-        Ok(vec![FileDiagnostics::new(uri, problems)])
+        let documents = &self.model.documents;
+        let open = documents.iter().map(|document| (document.real.as_path(), &document.path));
+        workspace::diagnostics(&self.folders, uri, open, |real| {
+            let open = documents.iter().find(|document| document.real == real);
+            open.map_or_else(|| on_disk(real), |document| document.diagnostics.clone())
+        })
     }
 
     fn open_file(&mut self, asked: &OpenFile) -> Result<OpenedFile, String> {
@@ -180,7 +176,7 @@ impl App {
             return Ok(OpenedFile::in_background(path, document.language(), text.lines().count()));
         }
         let passage = asked.passage(text);
-        let mut note = passage.missing.map(|text| format!("{} is not in it", text.argument()));
+        let mut note = missing_note(passage.missing);
         if types && self.model.active != Some(at) {
             note = Some("in the background: the person is typing in another file".into());
         } else {

@@ -287,7 +287,9 @@ impl Host {
     }
 
     /// Closes every connection in good order, and lets nobody in any more: open diffs are answered as rejected, other
-    /// calls as failed. Poll, write and wait as before until every connection is done (2 s at most).
+    /// calls as failed. Poll, write and wait as before until every connection is done: 4 s at most, 2 s for the answers to
+    /// our close frames ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes of who reads slowly
+    /// ([`drain`](crate::ws::Limits::drain)).
     pub fn shutdown(&mut self, now: Time) {
         self.connections.sees(now);
         self.shut_down = true;

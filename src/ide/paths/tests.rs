@@ -357,3 +357,40 @@ fn uris_as_editors_write_them_go_both_ways() {
         assert_eq!(as_written(path), path);
     }
 }
+
+#[test]
+fn a_text_is_taken_for_a_path_by_who_minds_nothing() {
+    for (name, given, expected) in [
+        ("a path", "/w/a", "/w/a"),
+        ("a path with an escape", "/w/%61%20%C3%A9", "/w/a é"),
+        ("a URI", "file:///w/%61", "/w/a"),
+        ("a URI of a host", "file://host/w", "/w"),
+        ("a URI of a host alone", "file://host", ""),
+        ("a URI of another scheme", "vscode-remote://ssh/w/.env", "/w/.env"),
+        ("a URI without an authority", "untitled:w%2Fx", "w/x"),
+        ("a drive", "C:/w", "C:/w"),
+        ("a drive in a URI", "file:///c%3A/w", "c:/w"),
+        ("escapes that are none", "/%/%6/%6x/%%41", "/%/%6/%6x/%A"),
+        ("what is no Unicode", "/%ff", "/\u{fffd}"),
+        ("nothing", "", ""),
+    ] {
+        assert_eq!(lenient(given), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_path_below_a_folder_is_looked_at_for_what_any_system_minds() {
+    for (given, expected) in [
+        ("a/b.rs", Ok(())),
+        ("**/*.{rs,toml}", Ok(())),
+        ("a..b/./c", Ok(())),
+        ("", Err(Empty)),
+        ("a/\u{1b}[2J", Err(ControlCharacter)),
+        ("a\0", Err(ControlCharacter)),
+        ("a/CON", Err(DeviceName)),
+        ("a:b", Err(Stream)),
+        ("a./b", Err(TrailingDotOrSpace)),
+    ] {
+        assert_eq!(check_relative(given), expected, "{given:?}");
+    }
+}

@@ -70,7 +70,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Where it matters, which is where too many calls wait.
-    fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
+    pub(super) fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
         let named = |params: &RawValue| {
             let call = serde_json::from_str::<params::Call<'_>>(params.get()).ok();
             call.is_some_and(|call| self.tools.is_answered_at_once(&call.name))

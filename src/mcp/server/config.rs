@@ -27,7 +27,8 @@ pub struct ServerConfig {
     /// Which requests go to the application as they are. Default none.
     pub forward: Forward,
     /// Which of these are answered as soon as they are polled, and are let in however many calls wait, as
-    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) says of tools. Default none.
+    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) says of tools, be they forwarded or not:
+    /// `tools/call` need not stand here. Default none.
     pub at_once: Vec<Cow<'static, str>>,
     /// After how long a call is answered for the application, unless [`Tools::timeout`](crate::mcp::Tools::timeout)
     /// says otherwise. Default 30 s: the real client waits without end.

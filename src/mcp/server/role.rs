@@ -120,7 +120,8 @@ impl<T: Tools> Role for Server<T> {
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // Whoever answers it, the client hears of the tools as they are.
                 self.told.pending &= method != "tools/list";
-                let at_once = self.config.at_once.iter().any(|name| name == method);
+                let at_once = self.config.at_once.iter().any(|name| name == method)
+                    || method == "tools/call" && self.is_answered_at_once(asked.params);
                 self.session.forward(asked.id, (method, asked.params), at_once, out);
             }
             _ => self.serve(asked, out),

@@ -44,3 +44,58 @@ pub(crate) trait Editor: Sized {
     /// Waits once, for no longer than about `at_most`, and hands over what happened.
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
 }
+
+/// The methods of an [`Editor`] that the server of its adapter has as well: all but [`step`](Editor::step), where the
+/// editor is that server; where the server is a field of it, those that need nothing else.
+macro_rules! as_its_server {
+    () => {
+        $crate::adapter::as_its_server!(@);
+
+        fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+            Self::bind(bind, config)
+        }
+
+        fn now(&self) -> Time {
+            self.now()
+        }
+
+        fn shutdown(&mut self) {
+            self.shutdown();
+        }
+
+        fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+            let waker = Self::waker(self);
+            move || waker.wake()
+        }
+    };
+    ($server:ident) => {
+        $crate::adapter::as_its_server!(@ .$server);
+    };
+    (@ $($server:tt)*) => {
+        fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+            self $($server)* .publish(dir, file)
+        }
+
+        fn lock_path(&self) -> Option<PathBuf> {
+            self $($server)* .published().map(|published| published.path().to_owned())
+        }
+
+        fn lock_error(&self) -> Option<&Error> {
+            self $($server)* .lock_error()
+        }
+
+        fn local_addr(&self) -> SocketAddr {
+            self $($server)* .local_addr()
+        }
+
+        fn host_mut(&mut self) -> &mut Host {
+            self $($server)* .host_mut()
+        }
+
+        fn is_over(&self) -> bool {
+            self $($server)* .is_over()
+        }
+    };
+}
+
+pub(crate) use as_its_server;

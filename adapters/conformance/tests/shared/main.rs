@@ -16,6 +16,7 @@ mod cases;
 mod over_blocking;
 mod over_mio;
 mod over_smol;
+mod plain;
 mod support;
 
 macro_rules! table {

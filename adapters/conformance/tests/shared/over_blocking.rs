@@ -1,6 +1,6 @@
 //! The adapter for sockets that block.
 
-use crate::adapter::{Adapter, Editor};
+use crate::adapter::{Adapter, Editor, as_its_server};
 use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Machine, Time, Wire};
 use ide_mcp_blocking::{Bind, Conn, Server};
@@ -41,46 +41,7 @@ fn drive<M: Wire + Machine>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::Eve
 }
 
 impl Editor for Server {
-    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
-        Self::bind(bind, config)
-    }
-
-    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-        self.publish(dir, file)
-    }
-
-    fn lock_path(&self) -> Option<PathBuf> {
-        self.published().map(|published| published.path().to_owned())
-    }
-
-    fn lock_error(&self) -> Option<&Error> {
-        self.lock_error()
-    }
-
-    fn local_addr(&self) -> SocketAddr {
-        self.local_addr()
-    }
-
-    fn host_mut(&mut self) -> &mut Host {
-        self.host_mut()
-    }
-
-    fn now(&self) -> Time {
-        self.now()
-    }
-
-    fn shutdown(&mut self) {
-        self.shutdown();
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over()
-    }
-
-    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
-        let waker = Self::waker(self);
-        move || waker.wake()
-    }
+    as_its_server!();
 
     fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
         if let Some(event) = self.poll(at_most) {

@@ -1,6 +1,6 @@
 //! The adapter for mio.
 
-use crate::adapter::{Adapter, Editor};
+use crate::adapter::{Adapter, Editor, as_its_server};
 use crate::support::PATIENCE;
 use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Clock, Machine, Time, Wire};
@@ -76,31 +76,13 @@ fn wait_for(poll: &mut Poll, events: &mut Events, wait: Duration) {
 }
 
 impl Editor for MioEditor {
+    as_its_server!(server);
+
     fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let server = Server::bind(bind, config, poll.registry(), BASE)?;
         Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), waker, server })
-    }
-
-    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-        self.server.publish(dir, file)
-    }
-
-    fn lock_path(&self) -> Option<PathBuf> {
-        self.server.published().map(|published| published.path().to_owned())
-    }
-
-    fn lock_error(&self) -> Option<&Error> {
-        self.server.lock_error()
-    }
-
-    fn local_addr(&self) -> SocketAddr {
-        self.server.local_addr()
-    }
-
-    fn host_mut(&mut self) -> &mut Host {
-        self.server.host_mut()
     }
 
     fn now(&self) -> Time {
@@ -109,10 +91,6 @@ impl Editor for MioEditor {
 
     fn shutdown(&mut self) {
         self.server.shutdown(self.clock.now());
-    }
-
-    fn is_over(&self) -> bool {
-        self.server.is_over()
     }
 
     fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {

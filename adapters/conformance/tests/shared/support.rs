@@ -1,6 +1,7 @@
-//! What the cases share: an editor that answers, agents, and peers that are no agents.
+//! What the cases share: an editor that answers, and agents.
 
 use crate::adapter::{Adapter, Editor};
+use crate::plain::{Upto, script};
 use getrandom::SysRng;
 use ide_mcp::ide::{
     AuthToken, Client, ClientConfig, ClientEvent, ConnId, DiffOutcome, Host, HostConfig, HostEvent, LockFile,
@@ -12,7 +13,7 @@ use ide_mcp::{Clock, Time, ws};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use ide_mcp_server::Bind;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -208,107 +209,6 @@ impl Talk {
     pub(crate) fn report(self) -> Report {
         Report { answers: self.answers, closed: self.closed.unwrap(), took: self.took }
     }
-}
-
-/// How far a plain peer goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Upto {
-    Nothing,
-    HalfRequest,
-    Open,
-    HalfFrame,
-    Initialized,
-    OpenDiff,
-    CloseFrame,
-}
-
-impl Upto {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Nothing,
-        Self::HalfRequest,
-        Self::Open,
-        Self::HalfFrame,
-        Self::Initialized,
-        Self::OpenDiff,
-        Self::CloseFrame,
-    ];
-}
-
-/// The bytes of an attaching client, up to there.
-pub(crate) fn script(token: &AuthToken, port: u16, upto: Upto) -> Vec<u8> {
-    let request = request_of(token, port);
-    let mut bytes = match upto {
-        Upto::Nothing => return Vec::new(),
-        Upto::HalfRequest => return request.as_bytes().iter().take(40).copied().collect(),
-        _ => request.into_bytes(),
-    };
-    if upto == Upto::HalfFrame {
-        bytes.extend([0x81, 0xff]);
-    }
-    if upto >= Upto::Initialized {
-        let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"plain","version":"1"}}}"#;
-        bytes.extend(frame(0x81, hello.as_bytes()));
-        bytes.extend(frame(0x81, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#));
-    }
-    if upto == Upto::OpenDiff {
-        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"openDiff","arguments":{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}}}"#;
-        bytes.extend(frame(0x81, call.as_bytes()));
-    }
-    if upto == Upto::CloseFrame {
-        bytes.extend(frame(0x88, &[0x03, 0xe8]));
-    }
-    bytes
-}
-
-fn request_of(token: &AuthToken, port: u16) -> String {
-    format!(
-        "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
-         X-Claude-Code-Ide-Authorization: {}\r\n\r\n",
-        token.as_str()
-    )
-}
-
-/// A frame of a client, masked with zeros.
-pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![first];
-    match u8::try_from(payload.len()) {
-        Ok(len @ ..=125) => frame.push(0x80 | len),
-        _ => {
-            frame.push(0xfe);
-            frame.extend(u16::try_from(payload.len()).unwrap().to_be_bytes());
-        }
-    }
-    frame.extend([0; 4]);
-    frame.extend(payload);
-    frame
-}
-
-/// Everything until the end, whether that comes in order or by a reset.
-pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
-    let (mut all, mut space) = (Vec::new(), [0; 4096]);
-    while let Ok(n @ 1..) = stream.read(&mut space) {
-        all.extend(space.iter().take(n));
-    }
-    all
-}
-
-pub(crate) fn contains(all: &[u8], part: &[u8]) -> bool {
-    all.windows(part.len()).any(|window| window == part)
-}
-
-/// Ends a connection by a reset.
-pub(crate) fn reset(stream: TcpStream) {
-    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-    drop(stream);
-}
-
-/// Buffers in which no message has room.
-///
-/// Where only one end has them, 64 KiB is the least: below that TCP holds small pieces back until its timers run out.
-pub(crate) fn small_buffers(stream: &TcpStream, bytes: usize) {
-    rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
-    rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
 }
 
 /// A new directory that is removed with this.

@@ -83,6 +83,14 @@ impl Buffer {
         anchor.min(self.cursor)..anchor.max(self.cursor)
     }
 
+    /// The first and the last line of the selection, from 0; `None` if nothing is selected. One that ends at the
+    /// beginning of a line has nothing of it.
+    pub(crate) fn selected_lines(&self) -> Option<(usize, usize)> {
+        let selection = self.selection();
+        let last = selection.end.checked_sub(1).filter(|_| !selection.is_empty())?;
+        Some((self.text.line_of(selection.start), self.text.line_of(last)))
+    }
+
     pub(crate) fn selected(&self) -> &str {
         self.text.get(self.selection())
     }

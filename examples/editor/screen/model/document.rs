@@ -81,15 +81,10 @@ impl Document {
         Selection::new(self.path.as_str(), positions, self.buffer.selected())
     }
 
-    /// The first and the last line of the selection, from 0; `None` if nothing is selected. One that ends at the
-    /// beginning of a line has nothing of it.
+    /// The first and the last line of the selection, as the wire counts them; `None` if nothing is selected.
     pub(crate) fn selected_lines(&self) -> Option<(u32, u32)> {
-        let Selection { range, text, .. } = self.selection();
-        if text.is_empty() {
-            return None;
-        }
-        let last = if range.end.character == 0 { range.end.line.saturating_sub(1) } else { range.end.line };
-        Some((range.start.line, last.max(range.start.line)))
+        let (first, last) = self.buffer.selected_lines()?;
+        Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?))
     }
 
     /// Selects what lies in a range of the wire.

@@ -178,6 +178,14 @@ fn selecting_needs_no_shift() {
     desk.open("a.txt");
     desk.keys(&format!("\0{DOWN}\x1b[C"));
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "alpha\nb");
+    desk.shows("2 lines selected");
+    // One that ends before the first character of a line has nothing of that line.
+    desk.keys("\x1b[D");
+    assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "alpha\n");
+    let screen = desk.screen();
+    assert!(screen.contains("  selected   2:1") && !screen.contains("lines selected"), "{screen}");
+    desk.keys(DOWN);
+    desk.shows("2 lines selected   3:1");
     desk.keys("\x1b");
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "");
     assert_eq!(desk.app.model.focus, Focus::Text, "the first ESC lets go of the selection");

@@ -1,9 +1,10 @@
 //! The rows around: what is shown, that proposals wait, who is attached and what was asked, which keys there are.
 
 use super::canvas::{Canvas, Ink, fitted, fitted_end};
+use super::pages;
 use super::text::rest;
 use crate::screen::bindings::short;
-use crate::screen::layout::{Layout, Rect};
+use crate::screen::layout::{Layout, Rect, shown};
 use crate::screen::model::act::{Action, changes};
 use crate::screen::model::columns::{column_of, width};
 use crate::screen::model::{Focus, Model, PageKind, Tone};
@@ -33,7 +34,9 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
             PageKind::Help => " Help",
             PageKind::Activity => " Activity",
         };
-        canvas.write(area, title, Ink::Header);
+        let is_more = page.top.saturating_add(shown(model).rows) < pages::length(model, page.kind);
+        let more = if is_more { "PgDn shows more " } else { "" };
+        split(canvas, area, title, more, Ink::Header, Ink::HeaderDim);
     } else if model.focus == Focus::Proposal {
         proposal(model, area, canvas);
     } else {
@@ -162,10 +165,8 @@ fn place(model: &Model) -> String {
     let line = text.line_of(buffer.cursor());
     let column = column_of(text.line(line), buffer.cursor().saturating_sub(text.range_of(line).start));
     let mut place = format!("  {}:{} ", line.saturating_add(1), column.saturating_add(1));
-    let selection = buffer.selection();
-    if !selection.is_empty() {
-        let lines =
-            text.line_of(selection.end).saturating_sub(text.line_of(selection.start)).saturating_add(1);
+    if let Some((first, last)) = buffer.selected_lines() {
+        let lines = last.saturating_sub(first).saturating_add(1);
         place = if lines > 1 {
             format!("  {lines} lines selected {place}")
         } else {

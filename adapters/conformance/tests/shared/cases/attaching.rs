@@ -1,7 +1,8 @@
 //! Who comes in, and where.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{TempDir, World, agent_with, config, diagnostics, read_all};
+use crate::plain::read_all;
+use crate::support::{TempDir, World, agent_with, config, diagnostics};
 use ide_mcp::ide::{LockFile, Policy};
 use ide_mcp::ws;
 use ide_mcp_lockfile::{LockDir, new_token};

@@ -1,7 +1,8 @@
 //! Bytes in pieces.
 
 use crate::adapter::Adapter;
-use crate::support::{Talk, Upto, World, frame, script, small_buffers};
+use crate::plain::{Upto, frame, read_all, script, small_buffers};
+use crate::support::{Talk, World};
 use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig, OpenDiff, ToolRequest};
 use ide_mcp::mcp::Implementation;
@@ -40,7 +41,7 @@ pub(crate) fn one_byte_at_a_time<A: Adapter>() {
             all.extend(byte);
         }
         one_by_one(&mut stream, &frame(0x88, &[0x03, 0xe8]));
-        assert_eq!(crate::support::read_all(&mut stream), [0x88, 0x02, 0x03, 0xe8]);
+        assert_eq!(read_all(&mut stream), [0x88, 0x02, 0x03, 0xe8]);
     });
     let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
     let mut closed = Vec::new();

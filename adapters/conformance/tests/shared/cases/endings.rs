@@ -1,7 +1,8 @@
 //! Every way a connection ends, in every state.
 
 use crate::adapter::Adapter;
-use crate::support::{Upto, World, contains, read_all, reset, script};
+use crate::plain::{Upto, contains, frame, read_all, reset, script};
+use crate::support::World;
 use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use std::io::{ErrorKind, Write};
@@ -64,8 +65,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     for (name, answers) in [("it answers", true), ("it does not", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
-        let (open, bye) =
-            (script(&token, addr.port(), Upto::Open), crate::support::frame(0x88, &[0x03, 0xe8]));
+        let (open, bye) = (script(&token, addr.port(), Upto::Open), frame(0x88, &[0x03, 0xe8]));
         let peer = thread::spawn(move || {
             let mut stream = TcpStream::connect(addr).unwrap();
             stream.write_all(&open).unwrap();

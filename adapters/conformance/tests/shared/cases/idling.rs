@@ -1,7 +1,8 @@
 //! What it costs when nothing happens.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{Upto, World};
+use crate::plain::Upto;
+use crate::support::World;
 use ide_mcp::{Clock, Time};
 use rustix::time::ClockId;
 use std::time::Duration;

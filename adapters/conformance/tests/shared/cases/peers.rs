@@ -1,7 +1,8 @@
 //! Peers that take more than their share.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{PATIENCE, Upto, World, diagnostics, frame, read_all};
+use crate::plain::{Upto, frame, read_all};
+use crate::support::{PATIENCE, World, diagnostics};
 use ide_mcp::ide::{ConnId, DiffOutcome};
 use ide_mcp::{Clock, Time, ws};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

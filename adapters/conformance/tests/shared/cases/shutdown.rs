@@ -1,7 +1,8 @@
 //! The end of a server, and its lock file.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{TempDir, Upto, World, contains, read_all};
+use crate::plain::{Upto, contains, read_all};
+use crate::support::{TempDir, World};
 use ide_mcp::ide::{OpenDiff, ToolRequest};
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_lockfile::Error;

@@ -1,0 +1,111 @@
+//! What lies where a lock file is to be, and who may look at it: modes, owners, links and pipes.
+
+#![cfg(unix)]
+
+mod support;
+
+use ide_mcp_lockfile::{Error, LockDir, Watch};
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
+
+/// A name for the case and what puts something at `ide/1.lock`.
+type Plant = (&'static str, fn(&TempDir));
+
+#[test]
+fn an_open_directory_is_closed_and_those_above_it_are_left_alone() {
+    let temp = TempDir::new();
+    set_mode(temp.path(), 0o755);
+    fs::create_dir(temp.join("ide")).unwrap();
+    for before in [0o777, 0o750, 0o701, 0o700, 0o2770] {
+        set_mode(&temp.join("ide"), before);
+        LockDir::create(temp.join("ide")).unwrap();
+        assert_eq!(mode(&temp.join("ide")) & 0o777, 0o700, "{before:o}");
+    }
+    assert_eq!(mode(temp.path()), 0o755);
+}
+
+#[test]
+fn l01_the_directory_of_another_user_is_refused_untouched() {
+    let temp = TempDir::new();
+    let ours = rustix::process::geteuid().is_root();
+    // Only root can give a directory away; anybody else finds one that is root's.
+    let path = if ours { temp.join("ide") } else { "/usr".into() };
+    if ours {
+        fs::create_dir(&path).unwrap();
+        set_mode(&path, 0o777);
+        chown(&path, Some(12345), None).unwrap();
+    }
+    let before = mode(&path);
+    match LockDir::open(&path) {
+        Err(Error::NotOurs { path: named, owner, us }) => {
+            assert_eq!(named, path);
+            assert_eq!(owner, if ours { 12345 } else { 0 });
+            assert_eq!(us, rustix::process::geteuid().as_raw());
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(mode(&path), before);
+}
+
+#[test]
+fn l04_what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
+    let temp = TempDir::new();
+    let victim = temp.join("victim");
+    fs::write(&victim, "untouched").unwrap();
+    let dir = LockDir::create(temp.join("ide")).unwrap();
+    let name = dir.path().join("1.lock");
+    let plants: [Plant; 4] = [
+        ("link to a file", |temp| symlink(temp.join("victim"), temp.join("ide/1.lock")).unwrap()),
+        ("link to nowhere", |temp| symlink(temp.join("new"), temp.join("ide/1.lock")).unwrap()),
+        ("pipe", |temp| make_fifo(&temp.join("ide/1.lock"))),
+        ("old file, open to all", |temp| {
+            fs::write(temp.join("ide/1.lock"), lock_file("old").to_json()).unwrap();
+            set_mode(&temp.join("ide/1.lock"), 0o666);
+        }),
+    ];
+    for (case, plant) in plants {
+        plant(&temp);
+        let published = dir.publish(1, &lock_file("one")).unwrap();
+        let metadata = fs::symlink_metadata(&name).unwrap();
+        assert!(metadata.is_file(), "{case}");
+        assert_eq!(mode(&name), 0o600, "{case}");
+        drop(published);
+        assert!(!name.exists(), "{case}");
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
+    assert!(!temp.join("new").exists());
+}
+
+#[test]
+fn a_link_or_pipe_that_took_the_place_is_not_followed_and_not_removed() {
+    let temp = TempDir::new();
+    let ours = temp.join("ours");
+    fs::write(&ours, lock_file("one").to_json()).unwrap();
+    let plants: [Plant; 2] = [
+        ("link to a copy", |temp| symlink(temp.join("ours"), temp.join("ide/1.lock")).unwrap()),
+        ("pipe", |temp| make_fifo(&temp.join("ide/1.lock"))),
+    ];
+    for (case, plant) in plants {
+        let dir = LockDir::create(temp.join("ide")).unwrap();
+        let mut published = dir.publish(1, &lock_file("one")).unwrap();
+        let path = published.path().to_path_buf();
+        fs::remove_file(&path).unwrap();
+        plant(&temp);
+        assert_eq!(published.republish_if_missing().unwrap(), Watch::Taken, "{case}");
+        assert!(!published.remove().unwrap(), "{case}");
+        assert!(fs::symlink_metadata(&path).is_ok(), "{case}");
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_linked_directory_is_judged_by_what_it_leads_to() {
+    let temp = TempDir::new();
+    fs::create_dir(temp.join("dotfiles")).unwrap();
+    set_mode(&temp.join("dotfiles"), 0o755);
+    symlink(temp.join("dotfiles"), temp.join("ide")).unwrap();
+    let _published = LockDir::create(temp.join("ide")).unwrap().publish(1, &lock_file("one")).unwrap();
+    assert_eq!(mode(&temp.join("dotfiles")), 0o700);
+    assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
+}

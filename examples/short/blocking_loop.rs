@@ -1,0 +1,101 @@
+//! An editor's server on a thread that waits for it, beside threads of the application: a person who looks at proposals,
+//! and a keyboard.
+//!
+//! What other threads have for it goes into a queue, and the waker ends the wait. `cargo run --example blocking_loop`;
+//! Enter ends it.
+
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::{
+    DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent,
+};
+use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::rpc::CallId;
+use ide_mcp_blocking::{Bind, Server, Waker};
+use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use std::error::Error;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::{io, process, thread};
+
+/// What other threads have for the server: first into the queue, then the waker.
+enum Message {
+    Decided(CallId, DiffOutcome),
+    Quit,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut server = listen()?;
+    let (queue, proposals) = start_threads(&server.waker());
+    while !server.is_over() {
+        // Nothing else happens on this thread: it sleeps until an agent, a timer or a thread wants something.
+        if let Some(HostEvent::Connection { event, .. }) = server.next_event() {
+            hear(&mut server, event, &proposals);
+        }
+        for message in queue.try_iter() {
+            match message {
+                // Too late, if the agent has gone, or has closed the diff.
+                Message::Decided(call, outcome) => drop(server.host_mut().decide(call, &outcome)),
+                Message::Quit => server.shutdown(),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn listen() -> Result<Server, Box<dyn Error>> {
+    let token = new_token()?;
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let info = Implementation::new("blocking_loop", "1.0");
+    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
+    let mut server = Server::bind(Bind::AnyPort, config)?;
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "blocking loop", token);
+    let candidates = from_environment(Extras::default())?;
+    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
+    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    println!("listening on port {}", server.port());
+    Ok(server)
+}
+
+fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(CallId, OpenDiff)>) {
+    match event {
+        ServerEvent::Ready { client } => {
+            let name = client.map_or_else(|| "somebody".into(), |client| client.name);
+            println!("{} is attached", display_safe(&name));
+        }
+        ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+            let _ = server.host_mut().respond(call, &ToolResult::diagnostics(&[]));
+        }
+        // Not answered here: a proposal waits for a person, and holds up nothing else.
+        ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+            let Err(_) = proposals.send((call, diff)) else { return };
+            let _ = server.host_mut().fail(call, -32603, "nobody is there to decide");
+        }
+        _ => {}
+    }
+}
+
+/// The person and the keyboard: what comes from them, and where the person hears of proposals.
+fn start_threads(waker: &Waker) -> (Receiver<Message>, Sender<(CallId, OpenDiff)>) {
+    let (sender, queue) = mpsc::channel();
+    let (proposals, proposed) = mpsc::channel::<(CallId, OpenDiff)>();
+    let (decided, person) = (sender.clone(), waker.clone());
+    thread::spawn(move || {
+        // One who takes everything as it is.
+        for (call, diff) in proposed {
+            let outcome = DiffOutcome::Saved { contents: diff.new_file_contents };
+            if decided.send(Message::Decided(call, outcome)).is_err() {
+                return;
+            }
+            person.wake();
+        }
+    });
+    let keyboard = waker.clone();
+    thread::spawn(move || {
+        let _ = io::stdin().read_line(&mut String::new());
+        let _ = sender.send(Message::Quit);
+        keyboard.wake();
+    });
+    (queue, proposals)
+}

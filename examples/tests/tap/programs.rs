@@ -1,0 +1,69 @@
+//! The tap, the editor behind it, and the replay of what the tap wrote.
+
+use crate::support::{Place, Process};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A tap at work, and what it published.
+pub(crate) struct Tap {
+    pub(crate) process: Process,
+    pub(crate) port: u16,
+    pub(crate) lock: PathBuf,
+    pub(crate) token: String,
+}
+
+impl Tap {
+    pub(crate) fn start(place: &Place, editor: &str, out: &str) -> Self {
+        Self::of(place.start("tap", &["--to", editor, "--out", out]), place, editor)
+    }
+
+    /// Waits for what it publishes.
+    pub(crate) fn of(process: Process, place: &Place, editor: &str) -> Self {
+        let begin = Instant::now();
+        loop {
+            let locks = fs::read_dir(place.lock_dir()).unwrap().map(|entry| entry.unwrap().path());
+            let ours = |path: &PathBuf| {
+                path.extension().is_some_and(|kind| kind == "lock") && path.file_stem().unwrap() != editor
+            };
+            if let Some(lock) = { locks }.find(ours) {
+                let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+                let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+                return Self { process, port, lock, token: file["authToken"].as_str().unwrap().into() };
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "the tap publishes no lock file");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn agent(&self, place: &Place, arguments: &[&str]) -> Process {
+        let port = self.port.to_string();
+        let arguments: Vec<&str> = ["--port", &port].into_iter().chain(arguments.iter().copied()).collect();
+        place.agent(&arguments)
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.process.terminate();
+        let (status, said) = self.process.end();
+        assert_eq!(status, Some(0), "{said}");
+        assert!(!self.lock.exists(), "the lock file is left behind");
+    }
+}
+
+pub(crate) fn editor(place: &Place, arguments: &[&str]) -> (Process, String, String) {
+    let mut editor = place.editor(arguments);
+    let event = editor.event("listening");
+    let lock = fs::read_to_string(event["lock"].as_str().unwrap()).unwrap();
+    let token = serde_json::from_str::<Value>(&lock).unwrap()["authToken"].as_str().unwrap().to_owned();
+    (editor, event["port"].to_string(), token)
+}
+
+/// The exit status of a replay, and what it printed.
+pub(crate) fn replay(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut process = place.start("replay", arguments);
+    let said = process.rest().join("\n");
+    let (status, complaint) = process.end();
+    (status, format!("{said}{complaint}"))
+}

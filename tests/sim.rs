@@ -1,0 +1,90 @@
+//! An editor and all who attach to it, simulated: some hundred seeds in every run of the tests, a hundred thousand by
+//! `cargo run --release --example sim -- --seeds 100000`, which .ci/full does.
+//!
+//! What a seed is stands in `sim_support`. It is repeated by its number.
+#![cfg(feature = "ide")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+
+mod sim_support;
+
+use sim_support::{
+    must_hit::{SEEDS, missing},
+    oracle::{Hits, Invariant, add},
+    plant::Bug,
+    run::{run, run_with},
+    world::Cuts,
+};
+
+#[test]
+fn some_hundred_seeds() {
+    let mut hits = Hits::new();
+    for seed in 0..SEEDS {
+        let report = run(seed);
+        if let Some(failure) = report.failure {
+            panic!("{failure}");
+        }
+        add(&mut hits, report.hits);
+    }
+    assert_eq!(missing(&hits), [""; 0], "a rule that is never put to the test says nothing");
+}
+
+#[test]
+fn the_same_seed_is_the_same_life() {
+    let digests: Vec<u64> = (0..20).map(|seed| run(seed).digest).collect();
+    for (seed, digest) in (0..).zip(&digests) {
+        assert_eq!(run(seed).digest, *digest, "seed {seed}");
+    }
+    let mut different = digests.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), digests.len(), "and another seed is another one");
+}
+
+/// Each fault that is planted is found in these seeds, and under the rule that it breaks.
+#[test]
+fn every_planted_fault_is_found_under_its_rule() {
+    const WITHIN: u64 = 60;
+    let mut wrong = Vec::new();
+    for (bug, invariant) in Bug::ALL {
+        let found = (0..WITHIN).find_map(|seed| finds(seed, *bug));
+        match found {
+            Some(under) if under == *invariant => {}
+            other => wrong.push(format!("{bug:?} breaks {invariant:?}, and is found as {other:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Under which rule a fault is found in a seed.
+fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
+    let of = |cuts| run_with(seed, cuts, Some(bug));
+    if bug != Bug::TellsOfCuts {
+        return of(Cuts::Seeded).failure.map(|failure| failure.fault.invariant);
+    }
+    (of(Cuts::Into(20)).digest != of(Cuts::Into(usize::MAX)).digest).then_some(Invariant::Cuts)
+}
+
+#[test]
+fn cuts_do_not_matter() {
+    let mut different = Vec::new();
+    for seed in 0..60 {
+        let of = |cuts| run_with(seed, cuts, None).digest;
+        let whole = of(Cuts::Into(usize::MAX));
+        for piece in [1_000, 20] {
+            if of(Cuts::Into(piece)) != whole {
+                different.push((seed, piece));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{:?}: {different:?}", Invariant::Cuts);
+}
+
+#[test]
+fn a_failure_says_how_to_see_it_again() {
+    let failure =
+        (0..60).find_map(|seed| run_with(seed, Cuts::Seeded, Some(Bug::NeverAnswers)).failure).unwrap();
+    let said = failure.to_string();
+    let again = format!("cargo run --release --example sim -- --seed {} --trace", failure.seed);
+    assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
+    assert!(said.lines().count() > 10, "with the last events: {said}");
+}

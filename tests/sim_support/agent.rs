@@ -1,0 +1,434 @@
+//! An agent that keeps to all rules: it attaches, asks, gives up, answers, leaves, and comes back as [`Reconnect`] says.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use ide_mcp::{
+    Machine, Time,
+    ide::{
+        Backoff, Client, ClientEvent, CloseTab, DirectRequest, GetDiagnostics, GivenUp, OpenDiff, OpenFile,
+        OtherTool, ReadFile, Reconnect, ToolRequest,
+    },
+    mcp::{Outcome, ProtocolVersion, Timeout},
+    rpc::{CallId, Gone, RequestId, RespondError, SendError, SessionId},
+    testing::Random,
+    ws::{Closed, ResponseError},
+};
+use serde_json::value::RawValue;
+
+use super::{
+    network::Clock,
+    oracle::{Invariant as I, Oracle},
+    plan::Plan,
+    plant::Bug,
+    tap::{edition_in, nonce, nonce_in, selection_in},
+};
+
+/// All agents use the same names, so that they could be confused.
+const TABS: [&str; 3] = ["a", "b", "✻ [Claude Code] a (c5bbaf) ⧉"];
+
+/// A request that has not come to its end.
+#[derive(Debug)]
+struct Wanted {
+    nonce: Option<String>,
+    deadline: Option<Time>,
+    idle: Duration,
+    latest: Time,
+    reached: f64,
+}
+
+/// One agent: a process, and the one that is started when it is gone.
+pub struct Agent {
+    pub index: usize,
+    pub client: Option<Client<Random>>,
+    pub clock: Clock,
+    pub reconnect: Reconnect,
+    /// Until when it is suspended, in the time of the world.
+    pub asleep_until: Option<Time>,
+    random: Random,
+    version: ProtocolVersion,
+    sessions: u64,
+    requests: BTreeMap<RequestId, Wanted>,
+    calls: Vec<CallId>,
+    ended_calls: Vec<(CallId, Gone)>,
+    /// What it shows as selected since it was attached.
+    pub shows: Option<u64>,
+    pub is_ready: bool,
+    pub gave_up: Option<GivenUp>,
+    /// The tools have changed, and it has not listed them again.
+    relists: bool,
+    /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
+    /// not for an editor to know.
+    forgets: bool,
+    bug: Option<Bug>,
+}
+
+impl Agent {
+    pub fn new(index: usize, seed: u64, plan: &Plan, bug: Option<Bug>) -> Self {
+        let mut random = Random::new(seed);
+        let versions = [
+            ProtocolVersion::V2024_11_05,
+            ProtocolVersion::V2025_03_26,
+            ProtocolVersion::V2025_06_18,
+            ProtocolVersion::V2025_11_25,
+        ];
+        Self {
+            index,
+            client: None,
+            clock: Clock::new(plan.shaky, random.number()),
+            reconnect: Reconnect::new(Backoff::default(), Time::ZERO),
+            asleep_until: None,
+            version: versions[random.below(4)],
+            random,
+            sessions: 0,
+            requests: BTreeMap::new(),
+            calls: Vec::new(),
+            ended_calls: Vec::new(),
+            shows: None,
+            is_ready: false,
+            gave_up: None,
+            relists: false,
+            forgets: false,
+            bug,
+        }
+    }
+
+    /// A process is started, in the place of one that is gone.
+    pub fn start(&mut self, now: Time) {
+        self.reconnect = Reconnect::new(Backoff::default(), self.clock.tell(now));
+        self.gave_up = None;
+    }
+
+    /// When it connects next, in the time of the world.
+    pub fn connects_at(&self) -> Option<Time> {
+        let due = self.reconnect.due().filter(|_| self.client.is_none() && self.gave_up.is_none())?;
+        Some(self.clock.shows(due))
+    }
+
+    /// Its socket is there.
+    pub fn connect(&mut self, now: Time, plan: &Plan) {
+        self.sessions += 1;
+        self.reconnect.started();
+        let session = SessionId::new(self.sessions);
+        let time = self.clock.tell(now);
+        let client = Client::new(plan.client(self.version), Random::new(self.random.number()), session, time);
+        self.client = Some(client.unwrap());
+        self.forget();
+    }
+
+    /// Nobody listens.
+    pub fn found_nobody(&mut self, now: Time) {
+        let time = self.clock.tell(now);
+        self.reconnect.started();
+        self.gave_up = self.reconnect.ended(time, &Closed::Vanished).err();
+    }
+
+    /// The process is gone.
+    pub fn die(&mut self) {
+        self.client = None;
+        self.forget();
+        self.gave_up = Some(GivenUp::Closed);
+    }
+
+    fn forget(&mut self) {
+        self.requests.clear();
+        self.calls.clear();
+        self.ended_calls.clear();
+        (self.shows, self.is_ready, self.relists, self.forgets) = (None, false, false, false);
+    }
+
+    pub const fn is_awake(&self) -> bool {
+        self.asleep_until.is_none()
+    }
+
+    /// When it wants to be looked at, in the time of the world.
+    pub fn due(&self) -> Option<Time> {
+        Some(self.clock.shows(self.client.as_ref()?.deadline()?))
+    }
+
+    /// One turn of its loop. Whether anything happened.
+    pub fn turn(&mut self, now: Time, oracle: &mut Oracle) -> bool {
+        let (time, perhaps_earlier) = (self.clock.tell(now), self.clock.read(now));
+        let Some(client) = &mut self.client else { return false };
+        client.tick(time);
+        client.tick(perhaps_earlier);
+        let latest = self.clock.latest();
+        let mut any = false;
+        while let Some(client) = &mut self.client {
+            let announced = client.deadline().is_some_and(|due| due <= latest);
+            let Some(event) = client.poll_event() else { break };
+            oracle.claim(announced, I::NothingUnseen, || {
+                format!("agent {}: {event:?} was not announced", self.index)
+            });
+            oracle.note(|| format!("agent {}: {}", self.index, super::ledger::short(&format!("{event:?}"))));
+            any = true;
+            self.hear(latest, event, oracle);
+        }
+        let due = self.client.as_ref().and_then(Machine::deadline);
+        oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
+            format!("agent {}: due at {due:?} after a turn at {latest:?}", self.index)
+        });
+        self.check(latest, oracle);
+        any
+    }
+
+    fn hear(&mut self, time: Time, event: ClientEvent, oracle: &mut Oracle) {
+        match event {
+            ClientEvent::Ready(server) => {
+                let chosen = server.protocol_version;
+                oracle.claim(chosen == self.version, I::Negotiation, || {
+                    format!("{chosen} for {}", self.version)
+                });
+                self.reconnect.attached();
+                self.is_ready = true;
+                oracle.hit("agent attached");
+                if self.sessions > 1 {
+                    oracle.hit("agent attached again");
+                }
+            }
+            ClientEvent::Failed(_) => oracle.hit("agent: the session could not be opened"),
+            ClientEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
+            ClientEvent::Progress { request, progress } => {
+                let reached = progress.progress;
+                let Some(wanted) = self.requests.get_mut(&request) else {
+                    return oracle
+                        .claim(false, I::Progress, || format!("{request:?} goes on, and has ended"));
+                };
+                oracle.claim(reached > wanted.reached, I::Progress, || {
+                    format!("{reached} after {}", wanted.reached)
+                });
+                wanted.reached = reached;
+                wanted.deadline = Some(time.after(wanted.idle).min(wanted.latest));
+                oracle.hit("progress received");
+            }
+            ClientEvent::Request { call, .. } => {
+                self.calls.push(call);
+                if self.random.one_in(2) {
+                    self.respond(call, oracle);
+                }
+            }
+            ClientEvent::CallEnded { call, .. } => {
+                let known = self.calls.iter().position(|open| *open == call).map(|at| self.calls.remove(at));
+                oracle.claim(known.is_some(), I::AnsweredOnce, || format!("{call:?} ends twice"));
+                oracle.hit("agent's call ended");
+            }
+            ClientEvent::SelectionChanged(selection) => {
+                self.shows = Some(selection_in(&selection.text).unwrap_or(0));
+            }
+            ClientEvent::AtMentioned(_) => oracle.hit("agent hears a mention"),
+            ClientEvent::ToolsChanged => {
+                // As the real client, which forgets what was selected.
+                (self.shows, self.relists, self.forgets) = (None, true, true);
+            }
+            ClientEvent::Closed(closed) => self.closed(time, &closed, oracle),
+            ClientEvent::Violation(violation) => {
+                oracle.hit("agent sees a violation");
+                oracle.note(|| format!("agent {}: {violation}", self.index));
+            }
+            _ => {}
+        }
+    }
+
+    fn outcome(&mut self, time: Time, request: RequestId, outcome: &Outcome, oracle: &mut Oracle) {
+        if self.bug == Some(Bug::AgentForgetsAnOutcome) && matches!(outcome, Outcome::Closed) {
+            return;
+        }
+        let Some(wanted) = self.requests.remove(&request) else {
+            return oracle.claim(false, I::OneOutcome, || format!("{request:?} ends twice: {outcome:?}"));
+        };
+        oracle.hit(match outcome {
+            Outcome::Result(_) => "outcome: result",
+            Outcome::Error(_) => "outcome: error",
+            Outcome::TimedOut => "outcome: timed out",
+            Outcome::Cancelled => "outcome: cancelled",
+            Outcome::Closed => "outcome: closed",
+            _ => "outcome: malformed",
+        });
+        let early = matches!(outcome, Outcome::TimedOut) && wanted.deadline.is_none_or(|due| due > time);
+        oracle.claim(!early, I::RequestDeadline, || {
+            format!("{request:?} times out before {:?}", wanted.deadline)
+        });
+        if let Outcome::Result(result) = outcome {
+            if self.forgets && edition_in(result.get()).is_some() {
+                self.shows = None;
+            }
+            let mark = nonce_in(result.get());
+            oracle.claim(mark.is_none() || mark == wanted.nonce.as_deref(), I::CrossTalk, || {
+                format!("{:?} is answered {}", wanted.nonce, result.get())
+            });
+        }
+    }
+
+    fn closed(&mut self, time: Time, closed: &Closed, oracle: &mut Oracle) {
+        oracle.claim(self.requests.is_empty(), I::OneOutcome, || {
+            format!("{} requests of agent {} outlive their connection", self.requests.len(), self.index)
+        });
+        oracle.claim(self.calls.is_empty(), I::AnsweredOnce, || {
+            format!("{} calls of agent {} outlive their connection", self.calls.len(), self.index)
+        });
+        let ours = match closed {
+            Closed::NotAccepted(why) => {
+                !matches!(why, ResponseError::Status(503 | 408, _) | ResponseError::TimedOut)
+            }
+            _ => matches!(closed, Closed::Violation(_) | Closed::Overfed | Closed::Entropy),
+        };
+        oracle.claim(!ours, I::Reconnect, || format!("agent {} is honest, and hears {closed:?}", self.index));
+        self.is_ready = false;
+        match self.reconnect.ended(time, closed) {
+            Ok(_) => oracle.hit("agent tries again"),
+            Err(why) => {
+                self.gave_up = Some(why);
+                oracle.hit("agent gives up");
+            }
+        }
+        oracle.hit(match closed {
+            Closed::ByPeer { .. } => "agent: closed by the editor",
+            Closed::ByUs { .. } => "agent: closed by itself",
+            Closed::Vanished => "agent: vanished",
+            Closed::TimedOut => "agent: timed out",
+            Closed::Stalled => "agent: stalled",
+            Closed::NotAccepted(_) => "agent: not accepted",
+            _ => "agent: closed otherwise",
+        });
+    }
+
+    /// After a turn nothing is overdue, unless so much waits to be written that time stands still.
+    fn check(&self, time: Time, oracle: &mut Oracle) {
+        let blocked = self.client.as_ref().is_none_or(|client| {
+            use ide_mcp::Wire;
+            !client.outgoing().is_empty() || client.is_done()
+        });
+        let overdue = self
+            .requests
+            .iter()
+            .find(|(_, wanted)| !blocked && wanted.deadline.is_some_and(|due| due <= time));
+        oracle.claim(overdue.is_none(), I::RequestDeadline, || {
+            format!("agent {}: overdue {overdue:?}", self.index)
+        });
+    }
+
+    fn respond(&mut self, call: CallId, oracle: &mut Oracle) {
+        let Some(client) = &mut self.client else { return };
+        let result = RawValue::from_string(r#"{"roots":[]}"#.into()).unwrap();
+        let done = client.respond_raw(call, &result);
+        let open = self.calls.iter().position(|open| *open == call);
+        match (done, open) {
+            (Ok(()), Some(at)) => {
+                self.calls.remove(at);
+                self.ended_calls.push((call, Gone::Answered));
+                oracle.hit("agent answers");
+            }
+            (Err(RespondError::Gone(Gone::Closed)), _) | (Err(_), None) => {
+                oracle.hit("agent's answer refused")
+            }
+            (done, open) => {
+                oracle.claim(false, I::StaleHandles, || format!("{call:?}: {done:?}, open {open:?}"))
+            }
+        }
+    }
+
+    /// It does one of the many things that agents do.
+    pub fn act(&mut self, now: Time, serial: u64, plan: &Plan, oracle: &mut Oracle) {
+        let time = self.clock.tell(now);
+        let Some(client) = &mut self.client else { return };
+        client.tick(time);
+        let mark = nonce(serial);
+        let tab = TABS[self.random.below(3)];
+        let default = Some(plan.request_timeout);
+        let mut progress = None;
+        let (asked, span) = match self.random.below(22) {
+            0..=4 => {
+                let text = format!("{mark}{}", "x".repeat(plan.text_len(&mut self.random)));
+                (client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab))), None)
+            }
+            5 => (client.call(&ToolRequest::CloseTab(CloseTab::new(tab))), default),
+            6 => (client.call(&ToolRequest::CloseAllDiffTabs), default),
+            7 | 8 => {
+                let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
+                (client.call(&ToolRequest::GetDiagnostics(ask)), default)
+            }
+            9 | 10 => (client.call(&ToolRequest::OpenFile(OpenFile::new(format!("/w/{mark}")))), default),
+            11 | 12 => {
+                let arguments = RawValue::from_string(format!(r#"{{"n":"{mark}"}}"#)).unwrap();
+                let name = if self.random.one_in(4) { "nobody" } else { "countLines" };
+                (client.call(&ToolRequest::Other(OtherTool::new(name, arguments))), default)
+            }
+            13 => {
+                let (idle, total) = (Duration::from_millis(1_500), Duration::from_secs(4));
+                progress = Some((idle, total));
+                let params = serde_json::json!({ "name": "countLines", "arguments": { "n": &mark } });
+                (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
+            }
+            14 => (client.list_tools(), default),
+            15 => {
+                let method = ["ping", "resources/list", "prompts/list", "server/discover", "x/unknown"];
+                (client.request(method[self.random.below(5)], None::<&()>, Timeout::Default), default)
+            }
+            16 => (client.ask_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))), default),
+            17 => {
+                let said = client.notify("notifications/unknown", None::<&()>);
+                return oracle.note(|| format!("agent {} says something: {said:?}", self.index));
+            }
+            18 | 19 => return self.cancel(oracle),
+            20 => {
+                let call = self.calls.get(self.random.below(self.calls.len())).copied();
+                let ended =
+                    self.ended_calls.get(self.random.below(self.ended_calls.len())).map(|(call, _)| *call);
+                return call.or(ended).into_iter().for_each(|call| self.respond(call, oracle));
+            }
+            _ => {
+                client.close();
+                return oracle.hit("agent closes");
+            }
+        };
+        match asked {
+            Ok(request) => {
+                oracle.note(|| format!("agent {} asks {mark} as {request:?}", self.index));
+                let (idle, total) = progress.unwrap_or((Duration::MAX, Duration::MAX));
+                let span =
+                    if self.bug == Some(Bug::AgentGivesUpEarly) { span.map(|span| span * 2) } else { span };
+                self.requests.insert(
+                    request,
+                    Wanted {
+                        nonce: Some(mark),
+                        deadline: span.map(|span| time.after(span)),
+                        idle,
+                        latest: time.after(total),
+                        reached: f64::NEG_INFINITY,
+                    },
+                );
+                oracle.hit("agent asks");
+            }
+            Err(error) => oracle.hit(match error {
+                SendError::NotReady => "agent refused: not ready",
+                SendError::Full => "agent refused: full",
+                SendError::TooManyInFlight => "agent refused: too many in flight",
+                _ => "agent refused: closed",
+            }),
+        }
+    }
+
+    fn cancel(&mut self, oracle: &mut Oracle) {
+        let request = self.requests.keys().nth(self.random.below(self.requests.len())).copied();
+        let (Some(request), Some(client)) = (request, &mut self.client) else { return };
+        let waited = client.cancel(request, Some("never mind"));
+        if self.bug == Some(Bug::AgentCancelsTwice) && waited {
+            let params = serde_json::json!({ "requestId": 1 });
+            let _ = client.notify("notifications/cancelled", Some(&params));
+        }
+        // The end of the connection may be on its way to be told.
+        oracle.note(|| format!("agent {} gives up {request:?}: {waited}", self.index));
+        oracle.hit("agent cancels");
+    }
+
+    /// It lists the tools again if it was told that they have changed, as the real one does.
+    pub fn relist(&mut self, plan: &Plan) {
+        let time = self.clock.latest();
+        let Some(client) = self.client.as_mut().filter(|_| self.relists) else { return };
+        if let Ok(request) = client.list_tools() {
+            let deadline = Some(time.after(plan.request_timeout));
+            let (idle, latest) = (Duration::MAX, time.after(Duration::MAX));
+            self.requests.insert(request, Wanted { nonce: None, deadline, idle, latest, reached: 0.0 });
+            self.relists = false;
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The calls of the editor's clients: what is done about each, and how each ends.
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Time,
+    ide::{ConnId, DiffEnd, DiffOutcome, ToolRequest},
+    mcp::{CallEnd, Progress, ToolResult},
+    rpc::{CallId, Gone, RespondError},
+};
+
+use super::Editor;
+use crate::sim_support::{
+    ledger::Ledger,
+    oracle::{Invariant as I, Oracle},
+    plant::Subject,
+    tap::nonce_in,
+};
+
+/// How many ended calls are tried again.
+const REMEMBERED: usize = 40;
+
+/// A call that waits for the application.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) nonce: Option<String>,
+    pub(super) what: What,
+    /// How long it may wait: from when it was told or reported progress of, and in all.
+    span: Option<Duration>,
+    pub(super) deadline: Option<Time>,
+    latest: Time,
+    reached: f64,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    Diff { tab: String },
+    Tool,
+    Raw,
+}
+
+/// What is to be done about a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Deed {
+    Answer,
+    Fail,
+    Twice,
+    Progress(u8),
+}
+
+impl Editor {
+    pub(super) fn take(
+        &mut self,
+        (now, time): (Time, Time),
+        (call, conn): (CallId, ConnId),
+        (nonce, what, span, longest): (Option<String>, What, Option<Duration>, Duration),
+        subject: &mut Subject,
+        book: &mut Ledger,
+        oracle: &mut Oracle,
+    ) {
+        oracle.claim(ConnId::of_call(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
+        book.opened(call, nonce.as_deref(), oracle);
+        let is_diff = matches!(what, What::Diff { .. });
+        let open = Open {
+            nonce,
+            what,
+            span,
+            deadline: span.map(|span| time.after(span)),
+            latest: time.after(longest),
+            reached: f64::NEG_INFINITY,
+        };
+        self.open.insert(call, open);
+        let usual = span.unwrap_or(Duration::from_secs(5)).as_micros().try_into().unwrap_or(u64::MAX);
+        let later = Duration::from_micros(self.random.number() % (usual * 5 / 4));
+        let mut plan = |at: Time, deed| {
+            self.serial += 1;
+            self.deeds.insert((at, self.serial), (call, deed));
+        };
+        match self.random.below(12) {
+            0..=2 if !is_diff => self.act(time, call, Deed::Answer, subject, oracle),
+            3 => self.act(time, call, Deed::Twice, subject, oracle),
+            4 => self.act(time, call, Deed::Fail, subject, oracle),
+            5 => plan(now.after(later), Deed::Twice),
+            6 => plan(now.after(later), Deed::Fail),
+            7 => {
+                for part in 1..=3 {
+                    plan(now.after(later * part / 3), Deed::Progress(u8::try_from(part).unwrap_or(0)));
+                }
+                plan(now.after(later * 5 / 4), Deed::Answer);
+            }
+            8 | 9 => oracle.hit("editor never answers"),
+            _ => plan(now.after(later), Deed::Answer),
+        }
+    }
+
+    /// Everything that is due by now, from outside of the loop.
+    pub fn do_deeds(&mut self, now: Time, time: Time, subject: &mut Subject, oracle: &mut Oracle) -> bool {
+        let mut any = false;
+        while let Some(entry) = self.deeds.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (call, deed) = entry.remove();
+            self.act(time, call, deed, subject, oracle);
+            any = true;
+        }
+        any
+    }
+
+    fn act(&mut self, time: Time, call: CallId, deed: Deed, subject: &mut Subject, oracle: &mut Oracle) {
+        match deed {
+            Deed::Answer => self.answer(call, true, subject, oracle),
+            Deed::Fail => self.answer(call, false, subject, oracle),
+            Deed::Twice => {
+                self.answer(call, true, subject, oracle);
+                self.answer(call, true, subject, oracle);
+                oracle.hit("editor answers twice");
+            }
+            Deed::Progress(part) => self.progress(time, call, f64::from(part), subject, oracle),
+        }
+    }
+
+    /// Answers a call, open or not.
+    pub(super) fn answer(&mut self, call: CallId, well: bool, subject: &mut Subject, oracle: &mut Oracle) {
+        oracle.note(|| format!("editor answers {call:?}"));
+        let before = subject.snapshot(ConnId::of_call(call));
+        let open = self.open.get(&call);
+        let nonce = open.and_then(|open| open.nonce.clone()).unwrap_or_default();
+        let filler = if self.big && self.random.one_in(4) { 30_000 } else { 5 };
+        let text = format!("{nonce}{}", "y".repeat(filler));
+        let done = match open.map(|open| &open.what) {
+            _ if !well => subject.host.fail(call, -7, &nonce),
+            Some(What::Diff { tab }) if self.random.one_in(3) => {
+                subject.host.decide(call, &DiffOutcome::Rejected { tab_name: tab.clone() })
+            }
+            Some(What::Diff { .. }) => subject.host.decide(call, &DiffOutcome::Saved { contents: text }),
+            Some(What::Raw) => {
+                let result =
+                    serde_json::value::to_raw_value(&serde_json::json!({ "content": text })).unwrap();
+                subject.host.respond_raw(call, &result).map_err(|error| match error {
+                    RespondError::Gone(gone) => gone,
+                    other => panic!("an object was refused: {other}"),
+                })
+            }
+            Some(What::Tool) | None => subject.host.respond(call, &ToolResult::text(text)),
+        };
+        self.judge(call, before, done, subject, oracle);
+        if done.is_ok() && self.open.remove(&call).is_some() {
+            self.end(call, Gone::Answered);
+            oracle.hit("editor answers");
+        }
+    }
+
+    fn progress(
+        &mut self,
+        time: Time,
+        call: CallId,
+        reached: f64,
+        subject: &mut Subject,
+        oracle: &mut Oracle,
+    ) {
+        let before = subject.snapshot(ConnId::of_call(call));
+        let said = Progress::new(reached).of(3.0).saying("on its way");
+        let told = subject.host.progress(call, &said);
+        self.judge(call, before, told.map(drop), subject, oracle);
+        if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {
+            if reached > open.reached {
+                open.reached = reached;
+                open.deadline = open.span.map(|span| time.after(span).min(open.latest));
+            }
+        }
+    }
+
+    /// Whether an answer was rightly taken or refused.
+    fn judge(
+        &mut self,
+        call: CallId,
+        before: (usize, Option<Time>),
+        done: Result<(), Gone>,
+        subject: &mut Subject,
+        oracle: &mut Oracle,
+    ) {
+        let mut done = done;
+        if done.is_err() && subject.after_refusal(call) {
+            done = Ok(());
+        }
+        let open = self.open.contains_key(&call);
+        match done {
+            Ok(()) => oracle.claim(open, I::StaleHandles, || format!("{call:?} is answered, and has ended")),
+            Err(gone) => {
+                let after = subject.snapshot(ConnId::of_call(call));
+                oracle.claim(before == after, I::RefusalsFree, || {
+                    format!("{gone}: {before:?} is {after:?} now")
+                });
+                // The connection may have ended with that still to be told.
+                let known = self.ended.iter().find(|(ended, _)| *ended == call).map(|(_, how)| *how);
+                let fits = gone == Gone::Closed || (!open && known.is_none_or(|how| how == gone));
+                oracle.claim(fits, I::StaleHandles, || {
+                    format!("{call:?} is refused with {gone:?}, not {known:?}")
+                });
+                oracle.hit(match gone {
+                    Gone::Answered => "refused: answered",
+                    Gone::Cancelled => "refused: cancelled",
+                    Gone::Expired => "refused: expired",
+                    Gone::Closed => "refused: closed",
+                    _ => "refused: unknown",
+                });
+            }
+        }
+    }
+
+    fn end(&mut self, call: CallId, how: Gone) {
+        if self.ended.len() == REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((call, how));
+    }
+
+    pub(super) fn call_ended(
+        &mut self,
+        time: Time,
+        call: CallId,
+        how: &CallEnd,
+        subject: &mut Subject,
+        book: &mut Ledger,
+        oracle: &mut Oracle,
+    ) {
+        let Some(open) = self.open.remove(&call) else {
+            return oracle
+                .claim(false, I::AnsweredOnce, || format!("{call:?} ends by {how:?}, and had ended"));
+        };
+        let gone = match how {
+            CallEnd::Cancelled { .. } => {
+                subject.after_cancel(call, book.silenced(call, true, oracle));
+                oracle.hit("call cancelled");
+                Gone::Cancelled
+            }
+            CallEnd::Expired => {
+                let due = open.deadline.is_some_and(|due| due <= time);
+                oracle.claim(due, I::CallDeadline, || format!("{call:?} expires before {:?}", open.deadline));
+                oracle.hit("call expired");
+                Gone::Expired
+            }
+            CallEnd::Closed => {
+                book.silenced(call, false, oracle);
+                oracle.hit("call abandoned");
+                Gone::Closed
+            }
+            CallEnd::ShutDown => {
+                oracle.hit("call shut down");
+                Gone::Answered
+            }
+            _ => Gone::Unknown,
+        };
+        self.end(call, gone);
+    }
+
+    pub(super) fn diff_closed(
+        &mut self,
+        (call, tab, why): (CallId, &str, DiffEnd),
+        subject: &mut Subject,
+        book: &mut Ledger,
+        oracle: &mut Oracle,
+    ) {
+        let open = self.open.remove(&call);
+        let fits =
+            open.as_ref().is_some_and(|open| matches!(&open.what, What::Diff { tab: of } if of == tab));
+        oracle.claim(fits, I::Diffs, || format!("{tab} closes by {why:?}: {open:?}"));
+        let gone = match why {
+            DiffEnd::TabClosed | DiffEnd::AllClosed => {
+                oracle
+                    .claim(book.is_doomed(call), I::Diffs, || format!("{tab} closes, and nobody closed it"));
+                oracle.hit(if why == DiffEnd::TabClosed { "diff: tab closed" } else { "diff: all closed" });
+                Gone::Answered
+            }
+            DiffEnd::Cancelled => {
+                subject.after_cancel(call, book.silenced(call, true, oracle));
+                oracle.hit("diff: cancelled");
+                Gone::Cancelled
+            }
+            DiffEnd::Disconnected => {
+                book.silenced(call, false, oracle);
+                oracle.hit("diff: disconnected");
+                Gone::Closed
+            }
+            _ => {
+                oracle.hit("diff: shut down");
+                Gone::Answered
+            }
+        };
+        self.end(call, gone);
+    }
+}
+
+/// The mark of a call, and what it asks for.
+pub(super) fn asked(request: &ToolRequest) -> (Option<String>, What) {
+    let (text, what) = match request {
+        ToolRequest::OpenDiff(diff) => {
+            (diff.new_file_contents.clone(), What::Diff { tab: diff.tab_name.clone() })
+        }
+        ToolRequest::GetDiagnostics(ask) => (ask.uri.clone().unwrap_or_default(), What::Tool),
+        ToolRequest::OpenFile(file) => (file.file_path.clone(), What::Tool),
+        ToolRequest::Other(other) => (other.arguments.get().to_owned(), What::Tool),
+        other => (format!("{other:?}"), What::Tool),
+    };
+    (nonce_in(&text).map(str::to_owned), what)
+}

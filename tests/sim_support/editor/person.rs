@@ -1,0 +1,186 @@
+//! What the editor does of its own accord: the person selects, mentions and changes things, and clients are asked.
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Time,
+    ide::{ConnId, DiagnosticsChanged, Mention, Range, Selected, Selection},
+    mcp::{Outcome, Timeout},
+    rpc::RequestId,
+};
+
+use super::{Books, Editor, Mentioned, Wanted};
+use crate::sim_support::{
+    ledger::Ledger,
+    oracle::{Invariant as I, Oracle},
+    plan::Plan,
+    plant::Subject,
+    tap::selected,
+};
+
+impl Editor {
+    /// The person does something, or somebody asks for it: one of many things.
+    pub fn live(&mut self, time: Time, plan: &Plan, subject: &mut Subject, oracle: &mut Oracle) {
+        match self.random.below(14) {
+            0..=2 => {
+                self.select(time, subject, oracle);
+            }
+            3 => {
+                oracle.hit("storm of selections");
+                for _ in 0..100 {
+                    self.select(time, subject, oracle);
+                }
+            }
+            4 | 5 => self.mention(time, subject, oracle),
+            6 => {
+                let before = std::mem::replace(&mut self.edition, self.random.number() % 3);
+                self.past.changes.extend((self.edition != before).then_some(time));
+                let tools = plan.tools(self.edition);
+                subject.host.set_tools(tools);
+                oracle.hit("tools set");
+            }
+            7 | 8 => self.ask(time, subject, oracle),
+            12 | 13 => self.broadcast(subject, oracle),
+            9 => {
+                let request = self.requests.keys().nth(self.random.below(self.requests.len())).copied();
+                if let Some(request) = request {
+                    subject.host.cancel(request, Some("never mind"));
+                }
+            }
+            10 => {
+                // One that ended some time ago.
+                let ended = self.ended.get(self.random.below(self.ended.len())).copied();
+                if let Some((call, _)) = ended {
+                    self.answer(call, true, subject, oracle);
+                }
+            }
+            _ => {
+                // One that waits, whenever it was to be answered.
+                let open = self.open.keys().nth(self.random.below(self.open.len())).copied();
+                if let Some(call) = open {
+                    self.answer(call, true, subject, oracle);
+                }
+            }
+        }
+    }
+
+    /// The cursor moves on.
+    pub fn select(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
+        self.selected += 1;
+        self.past.selections.push(time);
+        let filler = if self.big && self.random.one_in(8) { 100_000 } else { 3 };
+        let text = format!("{}{}", selected(self.selected), "s".repeat(filler));
+        self.selected_len = self.selected_len.max(text.len());
+        let told = subject.host.select(time, Selection::new("/w/a.txt", Range::default(), text));
+        oracle.claim(told == Selected::Whole, I::Selection, || format!("{told:?}"));
+    }
+
+    fn mention(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
+        self.mentions += 1;
+        let number = self.mentions;
+        let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
+        let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
+        let mention = Mention::new(format!("/w/mention-{number:08}"), None);
+        let until = time.after(Duration::from_secs(5));
+        let taken = subject.host.mention(time, mention, to);
+        oracle.note(|| format!("editor mentions {number} to {to:?}: {taken:?}"));
+        if taken.is_ok() {
+            self.waiting_mentions.insert(number, Mentioned { to, until, is_doubtful: false });
+        } else {
+            oracle.hit("mention refused");
+        }
+    }
+
+    /// The host wrote mentions to this connection.
+    pub fn mentioned(&mut self, conn: ConnId, book: &mut Ledger, oracle: &mut Oracle) {
+        for number in std::mem::take(&mut book.mentions) {
+            let waiting = self.waiting_mentions.remove(&number);
+            let right = waiting.as_ref().is_some_and(|of| of.to.is_none_or(|to| to == conn));
+            oracle.claim(right, I::Mentions, || format!("{number} goes to {conn:?}: {waiting:?}"));
+            // One that finds another client when the latest is gone may come after one that was for that client.
+            let last = &mut book.last_mentions[usize::from(waiting.is_some_and(|of| of.to.is_none()))];
+            oracle.claim(*last < number, I::Mentions, || format!("{number} comes after {last}"));
+            *last = number;
+            oracle.hit("mention sent");
+        }
+    }
+
+    /// A mention found nobody.
+    pub fn mention_expired(&mut self, time: Time, mention: &Mention, books: &Books, oracle: &mut Oracle) {
+        let number = mention_number(&mention.file_path);
+        let Some(Mentioned { to, until, .. }) = self.waiting_mentions.remove(&number) else {
+            return oracle.claim(false, I::Mentions, || format!("{number} expires, and does not wait"));
+        };
+        let bereft = to.is_some_and(|to| books.get(&to).is_none_or(|book| book.has_ended));
+        oracle.claim(time >= until || bereft, I::Mentions, || format!("{number} expires too early"));
+        oracle.hit("mention expired");
+    }
+
+    /// Tells all clients of something that is not kept for those who have no room.
+    fn broadcast(&mut self, subject: &mut Subject, oracle: &mut Oracle) {
+        let missed = match self.random.below(3) {
+            0 => {
+                let uris = vec!["file:///w/a.txt".into()];
+                subject.host.diagnostics_changed(DiagnosticsChanged::Stale { uris })
+            }
+            1 => subject.host.active_editor_changed(Selection::new("/w/a.txt", Range::default(), "")),
+            _ => subject.host.notify_all("x/news", None::<&()>).unwrap(),
+        };
+        oracle.hit("broadcast");
+        for conn in missed {
+            let waiting = subject.with_wire(conn, |wire| wire.outgoing().len());
+            oracle.claim(waiting != Some(0), I::NothingUnseen, || {
+                format!("{conn:?} has room, and is not told")
+            });
+            oracle.hit("broadcast that finds no room");
+        }
+    }
+
+    /// Asks a client something.
+    fn ask(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
+        let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
+        let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
+        let span = Duration::from_millis(300);
+        let (timeout, deadline) = match self.random.below(3) {
+            0 => (Timeout::After(span), Some(time.after(span))),
+            1 => (Timeout::Never, None),
+            _ => (Timeout::Default, Some(time.after(self.request_timeout))),
+        };
+        let method = ["roots/list", "roots/list", "ping", "x/unknown"][self.random.below(4)];
+        let before = subject.snapshot(conn);
+        match subject.host.request(conn, method, None::<&()>, timeout) {
+            Ok(request) => {
+                oracle.claim(ConnId::of_request(request) == conn, I::CrossTalk, || format!("{request:?}"));
+                self.requests.insert(request, Wanted { deadline });
+            }
+            Err(error) => {
+                let after = subject.snapshot(conn);
+                oracle.claim(before == after, I::RefusalsFree, || {
+                    format!("{error}: {before:?} is {after:?} now")
+                });
+                oracle.hit("editor's request refused");
+            }
+        }
+    }
+
+    pub(super) fn outcome(&mut self, time: Time, request: RequestId, outcome: &Outcome, oracle: &mut Oracle) {
+        let Some(wanted) = self.requests.remove(&request) else {
+            return oracle.claim(false, I::OneOutcome, || format!("{request:?} ends twice: {outcome:?}"));
+        };
+        let timed_out = matches!(outcome, Outcome::TimedOut);
+        let due = wanted.deadline.is_some_and(|due| due <= time);
+        oracle.claim(!timed_out || due, I::RequestDeadline, || format!("{request:?} times out too early"));
+        oracle.hit(match outcome {
+            Outcome::Result(_) => "editor's request: result",
+            Outcome::Error(_) => "editor's request: error",
+            Outcome::TimedOut => "editor's request: timed out",
+            Outcome::Cancelled => "editor's request: cancelled",
+            Outcome::Closed => "editor's request: closed",
+            _ => "editor's request: malformed",
+        });
+    }
+}
+
+fn mention_number(path: &str) -> u64 {
+    path.split("mention-").nth(1).and_then(|rest| rest.parse().ok()).unwrap_or(0)
+}

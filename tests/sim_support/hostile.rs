@@ -1,0 +1,202 @@
+//! Peers that keep to no rule, one behaviour a row, after the table of threats: strangers that are not to be let in, and
+//! insiders that have the token. A row says what it does and what it has to be answered.
+
+use std::{collections::VecDeque, time::Duration};
+
+use ide_mcp::{Time, Wire, ide::AuthFailure, testing::Random};
+
+mod threats;
+
+use super::{
+    ledger::{Owed, Standing},
+    oracle::{Invariant as I, Oracle},
+    said::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, text},
+    tap::{Item, Tap},
+};
+use threats::{Due, INSIDERS, STRANGERS, Script};
+
+pub use threats::names;
+
+/// A hostile peer with its socket.
+#[derive(Debug)]
+pub struct Hostile {
+    pub name: &'static str,
+    pub standing: Standing,
+    due: Due,
+    sends: VecDeque<(Time, Vec<u8>)>,
+    pub meanings: Vec<(String, Vec<Owed>)>,
+    pub reads: bool,
+    /// It hangs up when it has said everything.
+    pub leaves: bool,
+    out: Vec<u8>,
+    sent: usize,
+    room: Vec<u8>,
+    heard: Tap,
+    status: Option<u16>,
+    code: Option<u16>,
+    pub has_ended: bool,
+    /// It hangs up.
+    pub is_over: bool,
+}
+
+impl Hostile {
+    /// One of the behaviours, which begins now.
+    pub fn new(now: Time, auth_failure: AuthFailure, random: &mut Random, serial: &mut u64) -> Self {
+        let at = random.below(STRANGERS.len() + INSIDERS.len());
+        let (standing, (name, due, act)) = match STRANGERS.get(at) {
+            Some(row) => (Standing::Stranger, *row),
+            None => (Standing::Insider, INSIDERS[at - STRANGERS.len()]),
+        };
+        let mut script = Script {
+            random,
+            serial,
+            sends: VecDeque::new(),
+            meanings: Vec::new(),
+            version: "2025-11-25",
+            opens: true,
+            reads: true,
+            leaves: false,
+            pause: Duration::ZERO,
+        };
+        act(&mut script);
+        let Script { mut sends, meanings, reads, leaves, opens, version, pause, .. } = script;
+        if standing == Standing::Insider {
+            if opens {
+                let initialize = INITIALIZE.replace("2025-11-25", version);
+                for said in [CONNECTED, INITIALIZED, &initialize] {
+                    sends.push_front((Duration::ZERO, text(said)));
+                }
+            }
+            sends.push_front((Duration::ZERO, HEAD.as_bytes().to_vec()));
+        }
+        let mut at = now;
+        let timed = |(pause, bytes)| {
+            at = at.after(pause);
+            (at, bytes)
+        };
+        let mut sends: VecDeque<_> = sends.into_iter().map(timed).collect();
+        if leaves {
+            sends.push_back((at.after(pause), Vec::new()));
+        }
+        let due = match due {
+            Due::Unauthorized if auth_failure == AuthFailure::CloseAfterUpgrade => Due::Close(1008),
+            Due::Unauthorized => Due::Status(401),
+            due => due,
+        };
+        Self {
+            name,
+            standing,
+            due,
+            sends,
+            meanings,
+            reads,
+            leaves,
+            out: Vec::new(),
+            sent: 0,
+            room: vec![0; 4096],
+            heard: Tap::new(false),
+            status: None,
+            code: None,
+            has_ended: false,
+            is_over: false,
+        }
+    }
+
+    /// Whether it is going to send more than is sensible byte by byte.
+    pub fn is_bulky(&self) -> bool {
+        self.sends.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > 4_000
+    }
+
+    /// When it sends something next.
+    pub fn next(&self) -> Option<Time> {
+        self.sends.front().filter(|_| !self.is_over).map(|(at, _)| *at)
+    }
+
+    /// It does what is due. Whether that was anything.
+    pub fn turn(&mut self, now: Time) -> bool {
+        let before = self.sends.len();
+        while self.sends.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, bytes) = self.sends.pop_front().unwrap_or_default();
+            self.out.extend_from_slice(&bytes);
+        }
+        let any = self.sends.len() < before;
+        if self.sends.is_empty() && self.leaves && self.out.is_empty() {
+            self.is_over = true;
+        }
+        any
+    }
+
+    /// Its connection is over: has it heard what was due?
+    pub fn judge(&self, oracle: &mut Oracle) {
+        let (status, code) = (self.status, self.code);
+        let right = match self.due {
+            // Others may have needed the room, or it left first.
+            _ if status.is_none() || status == Some(408) => code.is_none(),
+            Due::Status(due) => status == Some(due),
+            Due::Close(due) => code == Some(due) || code.is_none() || code == Some(1001),
+            Due::Stays => code.is_none_or(|code| code == 1001),
+            Due::Unauthorized => false,
+        };
+        let turned_away = status == Some(503) && self.standing == Standing::Insider;
+        let invariant = if self.standing == Standing::Stranger { I::NoToken } else { I::Refusal };
+        oracle.claim(right || turned_away, invariant, || {
+            format!("{}: {:?} is due, and it heard {status:?}, {code:?}", self.name, self.due)
+        });
+        let complete = match self.due {
+            Due::Status(due) => status == Some(due) || self.leaves,
+            Due::Close(due) => code == Some(due),
+            Due::Stays | Due::Unauthorized => status == Some(101) || !self.reads,
+        };
+        if complete {
+            oracle.hit(self.name);
+        }
+    }
+}
+
+impl Wire for Hostile {
+    fn space(&mut self) -> &mut [u8] {
+        if self.reads && !self.is_over { &mut self.room } else { &mut [] }
+    }
+
+    fn filled(&mut self, _: Time, n: usize) {
+        let bytes = self.room[..n].to_vec();
+        for item in self.heard.take(&bytes) {
+            match item {
+                Item::Head(head) => self.status = head.get(9..12).and_then(|code| code.parse().ok()),
+                Item::Close(code) => self.code = code,
+                _ => {}
+            }
+        }
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.room = bytes.to_vec();
+        self.filled(now, bytes.len());
+    }
+
+    fn feed_eof(&mut self, _: Time) {
+        self.has_ended = true;
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.out[self.sent..]
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.sent = (self.sent + n.min(self.out.len())).min(self.out.len());
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+    }
+
+    fn wants_input(&self) -> bool {
+        self.reads && !self.is_over
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+
+    fn trim(&mut self) {}
+}

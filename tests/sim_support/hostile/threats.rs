@@ -1,0 +1,343 @@
+//! The behaviours, a row each: what it does, and what has to become of it.
+
+use std::{collections::VecDeque, time::Duration};
+
+use ide_mcp::testing::Random;
+
+use crate::sim_support::{
+    frames::{frame, masked},
+    ledger::Owed,
+    plan::MESSAGE,
+    said::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, TOKEN, call, close_tab, open_diff, request, text},
+    tap::nonce,
+};
+
+/// A behaviour: its name, what has to become of it, and what it does.
+pub type Row = (&'static str, Due, fn(&mut Script<'_>));
+
+/// What has to become of a behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// It is answered with this status, or not at all where others needed the room.
+    Status(u16),
+    /// The same as a wrong token.
+    Unauthorized,
+    /// It is let in, and told this code when it breaks the rule.
+    Close(u16),
+    /// It is let in, and nothing ends it but the rules of silence.
+    Stays,
+}
+
+/// Those that are not let in.
+pub const STRANGERS: &[Row] = &[
+    ("stranger: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
+    ("stranger: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),
+    ("stranger: token twice", Due::Unauthorized, |s| s.head(&[(&token_line(), &token_line().repeat(2))])),
+    ("stranger: wrong token, speaks all the same", Due::Unauthorized, |s| {
+        s.head(&[("tok-0123", "tok-0124")]);
+        s.talk(&[INITIALIZE, INITIALIZED, CONNECTED]);
+    }),
+    ("stranger: from a page", Due::Status(403), |s| {
+        s.head(&[("Upgrade: w", "Origin: https://evil.example\r\nUpgrade: w")])
+    }),
+    ("stranger: from null", Due::Status(403), |s| s.head(&[("Upgrade: w", "Origin: null\r\nUpgrade: w")])),
+    ("stranger: fetched across sites", Due::Status(403), |s| {
+        s.head(&[("Upgrade: w", "Sec-Fetch-Site: cross-site\r\nUpgrade: w")])
+    }),
+    ("stranger: another host", Due::Status(403), |s| {
+        s.head(&[("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example")])
+    }),
+    ("stranger: another port", Due::Status(403), |s| s.head(&[("127.0.0.1:41111", "127.0.0.1:41112")])),
+    ("stranger: absolute target", Due::Status(400), |s| s.head(&[("GET / ", "GET http://evil/ ")])),
+    ("stranger: another method", Due::Status(400), |s| s.head(&[("GET ", "POST ")])),
+    ("stranger: another version of HTTP", Due::Status(505), |s| s.head(&[("HTTP/1.1", "HTTP/1.0")])),
+    ("stranger: another version of WebSocket", Due::Status(426), |s| {
+        s.head(&[("Version: 13", "Version: 12")])
+    }),
+    ("stranger: no upgrade", Due::Status(400), |s| s.head(&[("Upgrade: websocket\r\n", "")])),
+    ("stranger: a body", Due::Status(400), |s| s.head(&[("Upgrade: w", "Content-Length: 5\r\nUpgrade: w")])),
+    ("stranger: smuggles", Due::Status(400), |s| {
+        s.head(&[("Upgrade: w", "Transfer-Encoding: chunked\r\nUpgrade: w")])
+    }),
+    ("stranger: two hosts", Due::Status(403), |s| {
+        s.head(&[("Connection:", "Host: 127.0.0.1:41111\r\nConnection:")])
+    }),
+    ("stranger: a head without end", Due::Status(431), |s| {
+        s.send(&[b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 9_000]].concat())
+    }),
+    ("stranger: too many fields", Due::Status(431), |s| {
+        s.head(&[("Upgrade: w", &format!("{}Upgrade: w", "a: b\r\n".repeat(64)))])
+    }),
+    ("stranger: garbage", Due::Status(400), |s| {
+        let garbage = s.random.bytes(200);
+        s.send(&[b"\x16\x03\x01".as_slice(), &garbage, b"\r\n\r\n"].concat());
+    }),
+    ("stranger: never finishes", Due::Status(408), |s| {
+        for byte in HEAD.as_bytes().iter().take(60) {
+            s.send(&[*byte]);
+            s.pause(Duration::from_millis(200));
+        }
+    }),
+    ("stranger: says nothing", Due::Status(408), |_| {}),
+    ("stranger: leaves in the middle", Due::Status(408), |s| {
+        s.send(&HEAD.as_bytes()[..50]);
+        s.pause(Duration::from_millis(50));
+        s.leaves = true;
+    }),
+];
+
+/// Those that have the token.
+pub const INSIDERS: &[Row] = &[
+    ("insider: frames without a mask", Due::Close(1002), |s| s.raw(&frame(0x81, None, b"{}"))),
+    ("insider: reserved bits", Due::Close(1002), |s| s.raw(&masked(0xc1, b"{}"))),
+    ("insider: reserved opcode", Due::Close(1002), |s| s.raw(&masked(0x83, b""))),
+    ("insider: a long control frame", Due::Close(1002), |s| s.raw(&masked(0x89, &[0; 126]))),
+    ("insider: a length in a longer form", Due::Close(1002), |s| {
+        s.raw(&[0x81, 0xfe, 0, 2, 0, 0, 0, 0, b'{', b'}'])
+    }),
+    ("insider: claims 2^62 bytes", Due::Close(1009), |s| {
+        s.raw(&[0x81, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    }),
+    ("insider: claims 2^63 bytes", Due::Close(1002), |s| {
+        s.raw(&[0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    }),
+    ("insider: too much in fragments", Due::Close(1009), |s| {
+        s.raw(&masked(0x01, b"["));
+        for _ in 0..=MESSAGE / 60_000 {
+            s.raw(&masked(0x00, &[b' '; 60_000]));
+        }
+    }),
+    ("insider: empty fragments", Due::Close(1008), |s| {
+        s.raw(&masked(0x01, b""));
+        s.raw(&masked(0x00, b"").repeat(1_100));
+    }),
+    ("insider: no UTF-8", Due::Close(1007), |s| s.raw(&masked(0x01, b"\xff"))),
+    ("insider: binary", Due::Close(1003), |s| s.raw(&masked(0x82, b"{}"))),
+    ("insider: closes with 1005", Due::Close(1002), |s| s.raw(&masked(0x88, &[0x03, 0xed]))),
+    ("insider: closes with 3000", Due::Close(3000), |s| s.raw(&masked(0x88, &[0x0b, 0xb8]))),
+    ("insider: data inside a fragment", Due::Close(1002), |s| {
+        s.raw(&masked(0x01, b"["));
+        s.raw(&masked(0x81, b"{}"));
+    }),
+    ("insider: garbage", Due::Close(1002), |s| {
+        let garbage = s.random.bytes(300);
+        s.raw(&[b"\xff".as_slice(), &garbage].concat());
+    }),
+    ("insider: no JSON, again and again", Due::Close(1008), |s| {
+        for _ in 0..9 {
+            s.say("garbage", &[]);
+        }
+    }),
+    ("insider: no JSON, a few times", Due::Stays, |s| {
+        for text in ["{", "1", "null", "[1]", "\"\""] {
+            s.say(text, &[]);
+        }
+    }),
+    ("insider: floods with pings", Due::Stays, |s| {
+        for count in 0..2_000_u32 {
+            s.raw(&masked(0x89, &count.to_be_bytes()));
+        }
+    }),
+    ("insider: floods with pings and does not read", Due::Stays, |s| {
+        s.reads = false;
+        for count in 0..2_000_u32 {
+            s.raw(&masked(0x89, &count.to_be_bytes()));
+        }
+    }),
+    ("insider: asks without end and does not read", Due::Stays, |s| {
+        s.reads = false;
+        for id in 1..2_000_u32 {
+            let (id, method) = (id.to_string(), if id % 8 == 0 { "tools/list" } else { "ping" });
+            s.say(&request(&id, method), &[(&id, None)]);
+        }
+    }),
+    ("insider: the same id twice", Due::Stays, |s| {
+        let (one, other) = (s.mark(), s.mark());
+        s.say(&diff("7", &one), &[("7", None)]);
+        // Refused, unless the first one was answered before it came.
+        s.say(&diff("7", &other), &[("7", None)]);
+    }),
+    ("insider: an id again after it was given up", Due::Stays, |s| {
+        for _ in 0..3 {
+            let mark = s.mark();
+            s.say(&diff("7", &mark), &[("7", None)]);
+            s.cancel("7");
+        }
+    }),
+    ("insider: odd ids", Due::Stays, |s| {
+        for id in
+            ["\"1\"", "0", "\"\"", "-1", "9007199254740993", "18446744073709551616", "7.0", "\"\\u00e9A\""]
+        {
+            let mark = s.mark();
+            s.say(&open_file(id, &mark), &[(id, None)]);
+        }
+    }),
+    ("insider: ids that are none", Due::Stays, |s| {
+        for id in ["null", "1.5", "true", "{}", "[]"] {
+            s.say(&request(id, "ping"), &[]);
+        }
+    }),
+    ("insider: gives up what others asked", Due::Stays, |s| {
+        for id in 1..40 {
+            s.cancel(&id.to_string());
+        }
+    }),
+    ("insider: answers what nobody asked", Due::Stays, |s| {
+        for id in 1..40 {
+            s.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#), &[]);
+        }
+        s.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what"}}"#, &[]);
+    }),
+    ("insider: progress of what nobody asked", Due::Stays, |s| {
+        let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+        s.say(progress, &[]);
+    }),
+    ("insider: calls without an id", Due::Stays, |s| {
+        let mark = s.mark();
+        s.say(&diff("7", &mark).replace(r#","id":7"#, ""), &[]);
+    }),
+    ("insider: closes the tabs of others", Due::Stays, |s| {
+        for (id, tab) in ["a", "b"].iter().enumerate() {
+            let id = (id + 1).to_string();
+            s.say(&close_tab(&id, tab), &[(&id, None)]);
+        }
+        s.say(&call("9", "closeAllDiffTabs", "{}"), &[("9", None)]);
+    }),
+    ("insider: deep JSON", Due::Stays, |s| {
+        let deep = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
+        s.say(&call("7", "countLines", &format!(r#"{{"n":{deep}}}"#)), &[("7", Some(-32600))]);
+    }),
+    ("insider: members twice", Due::Stays, |s| {
+        s.say(r#"{"jsonrpc":"2.0","id":7,"method":"ping","method":"ping"}"#, &[("7", Some(-32600))]);
+        s.say(r#"{"id":8,"method":"ping"}"#, &[("8", Some(-32600))]);
+        s.say(r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, &[("9", Some(-32602))]);
+        s.say(r#"{"jsonrpc":"2.0","id":10,"method":7}"#, &[("10", Some(-32600))]);
+    }),
+    ("insider: arguments that do not fit", Due::Stays, |s| {
+        s.say(&call("7", "openDiff", "{}"), &[("7", Some(-32602))]);
+        s.say(&call("8", "openFile", "[1]"), &[("8", Some(-32602))]);
+    }),
+    ("insider: initializes twice", Due::Stays, |s| {
+        s.say(&INITIALIZE.replace("\"id\":0", "\"id\":7"), &[("7", Some(-32600))])
+    }),
+    ("insider: probes", Due::Stays, |s| {
+        s.say(&request("\"probe\"", "server/discover"), &[("\"probe\"", Some(-32601))])
+    }),
+    ("insider: a batch", Due::Stays, |s| {
+        s.version = "2025-03-26";
+        let parts = [request(1, "ping"), request("\"2\"", "tools/list"), request(3, "x/unknown")];
+        s.say(&format!("[{}]", parts.join(",")), &[("1", None), ("\"2\"", None), ("3", Some(-32601))]);
+    }),
+    ("insider: gives up in the same batch what is answered at once", Due::Stays, |s| {
+        s.version = "2025-03-26";
+        let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        s.say(&format!("[{},{cancelled}]", call("1", "closeAllDiffTabs", "{}")), &[]);
+    }),
+    ("insider: a batch where there is none", Due::Stays, |s| {
+        s.say(&format!("[{}]", request(1, "ping")), &[])
+    }),
+    ("insider: many calls at once", Due::Stays, |s| {
+        // More than the limit of some editors, each of which may say that it is busy.
+        for id in 1..20 {
+            let (id, mark) = (id.to_string(), s.mark());
+            s.say(&diff(&id, &mark), &[(&id, None)]);
+        }
+        if s.random.one_in(2) {
+            // It is let in however many there are.
+            s.say(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
+        }
+    }),
+    ("insider: calls before it is initialized", Due::Stays, |s| {
+        s.opens = false;
+        s.say(&request(1, "tools/list"), &[("1", Some(-32600))]);
+        s.say(&request(2, "ping"), &[("2", None)]);
+        s.say(&request(3, "server/discover"), &[("3", Some(-32601))]);
+    }),
+    ("insider: lists before it is initialized, which takes a while", Due::Stays, |s| {
+        s.opens = false;
+        s.talk(&[INITIALIZE]);
+        s.say(&request(1, "tools/list"), &[("1", None)]);
+        s.pause(Duration::from_secs(3));
+        s.talk(&[INITIALIZED, CONNECTED]);
+    }),
+    ("insider: leaves without a word", Due::Stays, |s| {
+        let mark = s.mark();
+        s.say(&diff("7", &mark), &[("7", None)]);
+        s.pause(Duration::from_millis(20));
+        s.leaves = true;
+    }),
+];
+
+/// The names of all behaviours.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    STRANGERS.iter().chain(INSIDERS).map(|row| row.0)
+}
+
+fn token_line() -> String {
+    format!("X-Claude-Code-Ide-Authorization: {TOKEN}\r\n")
+}
+
+fn diff(id: &str, mark: &str) -> String {
+    open_diff(id, "a").replace(&serde_json::to_string(id).unwrap(), &format!("{mark:?}"))
+}
+
+fn open_file(id: &str, mark: &str) -> String {
+    call(id, "openFile", &format!(r#"{{"filePath":"/w/{mark}"}}"#))
+}
+
+/// What a behaviour does, as its row writes it down.
+pub struct Script<'a> {
+    pub random: &'a mut Random,
+    pub serial: &'a mut u64,
+    /// What to send, and how long after what went before.
+    pub sends: VecDeque<(Duration, Vec<u8>)>,
+    pub meanings: Vec<(String, Vec<Owed>)>,
+    pub version: &'static str,
+    pub opens: bool,
+    pub reads: bool,
+    pub leaves: bool,
+    pub pause: Duration,
+}
+
+impl Script<'_> {
+    fn send(&mut self, bytes: &[u8]) {
+        self.sends.push_back((std::mem::take(&mut self.pause), bytes.to_vec()));
+    }
+
+    fn pause(&mut self, span: Duration) {
+        self.pause += span;
+    }
+
+    /// The head of an honest client with some of it replaced.
+    fn head(&mut self, changes: &[(&str, &str)]) {
+        let changed = changes.iter().fold(HEAD.to_owned(), |head, (from, to)| head.replacen(from, to, 1));
+        self.send(changed.as_bytes());
+    }
+
+    fn talk(&mut self, texts: &[&str]) {
+        texts.iter().for_each(|said| self.send(&text(said)));
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        self.send(bytes);
+    }
+
+    /// Says a text that is owed these answers.
+    fn say(&mut self, said: &str, owed: &[(&str, Option<i64>)]) {
+        let owed = owed.iter().map(|(id, code)| Owed { id: (*id).to_owned(), code: *code }).collect();
+        self.meanings.push((said.to_owned(), owed));
+        self.send(&text(said));
+    }
+
+    fn cancel(&mut self, id: &str) {
+        let params = format!(r#"{{"requestId":{id}}}"#);
+        self.send(&text(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#
+        )));
+    }
+
+    fn mark(&mut self) -> String {
+        *self.serial += 1;
+        nonce(*self.serial)
+    }
+}

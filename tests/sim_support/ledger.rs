@@ -1,0 +1,442 @@
+//! The books of one connection, kept by whoever reads its wire: what was asked, what was answered, what was pushed.
+//!
+//! They know nothing of the machines but what goes by, and what the application is told.
+
+mod pushes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ide_mcp::{Time, rpc::CallId};
+
+pub use pushes::Past;
+
+use super::{
+    oracle::{Invariant as I, Oracle, digest},
+    tap::{Item, Message, Tap, edition_in, nonce_in},
+};
+
+/// What somebody has to be answered for a text.
+#[derive(Clone, Debug)]
+pub struct Owed {
+    pub id: String,
+    /// Only this error will do.
+    pub code: Option<i64>,
+}
+
+/// Who is at the other end, as far as it matters what may be said there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It keeps to all rules.
+    Honest,
+    /// It has the token and breaks rules.
+    Insider,
+    /// It is not to be let in.
+    Stranger,
+}
+
+/// A request that has been delivered and has not come to its end.
+#[derive(Debug)]
+struct Asked {
+    id: String,
+    method: String,
+    code: Option<i64>,
+    nonce: Option<String>,
+    /// Of an `openDiff`.
+    tab: Option<String>,
+    /// Its tab has been closed since.
+    doomed: bool,
+    /// It closes tabs itself.
+    closes: bool,
+    version: Option<String>,
+    token: Option<String>,
+    reached: f64,
+    call: Option<CallId>,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Ledger {
+    pub standing: Standing,
+    heard: Tap,
+    said: Tap,
+    pending: Vec<Asked>,
+    /// Those that ended in silence while something waited to be written.
+    echoes: Vec<Asked>,
+    /// The marks of all calls that were made here.
+    marks: BTreeSet<String>,
+    /// How many calls may be open.
+    room: usize,
+    /// Every id that was ever asked, and those that the client gave up.
+    ids: BTreeSet<String>,
+    given_up: BTreeSet<String>,
+    silenced: BTreeSet<String>,
+    /// What texts that break a rule are owed.
+    pub meanings: BTreeMap<String, Vec<Owed>>,
+    initialized: bool,
+    pub last_selection: u64,
+    /// The selection has been told since the client last could have forgotten it.
+    pub is_selection_known: bool,
+    list_changed: bool,
+    /// The tools were told to be others, and have not been listed since: what is selected waits until a second after
+    /// the change.
+    relists_until: Option<Time>,
+    /// The edition of the tools that it was given last.
+    edition: Option<u64>,
+    /// How often the tools had changed when it was made, and how often it was told since.
+    changes_before: usize,
+    changes_told: usize,
+    own_ids: u64,
+    own_given_up: BTreeSet<String>,
+    /// Those that were written and have not been looked at.
+    pub mentions: Vec<u64>,
+    /// The last one that was for this client, and the last one that was for whoever came last.
+    pub last_mentions: [u64; 2],
+    pub status: Option<u16>,
+    pub close_code: Option<u16>,
+    pub has_ended: bool,
+    pub digest: u64,
+}
+
+impl Ledger {
+    /// `changes`: how often the tools have changed; `room`: how many calls may be open.
+    pub fn new(standing: Standing, changes: usize, room: usize) -> Self {
+        Self {
+            standing,
+            heard: Tap::new(true),
+            said: Tap::new(false),
+            pending: Vec::new(),
+            echoes: Vec::new(),
+            marks: BTreeSet::new(),
+            room,
+            ids: BTreeSet::new(),
+            given_up: BTreeSet::new(),
+            silenced: BTreeSet::new(),
+            meanings: BTreeMap::new(),
+            initialized: false,
+            last_selection: 0,
+            is_selection_known: false,
+            list_changed: false,
+            relists_until: None,
+            edition: None,
+            changes_before: changes,
+            changes_told: 0,
+            own_ids: 0,
+            own_given_up: BTreeSet::new(),
+            mentions: Vec::new(),
+            last_mentions: [0, 0],
+            status: None,
+            close_code: None,
+            has_ended: false,
+            digest: 0xcbf2_9ce4_8422_2325,
+        }
+    }
+
+    /// Whether it was let in and is to be talked to.
+    pub fn is_attached(&self) -> bool {
+        !self.has_ended && self.status == Some(101) && self.close_code.is_none()
+    }
+
+    /// The host read this.
+    pub fn hear(&mut self, bytes: &[u8], oracle: &mut Oracle) {
+        for item in self.heard.take(bytes) {
+            let Item::Text(text) = item else {
+                oracle.note(|| format!("  heard {}", short(&format!("{item:?}"))));
+                continue;
+            };
+            oracle.note(|| format!("  heard {}", short(&text)));
+            if let Some(owed) = self.meanings.get(&text) {
+                for Owed { id, code } in owed.clone() {
+                    self.ask(&id, "", &text, code, oracle);
+                }
+            } else if let Some(message) = Message::read(&text) {
+                self.hear_message(&message, &text, oracle);
+            }
+        }
+    }
+
+    fn hear_message(&mut self, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+        let honest = self.standing == Standing::Honest;
+        let params = || message.get("params").and_then(Message::read);
+        match (message.method(), message.get("id")) {
+            (Some(method), Some(id)) => {
+                let fresh = id.parse::<u64>().is_ok_and(|number| number >= 1) && !self.ids.contains(id);
+                oracle.claim(fresh || !honest, I::OwnIds, || {
+                    format!("a client asks under the id {id}: {text}")
+                });
+                self.ask(id, method, text, None, oracle);
+            }
+            (Some("notifications/initialized"), None) => {
+                self.initialized = true;
+            }
+            (Some("notifications/cancelled"), None) => {
+                let Some(id) = params().and_then(|params| params.get("requestId").map(str::to_owned)) else {
+                    return;
+                };
+                let fresh = self.given_up.insert(id.clone());
+                let known = self.ids.contains(&id);
+                oracle.claim(fresh && known || !honest, I::OneCancel, || format!("a client gives up {id}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// A request came.
+    fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
+        let params = Message::read(text).and_then(|message| Message::read(message.get("params")?));
+        let member = |name: &str| params.as_ref().and_then(|params| params.get(name));
+        let arguments = member("arguments").and_then(Message::read);
+        let tab = arguments.as_ref().and_then(|all| all.get("tab_name").map(str::to_owned));
+        let closes = match member("name").unwrap_or_default() {
+            r#""close_tab""# => Some(tab.clone()),
+            r#""closeAllDiffTabs""# | r#""close_all_diff_tabs""# => Some(None),
+            _ => None,
+        };
+        if closes.is_some() && self.pending.iter().filter(|asked| asked.call.is_some()).count() >= self.room {
+            oracle.hit("diffs closed beside a full table");
+        }
+        match closes.as_ref().filter(|_| code.is_none()) {
+            Some(Some(tab)) => self.doom(|of| tab == of),
+            Some(None) => self.doom(|_| true),
+            None => {}
+        }
+        let meta = member("_meta").and_then(Message::read);
+        self.ids.insert(id.to_owned());
+        self.marks.extend(nonce_in(text).map(str::to_owned));
+        self.pending.push(Asked {
+            id: id.to_owned(),
+            method: method.to_owned(),
+            code,
+            nonce: nonce_in(text).map(str::to_owned),
+            tab: tab.filter(|_| member("name") == Some(r#""openDiff""#)),
+            doomed: false,
+            closes: closes.is_some(),
+            version: member("protocolVersion").map(str::to_owned),
+            token: meta.and_then(|meta| meta.get("progressToken").map(str::to_owned)),
+            reached: f64::NEG_INFINITY,
+            call: None,
+        });
+    }
+
+    fn doom(&mut self, which: impl Fn(&str) -> bool) {
+        for asked in &mut self.pending {
+            asked.doomed |= asked.tab.as_deref().is_some_and(&which);
+        }
+    }
+
+    /// The application was told of a call with this mark.
+    pub fn opened(&mut self, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) {
+        let unbound = |asked: &&mut Asked| {
+            asked.call.is_none() && asked.nonce.as_deref() == nonce && asked.code.is_none()
+        };
+        match self.pending.iter_mut().find(unbound) {
+            Some(asked) => asked.call = Some(call),
+            None => oracle.claim(false, I::CrossTalk, || format!("a call that nobody made here: {nonce:?}")),
+        }
+    }
+
+    /// The application was told that a call ended without an answer.
+    ///
+    /// Gives back its id.
+    pub fn silenced(&mut self, call: CallId, by_client: bool, oracle: &mut Oracle) -> Option<String> {
+        let at = self.pending.iter().position(|asked| asked.call == Some(call));
+        oracle.claim(at.is_some(), I::AnsweredOnce, || format!("{call:?} ends unanswered, and was answered"));
+        let at = at?;
+        let asked = self.pending.remove(at);
+        let asked_for = !by_client || self.given_up.iter().any(|id| same(id, &asked.id));
+        oracle.claim(asked_for, I::CrossTalk, || format!("{} was given up by somebody else", asked.id));
+        let id = asked.id.clone();
+        self.silenced.insert(id.clone());
+        self.echoes.push(asked);
+        Some(id)
+    }
+
+    /// Whether the tab of this diff was closed since it was opened.
+    pub fn is_doomed(&self, call: CallId) -> bool {
+        self.pending.iter().any(|asked| asked.call == Some(call) && asked.doomed)
+    }
+
+    /// The host wrote this, of a person who has done that.
+    pub fn say(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
+        for item in self.said.take(bytes) {
+            // Item by item and not as it was cut, each with its time.
+            let seen = match &item {
+                Item::Head(text) | Item::Text(text) => text.as_bytes(),
+                Item::Close(_) => b"close",
+                Item::Ping | Item::Pong | Item::Binary => b"control",
+            };
+            let at = u64::try_from(now.since_start().as_nanos()).unwrap_or(u64::MAX);
+            self.digest = digest(self.digest ^ at, seen);
+            match item {
+                Item::Head(head) => {
+                    self.status = head.get(9..12).and_then(|code| code.parse().ok());
+                    oracle.note(|| format!("  said {}", short(&head)));
+                }
+                Item::Close(code) => {
+                    oracle.note(|| format!("  said close {code:?}"));
+                    self.close_code = code;
+                }
+                Item::Text(text) => {
+                    oracle.note(|| format!("  said {}", short(&text)));
+                    let let_in = self.standing != Standing::Stranger && self.status == Some(101);
+                    oracle.claim(let_in, I::NoToken, || format!("a stranger hears {text}"));
+                    self.say_text(now, &text, past, oracle);
+                }
+                Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
+                Item::Binary => oracle.claim(false, I::Envelope, || "a binary message is sent".into()),
+            }
+        }
+        oracle.claim(!self.said.is_broken, I::Envelope, || "what is sent is no frame".into());
+    }
+
+    fn say_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
+        if text.starts_with('[') {
+            let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).unwrap_or_default();
+            oracle.claim(!parts.is_empty(), I::Envelope, || text.into());
+            oracle.hit("a batch is answered as one");
+            return parts.iter().for_each(|part| self.say_text(now, part.get(), past, oracle));
+        }
+        let Some(message) = Message::read(text) else {
+            return oracle.claim(false, I::Envelope, || format!("no message: {text}"));
+        };
+        let members = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let in_form = message.get("jsonrpc") == Some(r#""2.0""#)
+            && message.names().all(|name| members.contains(&name) && message.get(name) != Some("null"));
+        oracle.claim(in_form, I::Envelope, || text.into());
+        match (message.method(), message.get("id")) {
+            (None, Some(id)) => self.answer(id, &message, text, oracle),
+            (None, None) => oracle.claim(false, I::Envelope, || format!("an answer without an id: {text}")),
+            (Some(method), Some(id)) => {
+                let number = id.parse().unwrap_or(0);
+                oracle.claim(number > self.own_ids, I::OwnIds, || format!("{id} after {}", self.own_ids));
+                self.own_ids = number;
+                oracle.claim(self.initialized || method == "ping", I::Selection, || {
+                    format!("too early: {text}")
+                });
+            }
+            (Some(method), None) => self.push((now, method), &message, past, oracle),
+        }
+    }
+
+    fn answer(&mut self, id: &str, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+        let code = message.code();
+        let mark = nonce_in(text);
+        let of_mark =
+            |asked: &Asked| mark.is_none() || asked.nonce.is_none() || asked.nonce.as_deref() == mark;
+        let waiting: Vec<usize> = (0..self.pending.len()).filter(|at| self.pending[*at].id == id).collect();
+        let Some(first) = waiting.first() else {
+            let invariant = match (self.silenced.contains(id), self.ids.contains(id)) {
+                _ if mark.is_some_and(|mark| !self.marks.contains(mark)) => I::CrossTalk,
+                (true, _) => I::SilenceAfterCancel,
+                (false, true) => I::AnsweredOnce,
+                (false, false) => I::NothingUnasked,
+            };
+            return oracle.claim(false, invariant, || format!("{id} does not wait for this: {text}"));
+        };
+        // Of two with one id the later one is refused, and the first one is the application's.
+        let fits = |at: &&usize| self.pending[**at].code == code && self.pending[**at].code.is_some();
+        let refused = || waiting.iter().rev().find(|at| self.pending[**at].call.is_none());
+        let marked =
+            || waiting.iter().find(|at| mark.is_some() && self.pending[**at].nonce.as_deref() == mark);
+        let at = waiting.iter().find(fits).or_else(marked);
+        let at = *at.or_else(|| if code == Some(-32600) { refused() } else { None }).unwrap_or(first);
+        let asked = self.pending.remove(at);
+        oracle.claim(of_mark(&asked), I::CrossTalk, || format!("{:?} is answered {text}", asked.nonce));
+        let as_due = asked.code.is_none() || asked.code == code;
+        oracle.claim(as_due, I::Refusal, || format!("{:?} is due: {text}", asked.code));
+        oracle.hit(match code {
+            None => "answer result",
+            Some(-32600) => "answer -32600",
+            Some(-32601) => "answer -32601",
+            Some(-32602) => "answer -32602",
+            Some(-32603) => "answer -32603",
+            Some(_) => "answer of the application's own",
+        });
+        if asked.closes && code.is_some() {
+            // Refused, so that what it was to close stays open.
+            self.pending.iter_mut().for_each(|of| of.doomed = false);
+        }
+        if code == Some(-32603) && text.contains("busy") {
+            self.check_busy(&asked, oracle);
+        }
+        self.check_standard(&asked, message, text, oracle);
+        if let Some(edition) = edition_in(text) {
+            self.list_changed = false;
+            self.edition = Some(edition);
+            self.listed();
+        }
+    }
+
+    /// Too many calls are open only where as many are as may, and for what ends diffs there are never too many: it may be
+    /// what ends them. Some of those that are open may have been asked since, or have ended unwritten.
+    fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
+        let open = self.pending.len() + self.echoes.len();
+        oracle.claim(open >= self.room && !asked.closes, I::Refusal, || {
+            format!("{} is refused as one too many beside {open} of {}", asked.id, self.room)
+        });
+    }
+
+    /// I20–I25: what every editor answers.
+    fn check_standard(&self, asked: &Asked, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+        let result = message.get("result").unwrap_or_default();
+        let code = message.code();
+        let holds = match (&*asked.method, self.standing) {
+            (_, Standing::Insider | Standing::Stranger) => true,
+            ("initialize", _) => {
+                let chosen = Message::read(result).and_then(|result| result.get("protocolVersion"));
+                chosen.is_some() && chosen == asked.version.as_deref()
+            }
+            ("ping", _) => result == "{}",
+            ("tools/list", _) => result.contains("openDiff"),
+            ("resources/list" | "prompts/list", _) => result.contains("[]"),
+            ("server/discover" | "x/unknown", _) => code == Some(-32601),
+            _ => true,
+        };
+        // While it shuts down, everything is refused.
+        oracle.claim(holds || code == Some(-32600), I::Negotiation, || {
+            format!("{} is answered {text}", asked.method)
+        });
+    }
+
+    /// Where the application has everything that came, and everything was written, each request is answered or waits for it.
+    pub fn check_settled(&mut self, edition: u64, is_open: impl Fn(CallId) -> bool, oracle: &mut Oracle) {
+        self.echoes.clear();
+        // What comes behind our close frame is not looked at.
+        if self.close_code.is_some() || self.standing == Standing::Stranger {
+            return;
+        }
+        let knows = self.list_changed || self.edition.is_none_or(|known| known == edition);
+        oracle.claim(knows || !self.initialized, I::ListChanged, || {
+            format!("it knows of edition {:?} of the tools, and not of {edition}", self.edition)
+        });
+        for asked in &self.pending {
+            let waits = asked.call.is_some_and(&is_open);
+            oracle.claim(waits, I::AnsweredOnce, || {
+                format!("{} {} is neither answered nor open: {:?}", asked.method, asked.id, asked.nonce)
+            });
+            oracle.claim(!asked.doomed, I::Diffs, || {
+                format!("{} is open, and {:?} was closed", asked.id, asked.tab)
+            });
+        }
+    }
+
+    /// Whether a request that belongs to this call waits for its answer.
+    pub fn awaits(&self, call: CallId) -> bool {
+        self.pending.iter().any(|asked| asked.call == Some(call))
+    }
+}
+
+/// Whether two ids are the same one, as they are written by clients of this simulation.
+fn same(one: &str, other: &str) -> bool {
+    let number = |id: &str| id.parse::<f64>().ok();
+    one == other || number(one).is_some_and(|it| number(other) == Some(it))
+}
+
+/// What of a text is shown in a trace.
+pub fn short(text: &str) -> String {
+    let line = text.replace("\r\n", " ");
+    if line.chars().count() <= 200 {
+        return line;
+    }
+    let head: String = line.chars().take(180).collect();
+    format!("{head}… ({} bytes)", text.len())
+}

@@ -1,0 +1,123 @@
+//! What a client is told unasked.
+
+use std::time::Duration;
+
+use ide_mcp::Time;
+
+use super::Ledger;
+use crate::sim_support::{
+    oracle::{Invariant as I, Oracle},
+    tap::{Message, selection_in},
+};
+
+/// What the person has done, by the clock of the host.
+#[derive(Debug)]
+pub struct Past {
+    pub debounce: Duration,
+    /// When the tools became others.
+    pub changes: Vec<Time>,
+    /// When each selection was made, from the first on.
+    pub selections: Vec<Time>,
+}
+
+impl Past {
+    /// When this selection was made; the first one is 1.
+    pub fn selected_at(&self, number: u64) -> Option<Time> {
+        self.selections.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
+    }
+}
+
+/// How long a client that was told of other tools is waited for.
+const RELIST: Duration = Duration::from_secs(1);
+
+impl Ledger {
+    pub(super) fn push(
+        &mut self,
+        (now, method): (Time, &str),
+        message: &Message<'_>,
+        past: &Past,
+        oracle: &mut Oracle,
+    ) {
+        let params = message.get("params").unwrap_or_default();
+        let member = |name: &str| Message::read(params).and_then(|params| params.get(name));
+        let of_a_call = matches!(method, "notifications/progress" | "notifications/cancelled");
+        oracle.claim(self.initialized || of_a_call, I::Selection, || format!("{method} comes too early"));
+        match method {
+            "notifications/progress" => {
+                let token = member("progressToken").unwrap_or_default();
+                let reached =
+                    member("progress").and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
+                // What was said before a call was given up may be written after it.
+                let all = self.pending.iter_mut().chain(&mut self.echoes);
+                let asked = all.into_iter().find(|asked| asked.token.as_deref() == Some(token));
+                let before = asked.as_ref().map(|asked| asked.reached);
+                oracle.claim(before.is_some_and(|before| reached > before), I::Progress, || {
+                    format!("{token} goes to {reached} from {before:?}")
+                });
+                if let Some(asked) = asked {
+                    asked.reached = reached;
+                }
+                oracle.hit("progress sent");
+            }
+            "notifications/cancelled" => {
+                let id = member("requestId").unwrap_or_default();
+                let asked = id.parse().is_ok_and(|id: u64| (1..=self.own_ids).contains(&id));
+                let fresh = self.own_given_up.insert(id.to_owned());
+                oracle.claim(asked && fresh, I::OneCancel, || format!("{id} is given up"));
+            }
+            "notifications/tools/list_changed" => {
+                self.changes_told += 1;
+                let happened = past.changes.len() - self.changes_before;
+                oracle.claim(!self.list_changed && self.changes_told <= happened, I::ListChanged, || {
+                    format!(
+                        "told {} times of {happened} changes, not listed: {}",
+                        self.changes_told, self.list_changed
+                    )
+                });
+                self.list_changed = true;
+                // It is not told before it happens; when it was put behind what waits, nobody saw.
+                let happened_at = past.changes.get(self.changes_before + self.changes_told - 1);
+                self.relists_until = happened_at.map(|at| at.after(RELIST));
+                self.is_selection_known = false;
+                oracle.hit("tools changed");
+            }
+            _ if method.ends_with("selection_changed") => self.select(now, params, past, oracle),
+            _ if method.ends_with("at_mentioned") => {
+                let number = params.split("mention-").nth(1).and_then(|rest| rest.get(..8)?.parse().ok());
+                self.mentions.push(number.unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+
+    /// The tools were listed. A client that was ever told that they have changed may forget with any of its lists what is
+    /// selected, so that it is told again after each.
+    pub(super) fn listed(&mut self) {
+        self.is_selection_known &= self.changes_told == 0;
+        self.relists_until = None;
+    }
+
+    /// I30: the same selection comes once, and once more where the client may have forgotten it: after a change of the
+    /// tools, and after each list from then on. After a change it waits for the list, or for a second.
+    fn select(&mut self, now: Time, params: &str, past: &Past, oracle: &mut Oracle) {
+        let (number, last) = (selection_in(params).unwrap_or(0), self.last_selection);
+        oracle.claim(number >= last, I::Coalescing, || format!("selection {number} comes after {last}"));
+        oracle.claim(number != last || !self.is_selection_known, I::Coalescing, || {
+            format!("selection {number} comes twice")
+        });
+        let early = self.relists_until.take().filter(|until| now < *until);
+        oracle.claim(early.is_none(), I::Selection, || {
+            format!("selection {number} comes before the tools are listed, and not at {early:?}")
+        });
+        if number == last {
+            oracle.hit("selection told again");
+        } else if let Some(at) = past.selected_at(last) {
+            // The window of this one was opened after that of the last one had been closed, which was after the last one
+            // was selected; when it was put behind what waits, nobody saw.
+            let paced = now >= at.after(past.debounce);
+            oracle.claim(paced, I::Coalescing, || format!("selection {number} comes too soon after {last}"));
+        }
+        self.last_selection = number;
+        self.is_selection_known = true;
+    }
+}

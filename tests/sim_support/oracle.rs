@@ -1,0 +1,179 @@
+//! What must hold, and who watches over it.
+//!
+//! Every other part of the simulation tells the [`Oracle`] what it sees and claims what must be true of it. The first claim
+//! that fails is the fault of the run; nothing after it counts.
+
+use std::collections::BTreeMap;
+
+use ide_mcp::Time;
+
+/// How often each thing happened that a run of many seeds must have come across.
+pub type Hits = BTreeMap<&'static str, u64>;
+
+/// Adds the hits of one run to those of others.
+pub fn add(all: &mut Hits, more: Hits) {
+    for (what, count) in more {
+        *all.entry(what).or_default() += count;
+    }
+}
+
+macro_rules! invariants {
+    ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
+        /// A rule that is watched: the nine laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
+        /// sessions, joined where one observation decides several.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Invariant {
+            $($(#[doc = $rule])+ $name,)+
+        }
+
+        impl Invariant {
+            /// What it says.
+            pub fn rule(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($rule),+),)+
+                }
+            }
+        }
+    };
+}
+
+invariants! {
+    /// law 1: nothing panics
+    Total,
+    /// law 2, I26: how the bytes were cut cannot be seen
+    Cuts,
+    /// law 3, I32, I33: `Closed` comes exactly once and last, and every connection comes to it
+    OneEnding,
+    /// law 4, I36: after a turn `deadline()` is later than the time, or absent
+    ClockMovesOn,
+    /// law 5: what could be polled or written was announced by `deadline()`
+    NothingUnseen,
+    /// law 6, I27, I29: what is held is bounded by the limits, and given back at the end
+    Bounded,
+    /// law 7, I1, I3, I28: every request is answered once, or its end was told, or it is open
+    AnsweredOnce,
+    /// law 8: what is refused leaves no trace
+    RefusalsFree,
+    /// I2, I6, I9, I15: nothing is answered that was not asked, and an id is echoed byte for byte
+    NothingUnasked,
+    /// I4: a call that has ended cannot be answered again, and the refusal says how it ended
+    StaleHandles,
+    /// I5: after a cancellation nothing is said of the call
+    SilenceAfterCancel,
+    /// I10, I24: no `null` where a member is absent, no id `null`, no member that is none of JSON-RPC's
+    Envelope,
+    /// I12, I19: a call ends by its deadline, and not before
+    CallDeadline,
+    /// I13: every request of ours has exactly one outcome
+    OneOutcome,
+    /// I14, I19: a request of ours ends by its deadline, and not before
+    RequestDeadline,
+    /// I16: ids are integers from 1 that only grow
+    OwnIds,
+    /// I17: a request is given up once on the wire, and only one that was asked
+    OneCancel,
+    /// I18: progress names a call that is open, and grows
+    Progress,
+    /// I20–I25: a session is opened in the version that was asked for, and what is always there always answers
+    Negotiation,
+    /// I30: of the selections the latest is told, never an older one after it, and not more often than the debounce
+    Coalescing,
+    /// I31: a change of the tools is told at most once until the tools are listed
+    ListChanged,
+    /// I34: a connection whose peer is silent ends in time, and one that has only slept does not
+    Liveness,
+    /// I35: nothing of one connection shows at another
+    CrossTalk,
+    /// I36: timers do not wake the loop for nothing
+    TimerStorm,
+    /// I37: a diff ends when its tab is closed, with its connection, and in no other way
+    Diffs,
+    /// I38: nothing is pushed before it can be heard, and the last selection arrives
+    Selection,
+    /// Every mention arrives at one client, in order, or is told to have expired
+    Mentions,
+    /// N1–N3, H1–H11: without the token nobody gets any answer but the refusal that is due
+    NoToken,
+    /// F1–F29, J1–J12: what breaks a rule is answered with the code of that rule
+    Refusal,
+    /// After `shutdown` everything ends within its limits
+    Shutdown,
+    /// An agent that has lost an editor which is there has it back in time
+    Reconnect,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub invariant: Invariant,
+    pub why: String,
+}
+
+/// Who watches.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    fault: Option<Fault>,
+    pub hits: Hits,
+    /// Everything that was seen on any wire, in one number.
+    digest: u64,
+    /// What happened, if anybody wants to know.
+    trace: Option<Vec<String>>,
+    pub now: Time,
+    pub step: usize,
+}
+
+impl Oracle {
+    pub fn new(traced: bool) -> Self {
+        Self { trace: traced.then(Vec::new), ..Self::default() }
+    }
+
+    /// This must hold.
+    pub fn claim(&mut self, holds: bool, invariant: Invariant, why: impl FnOnce() -> String) {
+        if !holds && self.fault.is_none() {
+            self.fault = Some(Fault { invariant, why: why() });
+        }
+    }
+
+    pub const fn is_content(&self) -> bool {
+        self.fault.is_none()
+    }
+
+    pub fn fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    pub fn hit(&mut self, what: &'static str) {
+        *self.hits.entry(what).or_default() += 1;
+    }
+
+    /// Something happened, for whoever reads the trace.
+    pub fn note(&mut self, what: impl FnOnce() -> String) {
+        let Some(trace) = &mut self.trace else { return };
+        trace.push(format!("{:>14.6} s  {}", self.now.since_start().as_secs_f64(), what()));
+    }
+
+    /// Everything that happened, if it was written down.
+    pub fn trace(&self) -> &[String] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// Adds what was seen on one connection to the digest, in whatever order they end.
+    pub const fn saw(&mut self, digest: u64) {
+        self.digest = self.digest.wrapping_add(digest);
+    }
+
+    pub const fn digest(&self) -> u64 {
+        self.digest
+    }
+}
+
+/// FNV-1a (Fowler, Noll and Vo), over words of eight bytes for speed.
+pub fn digest(mut state: u64, bytes: &[u8]) -> u64 {
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        state = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3);
+        state ^= state >> 29;
+    }
+    state
+}

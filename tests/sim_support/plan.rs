@@ -1,0 +1,161 @@
+//! What follows from the seed before anything happens: who takes part, on what kind of network, under which limits.
+
+use std::time::Duration;
+
+use ide_mcp::{
+    ide::{AuthFailure, AuthToken, ClientConfig, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet},
+    mcp::{self, Forward, Implementation, ProtocolVersion},
+    testing::Random,
+};
+
+use super::said::{PORT, TOKEN};
+
+/// How much goes wrong between the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// Everything arrives at once and whole.
+    Clean,
+    /// Some milliseconds, and pieces.
+    Usual,
+    /// Long delays and stalls; lines that go dead.
+    Bad,
+    /// All of that, all the time.
+    Awful,
+}
+
+/// What a seed decides. The rest it decides step by step.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub steps: usize,
+    pub agents: usize,
+    pub quality: Quality,
+    pub dialect: Dialect,
+    /// Texts may be as long as a file; the pieces are large then.
+    pub big: bool,
+    /// Now and then a clock is read that goes backward.
+    pub shaky: bool,
+    /// Loops give back memory after every turn.
+    pub trims: bool,
+    /// Whoever is silent is pinged. The pings of both ends meet at the very same times.
+    pub pings: bool,
+    pub auth_failure: AuthFailure,
+    pub connections: usize,
+    pub strangers: usize,
+    pub mark: usize,
+    pub open_calls: usize,
+    pub requests: usize,
+    pub call_deadline: Duration,
+    pub request_timeout: Duration,
+    pub debounce: Duration,
+}
+
+/// Messages above it are refused; no honest one comes near.
+pub const MESSAGE: usize = 512 * 1024;
+
+impl Plan {
+    pub fn of(random: &mut Random) -> Self {
+        let quality =
+            [Quality::Clean, Quality::Usual, Quality::Usual, Quality::Bad, Quality::Bad, Quality::Awful]
+                [random.below(6)];
+        let small = random.one_in(3);
+        Self {
+            steps: 20 + random.below(60),
+            agents: 1 + random.below(4),
+            quality,
+            dialect: match random.below(8) {
+                0 => Dialect::JetBrains,
+                1 => Dialect::SnakeCase,
+                2 => Dialect::Obsidian,
+                _ => Dialect::VsCode,
+            },
+            big: random.one_in(6),
+            shaky: random.one_in(3),
+            trims: random.one_in(4),
+            pings: true,
+            auth_failure: match random.one_in(4) {
+                true => AuthFailure::CloseAfterUpgrade,
+                false => AuthFailure::Unauthorized,
+            },
+            connections: if random.one_in(5) { 2 } else { 16 },
+            strangers: if small { 3 } else { 8 },
+            mark: if small { 16 * 1024 } else { 256 * 1024 },
+            open_calls: if small { 3 } else { 256 },
+            requests: if small { 4 } else { 256 },
+            call_deadline: Duration::from_secs(if random.one_in(2) { 2 } else { 30 }),
+            request_timeout: Duration::from_secs(if random.one_in(2) { 3 } else { 60 }),
+            debounce: Duration::from_millis(if random.one_in(5) { 0 } else { 50 }),
+        }
+    }
+
+    /// Nothing is due when bytes arrive, and nobody has to wait for room.
+    pub const fn keep_orderly(&mut self) {
+        self.pings = false;
+        self.mark = 8 * 1024 * 1024;
+    }
+
+    /// The settings of the editor.
+    pub fn host(&self) -> HostConfig {
+        let mut policy = Policy::new(PORT, token());
+        policy.auth_failure = self.auth_failure;
+        let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0));
+        server.limits.message = MESSAGE;
+        server.limits.outgoing = self.mark;
+        server.session.call_deadline = self.call_deadline;
+        server.session.request_timeout = self.request_timeout;
+        server.session.limits.open_calls = self.open_calls;
+        server.session.limits.requests = self.requests;
+        if !self.pings {
+            (server.limits.keepalive, server.session.keepalive) = (None, None);
+        }
+        let mut host = HostConfig::new(server);
+        host.connections = self.connections;
+        host.strangers = self.strangers;
+        host.debounce = self.debounce;
+        host.debounce_at_most = self.debounce * 4;
+        host
+    }
+
+    /// The settings of an agent that offers this version.
+    pub fn client(&self, version: ProtocolVersion) -> ClientConfig {
+        let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
+        config.dialect = self.dialect;
+        config.pid = Some(7);
+        config.limits.outgoing = self.mark;
+        config.session.version = version;
+        config.session.request_timeout = self.request_timeout;
+        config.session.call_deadline = self.call_deadline;
+        config.session.forward = Forward::Methods(vec!["roots/list".into()]);
+        config.session.limits.requests = self.requests;
+        if self.dialect == Dialect::JetBrains {
+            config.session.keepalive = Some(mcp::Keepalive::default());
+        }
+        if !self.pings {
+            (config.limits.keepalive, config.session.keepalive) = (None, None);
+        }
+        config
+    }
+
+    /// What the editor offers in this edition of its tools.
+    pub fn tools(&self, edition: u64) -> ToolSet {
+        ToolSet::speaking(self.dialect)
+            .handle(Tool::OpenDiff)
+            .handle(Tool::GetDiagnostics)
+            .handle(Tool::OpenFile)
+            .own("countLines", "Counts lines", r#"{"type":"object"}"#)
+            .own(format!("edition{edition}"), "Another", r#"{"type":"object"}"#)
+    }
+
+    /// How long what an agent proposes is.
+    pub fn text_len(&self, random: &mut Random) -> usize {
+        match random.below(6) {
+            0 if self.big => 60_000,
+            1 if self.big => 20_000,
+            2 | 3 => 500,
+            _ => 10,
+        }
+    }
+}
+
+pub fn token() -> AuthToken {
+    AuthToken::from_text(TOKEN).unwrap()
+}

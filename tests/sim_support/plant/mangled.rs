@@ -1,0 +1,188 @@
+//! What a fault makes of the output of the host.
+
+use ide_mcp::{Time, Wire, ide::ConnId, ws::frame::Header};
+
+use super::{Bug, Subject};
+use crate::sim_support::{
+    frames::plain,
+    tap::{Message, nonce_in, selected, selection_in},
+};
+
+impl Subject {
+    /// What the fault makes of whole frames of the server.
+    pub(super) fn mangle(&mut self, conn: ConnId, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut rest = bytes;
+        if rest.starts_with(b"HTTP/") {
+            let end = rest.windows(4).position(|end| end == b"\r\n\r\n").map_or(rest.len(), |at| at + 4);
+            out.extend_from_slice(&rest[..end]);
+            rest = &rest[end..];
+        }
+        while let Ok(Some((header, size))) = Header::parse(rest, false) {
+            let end = size + usize::try_from(header.len).unwrap_or(0);
+            let Some(payload) = rest.get(size..end) else { break };
+            match std::str::from_utf8(payload) {
+                Ok(text) if rest[0] == 0x81 => self.mangle_text(conn, text, &rest[..end], &mut out),
+                _ if rest[0] == 0x88 && self.bug == Some(Bug::ClosesWithAnotherCode) => {
+                    out.extend([0x88, 2, 0x0b, 0xb8]);
+                }
+                _ => out.extend_from_slice(&rest[..end]),
+            }
+            rest = &rest[end..];
+        }
+        out.extend_from_slice(rest);
+        out
+    }
+
+    fn mangle_text(&mut self, conn: ConnId, text: &str, whole: &[u8], out: &mut Vec<u8>) {
+        let Some(bug) = self.bug else { return };
+        let message = Message::read(text);
+        let id = message
+            .as_ref()
+            .filter(|message| message.method().is_none())
+            .and_then(|message| message.get("id"));
+        let method = message.as_ref().and_then(Message::method).unwrap_or_default();
+        let is_selection = method.ends_with("selection_changed");
+        match (bug, id) {
+            (Bug::AnswersTwice, Some(_)) if self.every(7) => out.extend_from_slice(whole),
+            (Bug::NeverAnswers, Some(_)) if self.every(7) => return,
+            (Bug::AnswersUnderAnotherId, Some(id)) if self.every(7) => {
+                return out.extend(frame(&text.replacen(&format!("\"id\":{id}"), "\"id\":\"nobody's\"", 1)));
+            }
+            (Bug::AnswersSomebodyElse, Some(_)) if nonce_in(text).is_some() => {
+                let other = self
+                    .outs
+                    .iter()
+                    .find(|(other, out)| **other != conn && out.is_empty())
+                    .map(|(other, _)| *other);
+                if let Some(other) = other.filter(|other| self.host.wire(*other).is_some()) {
+                    self.outs.entry(other).or_default().extend_from_slice(whole);
+                    self.unnamed.push(other);
+                }
+            }
+            (Bug::AnswersWithNull, Some(_)) if self.every(7) => {
+                return out.extend(frame(&text.replacen("{", "{\"error\":null,", 1)));
+            }
+            (Bug::ChoosesAnotherVersion, Some(_)) if text.contains("protocolVersion") => {
+                let other = ["2024-11-05", "2025-11-25"];
+                let with = if text.contains(other[0]) { other[1] } else { other[0] };
+                let text = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+                    .iter()
+                    .fold(text.to_owned(), |text, version| text.replace(version, with));
+                return out.extend(frame(&text));
+            }
+            (Bug::SelectsTooEarly, Some(_)) if text.contains("protocolVersion") => {
+                out.extend(frame(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#));
+            }
+            (Bug::ChangesToolsForNothing, Some(_)) if self.every(9) && !text.contains("protocolVersion") => {
+                out.extend(frame(&format!(r#"{{"jsonrpc":"2.0","method":"{LIST_CHANGED}"}}"#)));
+            }
+            (Bug::LosesSelections, None) if is_selection => return,
+            (Bug::SelectsBackward, None) if is_selection => {
+                if let (Some(old), Some(number)) = (self.old.take(), selection_in(text)) {
+                    out.extend_from_slice(whole);
+                    let is_older =
+                        number > 1 && !old.windows(13).any(|part| part == selected(number).as_bytes());
+                    return out.extend(if is_older { old } else { Vec::new() });
+                }
+                self.old = Some(whole.to_vec());
+            }
+            (Bug::SelectsTwice, None) if is_selection && self.every(7) => out.extend_from_slice(whole),
+            (Bug::ForgetsWhoListsLate, None) if is_selection => {
+                let last = self.last.insert(conn, (whole.to_vec(), false));
+                if last.is_some_and(|(last, changed)| last == whole && !changed) {
+                    return;
+                }
+            }
+            (Bug::ForgetsWhoListsLate, None) if method == LIST_CHANGED => {
+                self.last.entry(conn).or_default().1 = true;
+            }
+            (Bug::SelectsBeforeTheList, None) if is_selection => {
+                self.last.insert(conn, (whole.to_vec(), false));
+            }
+            (Bug::SelectsBeforeTheList, None) if method == LIST_CHANGED => {
+                out.extend_from_slice(whole);
+                return out.extend(self.last.get(&conn).map(|(last, _)| last.as_slice()).unwrap_or_default());
+            }
+            (Bug::RefusesWhatEndsDiffs, Some(id)) if text.contains("_DIFF_TABS\"") => {
+                return out.extend(busy(id));
+            }
+            (Bug::IsBusyTooEarly, Some(id)) if text.contains("\"nonce-") && self.every(5) => {
+                return out.extend(busy(id));
+            }
+            (Bug::LosesMentions, None) if method.ends_with("at_mentioned") => return,
+            (Bug::ProgressGoesBack, None) if method == "notifications/progress" => {
+                out.extend_from_slice(whole)
+            }
+            (Bug::ReusesIds, None) if message.is_some_and(|message| message.get("id").is_some()) => {
+                out.extend_from_slice(whole);
+            }
+            _ => {}
+        }
+        out.extend_from_slice(whole);
+    }
+}
+
+const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// The answer to one call too many.
+fn busy(id: &str) -> Vec<u8> {
+    frame(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+    ))
+}
+
+/// A text message of a server.
+pub fn frame(text: &str) -> Vec<u8> {
+    plain(0x81, text.as_bytes())
+}
+
+/// A wire with an output of its own.
+pub struct Mangled<'a> {
+    pub inner: Box<dyn Wire + 'a>,
+    pub out: &'a mut Vec<u8>,
+    pub heard: &'a mut usize,
+    pub tells_of_cuts: bool,
+}
+
+impl Wire for Mangled<'_> {
+    fn space(&mut self) -> &mut [u8] {
+        self.inner.space()
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        *self.heard += n;
+        if self.tells_of_cuts && n == 20 {
+            self.out.extend([0x89, 0]);
+        }
+        self.inner.filled(now, n);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.inner.feed(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.inner.feed_eof(now);
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.out
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.out.drain(..self.out.len().min(n));
+    }
+
+    fn wants_input(&self) -> bool {
+        self.inner.wants_input()
+    }
+
+    fn is_done(&self) -> bool {
+        self.inner.is_done() && self.out.is_empty()
+    }
+
+    fn trim(&mut self) {
+        self.inner.trim();
+    }
+}

@@ -1,0 +1,164 @@
+//! What is read off a wire without taking part in it: frames and messages.
+
+use std::collections::BTreeMap;
+
+use ide_mcp::ws::frame::{Header, Opcode, mask};
+use serde_json::value::RawValue;
+
+/// Something whole that went by.
+#[derive(Debug)]
+pub enum Item {
+    /// The head of a handshake.
+    Head(String),
+    Text(String),
+    Ping,
+    Pong,
+    Close(Option<u16>),
+    Binary,
+}
+
+/// One direction of a connection.
+#[derive(Debug)]
+pub struct Tap {
+    masked: bool,
+    bytes: Vec<u8>,
+    has_head: bool,
+    /// The fragments of a text so far.
+    partial: Vec<u8>,
+    /// What came was no frame: nothing after it is looked at.
+    pub is_broken: bool,
+    /// It was a refusal: no frames follow, but a text for people.
+    is_refusal: bool,
+}
+
+impl Tap {
+    pub const fn new(masked: bool) -> Self {
+        Self {
+            masked,
+            bytes: Vec::new(),
+            has_head: false,
+            partial: Vec::new(),
+            is_broken: false,
+            is_refusal: false,
+        }
+    }
+
+    /// Some bytes went by.
+    pub fn take(&mut self, bytes: &[u8]) -> Vec<Item> {
+        let mut items = Vec::new();
+        if self.is_broken || self.is_refusal {
+            return items;
+        }
+        self.bytes.extend_from_slice(bytes);
+        if !self.has_head {
+            let Some(at) = self.bytes.windows(4).position(|end| end == b"\r\n\r\n") else { return items };
+            let rest = self.bytes.split_off(at + 4);
+            let head = String::from_utf8_lossy(&self.bytes).into_owned();
+            self.is_refusal = head.starts_with("HTTP/") && !head.starts_with("HTTP/1.1 101 ");
+            items.push(Item::Head(head));
+            if self.is_refusal {
+                return items;
+            }
+            self.bytes = rest;
+            self.has_head = true;
+        }
+        let mut at = 0;
+        loop {
+            match Header::parse(&self.bytes[at..], self.masked) {
+                Err(_) => self.is_broken = true,
+                Ok(Some((header, size))) => {
+                    let Ok(len) = usize::try_from(header.len) else { break };
+                    let Some(end) = (at + size).checked_add(len) else { break };
+                    if end > self.bytes.len() {
+                        break;
+                    }
+                    let payload = &mut self.bytes[at + size..end];
+                    if let Some(key) = header.key {
+                        mask(key, 0, payload);
+                    }
+                    at = end;
+                    items.extend(Self::item(&mut self.partial, header, &self.bytes[at - len..at]));
+                    continue;
+                }
+                Ok(None) => {}
+            }
+            break;
+        }
+        self.bytes.drain(..at);
+        items
+    }
+
+    fn item(partial: &mut Vec<u8>, header: Header, payload: &[u8]) -> Option<Item> {
+        Some(match header.opcode {
+            Opcode::Text | Opcode::Continuation => {
+                partial.extend_from_slice(payload);
+                if !header.fin {
+                    return None;
+                }
+                Item::Text(String::from_utf8_lossy(&std::mem::take(partial)).into_owned())
+            }
+            Opcode::Binary => Item::Binary,
+            Opcode::Ping => Item::Ping,
+            Opcode::Pong => Item::Pong,
+            Opcode::Close => Item::Close(payload.first_chunk::<2>().map(|code| u16::from_be_bytes(*code))),
+        })
+    }
+}
+
+/// A message of JSON-RPC: its members as they are written.
+#[derive(Debug)]
+pub struct Message<'a> {
+    members: BTreeMap<&'a str, &'a RawValue>,
+}
+
+impl<'a> Message<'a> {
+    pub fn read(text: &'a str) -> Option<Self> {
+        serde_json::from_str(text).ok().map(|members| Self { members })
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        self.members.get(name).map(|value| value.get())
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().copied()
+    }
+
+    /// The method, where it is a plain name.
+    pub fn method(&self) -> Option<&'a str> {
+        self.get("method")?.strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// The code of the error that it answers.
+    pub fn code(&self) -> Option<i64> {
+        let error = Self::read(self.get("error")?)?;
+        error.get("code")?.parse().ok()
+    }
+}
+
+/// The mark of one call, somewhere in its arguments and in its answer: by it nobody can take the answer for another's.
+pub fn nonce(number: u64) -> String {
+    format!("nonce-{number:08}-")
+}
+
+/// The first such mark in a text.
+pub fn nonce_in(text: &str) -> Option<&str> {
+    let at = text.find("nonce-")?;
+    text.get(at..at + 15)
+}
+
+/// The text of a selection: a mark that says which one it is.
+pub fn selected(number: u64) -> String {
+    format!("sel-{number:08}-")
+}
+
+/// Which selection a text is of.
+pub fn selection_in(text: &str) -> Option<u64> {
+    let at = text.find("sel-")?;
+    text.get(at + 4..at + 12)?.parse().ok()
+}
+
+/// Which edition of the tools a list is.
+pub fn edition_in(text: &str) -> Option<u64> {
+    text.split("\"edition").nth(1)?.split('"').next()?.parse().ok()
+}

@@ -1,0 +1,339 @@
+//! Everything there is, and how it moves: bytes over cables, turns of loops, and the time.
+//!
+//! ```text
+//!  agents ──┐                       ┌── Editor, the application
+//!           ├── cables ── Subject ──┤        (the host, with a fault or without)
+//!  hostile ─┘       │               └── Books, a Ledger for each connection
+//!                   └── overheard at the host's end
+//! ```
+//!
+//! Nothing moves but by `settle`, which lets everything happen that happens at one time, and `advance`, which goes from
+//! one such time to the next. The loop of the host does what its documentation asks for and no more: it turns when bytes
+//! came or something is due, and writes the connections that were named and those that had no room.
+
+mod carry;
+mod rest;
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Time, Wire,
+    ide::{ConnId, HostEvent},
+    testing::Random,
+};
+
+use super::{
+    agent::Agent,
+    editor::{Books, Editor},
+    hostile::Hostile,
+    ledger::{Ledger, Standing},
+    network::{Cable, Clock, Peer},
+    oracle::{Invariant as I, Oracle},
+    plan::Plan,
+    plant::{Bug, Subject},
+};
+
+/// Bytes go to and fro for fewer rounds than this at one time, a byte in each.
+const NEVER_IDLE: usize = 200_000;
+
+/// How bytes are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cuts {
+    /// As the seed says.
+    Seeded,
+    /// So many at a time at most, both ways, in an orderly world: where something is due at the very time at which bytes
+    /// arrive, or an end comes along with them, their cuts may be seen, as the law says.
+    Into(usize),
+}
+
+pub struct World {
+    pub plan: Plan,
+    pub random: Random,
+    pub now: Time,
+    pub oracle: Oracle,
+    pub subject: Subject,
+    pub host_clock: Clock,
+    /// Until when the editor is suspended.
+    pub host_asleep_until: Option<Time>,
+    /// Since when the host shuts down, by its clock, and whether it has slept since.
+    pub shut_down: Option<(Time, bool)>,
+    pub is_listening: bool,
+    pub editor: Editor,
+    pub books: Books,
+    pub agents: Vec<Agent>,
+    pub hostiles: Vec<Hostile>,
+    pub cables: Vec<Cable>,
+    /// Numbers the marks of calls.
+    pub serial: u64,
+    network: Random,
+    cuts: Cuts,
+    bug: Option<Bug>,
+    /// How many connections there were at once.
+    places: usize,
+    /// Turns at which nothing happened, since the start.
+    idle: u64,
+}
+
+impl World {
+    pub fn new(seed: u64, cuts: Cuts, bug: Option<Bug>, traced: bool) -> Self {
+        let mut random = Random::new(seed);
+        let mut plan = Plan::of(&mut random);
+        if cuts != Cuts::Seeded {
+            plan.keep_orderly();
+        }
+        let agents = (0..plan.agents).map(|index| Agent::new(index, random.number(), &plan, bug)).collect();
+        Self {
+            now: Time::from_millis(1),
+            oracle: Oracle::new(traced),
+            subject: Subject::new(plan.host(), bug),
+            host_clock: Clock::new(plan.shaky, random.number()),
+            host_asleep_until: None,
+            shut_down: None,
+            is_listening: true,
+            editor: Editor::new(&plan, random.number()),
+            books: Books::new(),
+            agents,
+            hostiles: Vec::new(),
+            cables: Vec::new(),
+            serial: 0,
+            network: Random::new(random.number()),
+            cuts,
+            bug,
+            idle: 0,
+            places: 0,
+            plan,
+            random,
+        }
+    }
+
+    /// Whether nothing befalls anybody, so that the cuts of bytes cannot be seen.
+    pub fn is_orderly(&self) -> bool {
+        self.cuts != Cuts::Seeded
+    }
+
+    /// Lets this much time go by, and everything in it happen.
+    pub fn advance(&mut self, span: Duration) {
+        let end = self.now.after(span);
+        while self.oracle.is_content() {
+            let next = self.next().filter(|next| *next < end).unwrap_or(end).max(self.now);
+            self.now = next;
+            self.oracle.now = next;
+            let woken = self.is_woken();
+            let any = self.settle();
+            self.idle += u64::from(woken && !any);
+            if next >= end {
+                return;
+            }
+        }
+    }
+
+    /// Whether a timer of a machine is due.
+    fn is_woken(&self) -> bool {
+        let host = self.subject.deadline().filter(|_| self.host_asleep_until.is_none());
+        let agents = self.agents.iter().filter(|agent| agent.is_awake()).filter_map(Agent::due);
+        agents.chain(host.map(|due| self.host_clock.shows(due))).any(|due| due <= self.now)
+    }
+
+    /// Lets everything happen that happens now. Whether that is anything.
+    pub fn settle(&mut self) -> bool {
+        self.wake();
+        let mut any = false;
+        for _ in 0..NEVER_IDLE {
+            let mut moved = self.connect_agents();
+            for at in 0..self.cables.len() {
+                moved |= self.carry(at);
+            }
+            moved |= self.do_what_is_due();
+            self.cables
+                .retain(|cable| cable.conn.is_some() || !matches!(cable.peer, Peer::Dead | Peer::Lost));
+            any |= moved;
+            if !moved || !self.oracle.is_content() {
+                self.check();
+                return any;
+            }
+        }
+        self.oracle.claim(false, I::TimerStorm, || "it never comes to rest".into());
+        true
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Time> {
+        let host = self.host_asleep_until.or_else(|| {
+            let due = self.host_clock.shows(self.subject.deadline()?);
+            Some(self.editor.next_deed().map_or(due, |deed| deed.min(due)))
+        });
+        let deeds = self.editor.next_deed().filter(|_| self.host_asleep_until.is_none());
+        let agents = self.agents.iter().flat_map(|agent| match agent.asleep_until {
+            Some(until) => [Some(until), None],
+            None => [agent.due(), agent.connects_at()],
+        });
+        let hostiles = self.hostiles.iter().map(Hostile::next);
+        let cables = self.cables.iter().map(|cable| cable.next_arrival(self.now));
+        [host, deeds].into_iter().chain(agents).chain(hostiles).chain(cables).flatten().min()
+    }
+
+    fn wake(&mut self) {
+        let Self { agents, host_asleep_until, now, cables, subject, host_clock, .. } = self;
+        for agent in agents {
+            agent.asleep_until.take_if(|until| *until <= *now);
+        }
+        if host_asleep_until.take_if(|until| *until <= *now).is_some() {
+            for cable in cables.iter_mut().filter(|cable| cable.missed_by_host) {
+                let time = host_clock.read(*now);
+                cable.conn.and_then(|conn| subject.with_wire(conn, |wire| wire.feed_eof(time)));
+                cable.missed_by_host = false;
+            }
+        }
+        for cable in self.cables.iter_mut().filter(|cable| cable.missed_by_peer) {
+            let Peer::Agent(at) = cable.peer else { continue };
+            let agent = &mut self.agents[at];
+            if agent.is_awake() {
+                let time = agent.clock.read(self.now);
+                agent.client.iter_mut().for_each(|client| client.feed_eof(time));
+                cable.missed_by_peer = false;
+            }
+        }
+    }
+
+    /// Agents for whom it is time connect, if they find somebody.
+    fn connect_agents(&mut self) -> bool {
+        let mut any = false;
+        for at in 0..self.agents.len() {
+            let due = self.agents[at].connects_at().is_some_and(|due| due <= self.now);
+            if !due || !self.agents[at].is_awake() {
+                continue;
+            }
+            any = true;
+            // A listener takes connections while its owner sleeps, and is asked for them later.
+            if self.is_listening && self.host_asleep_until.is_none() {
+                self.agents[at].connect(self.now, &self.plan);
+                self.join(Peer::Agent(at), Standing::Honest);
+            } else {
+                self.agents[at].found_nobody(self.now);
+                self.oracle.hit("agent finds nobody");
+            }
+        }
+        any
+    }
+
+    /// A hostile peer comes.
+    pub fn attack(&mut self) {
+        let mut hostile = Hostile::new(self.now, self.plan.auth_failure, &mut self.random, &mut self.serial);
+        let standing = hostile.standing;
+        hostile.leaves &= !self.is_orderly();
+        hostile.reads |= self.is_orderly();
+        self.oracle.note(|| hostile.name.to_owned());
+        self.hostiles.push(hostile);
+        let conn = self.join(Peer::Hostile(self.hostiles.len() - 1), standing);
+        if let (Some(book), Some(hostile)) = (self.books.get_mut(&conn), self.hostiles.last()) {
+            book.meanings.extend(hostile.meanings.iter().cloned());
+        }
+    }
+
+    fn join(&mut self, peer: Peer, standing: Standing) -> ConnId {
+        let time = self.host_clock.tell(self.now);
+        let conn = self.subject.connect(time);
+        self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
+        self.places = self.places.max(conn.index() + 1);
+        let known = self
+            .books
+            .insert(conn, Ledger::new(standing, self.editor.past.changes.len(), self.plan.open_calls));
+        self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
+        let bulky = match peer {
+            Peer::Hostile(at) => self.hostiles[at].is_bulky(),
+            _ => self.plan.big,
+        };
+        self.cables.push(Cable::new(conn, peer, bulky, &self.plan, &mut self.network));
+        conn
+    }
+
+    /// The host, agents and hostile peers that have something to do without having been told of bytes.
+    fn do_what_is_due(&mut self) -> bool {
+        let mut any = false;
+        if self.host_asleep_until.is_none() {
+            let time = self.host_clock.tell(self.now);
+            let Self { editor, subject, oracle, now, .. } = self;
+            // Its loop has turned when somebody answers.
+            subject.tick(time);
+            any |= editor.do_deeds(*now, time, subject, oracle);
+            let due = self.subject.deadline();
+            if due.is_some_and(|due| due <= time) {
+                any |= self.turn_host();
+            }
+        }
+        for agent in &mut self.agents {
+            if agent.is_awake() && agent.due().is_some_and(|due| due <= self.now) {
+                any |= agent.turn(self.now, &mut self.oracle);
+                agent.relist(&self.plan);
+            }
+        }
+        for hostile in &mut self.hostiles {
+            any |= hostile.turn(self.now);
+        }
+        any
+    }
+
+    /// One turn of the loop of the host. Whether anything happened.
+    pub fn turn_host(&mut self) -> bool {
+        let latest = self.host_clock.tell(self.now);
+        self.subject.tick(latest);
+        self.subject.tick(self.host_clock.read(self.now));
+        let mut any = false;
+        loop {
+            let announced = self.subject.deadline().is_some_and(|due| due <= latest);
+            let Some(event) = self.subject.poll_event() else { break };
+            self.oracle.claim(announced, I::NothingUnseen, || format!("{event:?} was not announced"));
+            any = true;
+            self.hear(latest, event);
+            if !self.oracle.is_content() {
+                return true;
+            }
+        }
+        loop {
+            let announced = self.subject.deadline().is_some_and(|due| due <= latest);
+            let Some(conn) = self.subject.poll_transmit() else { break };
+            self.oracle
+                .claim(announced, I::NothingUnseen, || format!("output of {conn:?} was not announced"));
+            any = true;
+            self.cables
+                .iter_mut()
+                .filter(|cable| cable.conn == Some(conn))
+                .for_each(|cable| cable.is_named = true);
+        }
+        let due = self.subject.deadline();
+        self.oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
+            format!("the host is due at {due:?} after a turn at {latest:?}")
+        });
+        any
+    }
+
+    fn hear(&mut self, time: Time, event: HostEvent) {
+        self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
+        match event {
+            HostEvent::Connection { conn, event } => {
+                let Self { editor, subject, oracle, books, now, .. } = self;
+                match books.get_mut(&conn) {
+                    Some(book) => editor.hear((*now, time), conn, event, subject, book, oracle),
+                    None => {
+                        oracle.claim(false, I::OneEnding, || format!("{conn:?} is no connection: {event:?}"))
+                    }
+                }
+            }
+            HostEvent::MentionExpired { mention } => {
+                self.editor.mention_expired(time, &mention, &self.books, &mut self.oracle);
+            }
+            _ => {}
+        }
+    }
+
+    /// The editor ends in good order.
+    pub fn shut_down(&mut self) {
+        let time = self.host_clock.tell(self.now);
+        self.oracle.note(|| "the editor shuts down".into());
+        self.oracle.hit("editor shuts down");
+        self.is_listening = false;
+        self.subject.host.shutdown(time);
+        self.shut_down = Some((time, false));
+        self.settle();
+    }
+}

@@ -1,0 +1,170 @@
+//! Bytes over cables, cut as the seed says, and overheard at the end of the host.
+
+use ide_mcp::{Time, Wire, ide::ConnId, testing::Link};
+
+use super::{Cuts, World};
+use crate::sim_support::{
+    agent::Agent,
+    hostile::Hostile,
+    network::{Cable, End, Nobody, Peer},
+    oracle::Invariant as I,
+};
+
+impl World {
+    /// Moves what there is to move on one cable, both ways.
+    pub(super) fn carry(&mut self, at: usize) -> bool {
+        let mut any = false;
+        while self.oracle.is_content() && self.carry_up(at) {
+            any = true;
+        }
+        while self.oracle.is_content() && self.carry_down(at) {
+            any = true;
+        }
+        any
+    }
+
+    /// What the peer said comes to the host, which turns.
+    fn carry_up(&mut self, at: usize) -> bool {
+        let (mut said, mut heard) = (Vec::new(), Vec::new());
+        let mut ended = false;
+        let awake = self.host_asleep_until.is_none();
+        let host_time = self.host_clock.read(self.now);
+        let piece = self.cuts.of(&self.cables[at].up);
+        let mut nobody = Nobody { says_so: self.cables[at].peer != Peer::Lost };
+        let Self { cables, subject, agents, hostiles, now, .. } = self;
+        let cable = &mut cables[at];
+        let Cable { peer, up, missed_by_host, conn, .. } = cable;
+        up.piece = piece;
+        let (peer_wire, active, time) = far_end(*peer, agents, hostiles, &mut nobody, *now);
+        let mut from = End::new(peer_wire, time, active, &mut said);
+        let moved = match *conn {
+            Some(conn) => subject.with_wire(conn, |wire| {
+                let mut to = End::new(wire, host_time, awake, &mut heard).noting(missed_by_host);
+                let moved = up.carry(&mut from, &mut to, *now);
+                ended = to.has_ended;
+                moved
+            }),
+            None => {
+                let mut gone = Nobody { says_so: true };
+                let mut nothing = Vec::new();
+                Some(up.carry(&mut from, &mut End::new(&mut gone, *now, true, &mut nothing), *now))
+            }
+        };
+        // A process that has said its last word is gone.
+        let over = match *peer {
+            Peer::Agent(at) => agents[at].client.as_ref().is_some_and(Wire::is_done),
+            Peer::Hostile(at) => hostiles[at].is_over || hostiles[at].has_ended,
+            Peer::Dead | Peer::Lost => false,
+        };
+        if over && (conn.is_none() || !up.is_open()) {
+            match std::mem::replace(peer, Peer::Dead) {
+                Peer::Agent(at) => agents[at].client = None,
+                Peer::Hostile(at) => {
+                    hostiles[at].is_over = true;
+                    hostiles[at].judge(&mut self.oracle);
+                }
+                Peer::Dead | Peer::Lost => {}
+            }
+        }
+        let conn = *conn;
+        if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
+            book.hear(&heard, &mut self.oracle);
+        }
+        let heard_any = !heard.is_empty() || ended;
+        if heard_any && awake {
+            self.turn_host();
+        }
+        moved.unwrap_or(false)
+    }
+
+    /// What the host said comes to the peer, which turns.
+    fn carry_down(&mut self, at: usize) -> bool {
+        let (mut said, mut heard) = (Vec::new(), Vec::new());
+        let host_time = self.host_clock.read(self.now);
+        let piece = self.cuts.of(&self.cables[at].down);
+        let awake = self.host_asleep_until.is_none();
+        let mut nobody = Nobody { says_so: self.cables[at].peer != Peer::Lost };
+        let Self { cables, subject, agents, hostiles, now, plan, .. } = self;
+        let cable = &mut cables[at];
+        let Cable { peer, down, missed_by_peer, conn, is_named, .. } = cable;
+        down.piece = piece;
+        let (peer_wire, active, time) = far_end(*peer, agents, hostiles, &mut nobody, *now);
+        let mut to = End::new(peer_wire, time, active, &mut heard).noting(missed_by_peer);
+        let mut is_done = false;
+        let moved = match *conn {
+            Some(conn) => subject.with_wire(conn, |wire| {
+                let mut from = End::new(wire, host_time, awake && *is_named, &mut said);
+                let moved = down.carry(&mut from, &mut to, *now);
+                is_done = from.is_done();
+                *is_named &= !from.outgoing().is_empty();
+                moved
+            }),
+            None => {
+                let mut gone = Nobody { says_so: true };
+                let mut nothing = Vec::new();
+                Some(down.carry(&mut End::new(&mut gone, *now, true, &mut nothing), &mut to, *now))
+            }
+        };
+        let has_ended = to.has_ended;
+        if plan.trims {
+            conn.and_then(|conn| subject.with_wire(conn, |wire| wire.trim()));
+            to.trim();
+        }
+        let turns = !heard.is_empty() || has_ended;
+        let (peer, conn_id) = (*peer, *conn);
+        if let Some((conn, book)) = conn_id.and_then(|conn| Some((conn, self.books.get_mut(&conn)?))) {
+            book.say(self.host_clock.latest(), &said, &self.editor.past, &mut self.oracle);
+            self.editor.mentioned(conn, book, &mut self.oracle);
+        }
+        if let (true, Some(conn)) = (is_done, conn_id) {
+            self.cables[at].conn = None;
+            self.let_go(conn);
+        }
+        if let (Peer::Agent(at), true) = (peer, turns) {
+            if self.agents[at].is_awake() {
+                self.agents[at].turn(self.now, &mut self.oracle);
+                self.agents[at].relist(&self.plan);
+            }
+        }
+        moved.unwrap_or(false)
+    }
+
+    /// The loop of the host drops a connection that is done.
+    pub(super) fn let_go(&mut self, conn: ConnId) {
+        let time = self.host_clock.read(self.now);
+        self.subject.remove(time, conn);
+        let told = self.books.get(&conn).is_some_and(|book| book.has_ended);
+        self.oracle.claim(told, I::OneEnding, || format!("{conn:?} is done, and its end was not told"));
+    }
+}
+
+impl Cuts {
+    fn of(self, link: &Link) -> usize {
+        match self {
+            Self::Into(piece) if link.pace.is_zero() => piece,
+            Self::Seeded | Self::Into(_) => link.piece,
+        }
+    }
+}
+
+/// The wire at the far end, whether it moves, and its time.
+fn far_end<'a>(
+    peer: Peer,
+    agents: &'a mut [Agent],
+    hostiles: &'a mut [Hostile],
+    nobody: &'a mut Nobody,
+    now: Time,
+) -> (&'a mut dyn Wire, bool, Time) {
+    match peer {
+        Peer::Agent(at) => {
+            let agent = &mut agents[at];
+            let (awake, time) = (agent.is_awake(), agent.clock.read(now));
+            match &mut agent.client {
+                Some(client) => (client, awake, time),
+                None => (nobody, true, now),
+            }
+        }
+        Peer::Hostile(at) => (&mut hostiles[at], true, now),
+        Peer::Dead | Peer::Lost => (nobody, true, now),
+    }
+}

@@ -1,0 +1,98 @@
+//! What must hold whenever everything has come to rest, and what is left at the end.
+
+use allocation_counter::measure;
+use ide_mcp::{Time, ide, ws};
+
+use super::World;
+use crate::sim_support::{oracle::Invariant as I, plant::Subject};
+
+impl World {
+    /// What must hold whenever everything has come to rest.
+    pub(super) fn check(&mut self) {
+        if !self.oracle.is_content() {
+            return;
+        }
+        let idle = self.idle;
+        // Some timers find nothing to do, such as that of a client that is to hear of a selection when there is none.
+        let seconds = self.now.since_start().as_secs();
+        self.oracle.claim(idle < 20 + seconds / 2, I::TimerStorm, || {
+            format!("the loop was woken {idle} times for nothing in {seconds} s")
+        });
+        if self.host_asleep_until.is_some() {
+            return;
+        }
+        let time = self.host_clock.latest();
+        let mut blocked = Vec::new();
+        let Self { subject, editor, oracle, books, plan, .. } = self;
+        let attached = books.values().filter(|book| book.is_attached()).count();
+        let strange = books.values().filter(|book| !book.has_ended && book.status.is_none()).count();
+        oracle.claim(attached <= plan.connections && strange <= plan.strangers, I::Bounded, || {
+            format!("{attached} are attached, {strange} are strangers")
+        });
+        for (conn, book) in books.iter_mut() {
+            let open = editor.open_of(*conn).count();
+            oracle
+                .claim(open <= plan.open_calls, I::Bounded, || format!("{open} calls are open at {conn:?}"));
+            let waiting = subject.with_wire(*conn, |wire| wire.outgoing().len()).unwrap_or(0);
+            oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
+                format!("{waiting} bytes wait at {conn:?}")
+            });
+            if waiting > 0 || book.has_ended {
+                blocked.push(*conn);
+                continue;
+            }
+            book.check_settled(editor.edition, |call| editor.is_open(call), oracle);
+            for call in editor.open_of(*conn) {
+                let rule = if editor.shows(call) { I::Diffs } else { I::AnsweredOnce };
+                oracle.claim(book.awaits(call), rule, || format!("{call:?} is open, and was answered"));
+            }
+        }
+        // Whoever hears and has room has been told of what was selected, once the debounce is over.
+        let selected_at = editor.past.selected_at(editor.selected);
+        let rested = selected_at.is_some_and(|at| time >= at.after(plan.debounce * 4));
+        for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.is_hearing()) {
+            let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
+            let told = book.is_selection_known && book.last_selection == editor.selected;
+            oracle.claim(told || book.close_code.is_some(), I::Selection, || {
+                format!("{conn:?} was told {} last, and not {}", book.last_selection, editor.selected)
+            });
+        }
+        editor.check(time, |conn| blocked.contains(&conn), blocked.is_empty(), oracle);
+        self.check_shutdown(time);
+        // The books of what is over are not needed any more once it has been let go.
+        let Self { books, cables, oracle, .. } = self;
+        books.retain(|conn, book| {
+            let there = cables.iter().any(|cable| cable.conn == Some(*conn));
+            oracle
+                .claim(there || book.has_ended, I::OneEnding, || format!("the end of {conn:?} is not told"));
+            let kept = there || !book.has_ended;
+            oracle.saw(if kept { 0 } else { book.digest });
+            kept
+        });
+    }
+
+    fn check_shutdown(&mut self, time: Time) {
+        let Some((since, slept)) = self.shut_down else { return };
+        let limits = ws::Limits::default();
+        let over = time > since.after(limits.close + limits.drain) && !slept;
+        let left = self.subject.host.connections().count();
+        self.oracle.claim(!over || left == 0, I::Shutdown, || {
+            format!("{left} connections are there {:?} after the shutdown", time.since(since))
+        });
+    }
+
+    /// What the host holds goes with it; how much that is.
+    pub fn drop_host(&mut self) -> u64 {
+        let fresh = Subject::new(self.plan.host(), self.bug);
+        let old = std::mem::replace(&mut self.subject, fresh).into_what_is_held();
+        let freed = measure(|| drop(old));
+        u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)
+    }
+
+    /// What the host may hold when nobody is attached any more: the selection, in two places, and the places of those
+    /// that were there at once, in a table that doubles as it grows.
+    pub const fn held_at_rest(&self) -> u64 {
+        let place = size_of::<ide::Server>() + 64;
+        (16 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
+    }
+}
