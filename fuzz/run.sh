@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
 shift
 all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite
-    rpc_text mcp_server_script mcp_client_script pair ide_server_script lockfile paths)
+    rpc_text rpc_script mcp_server_script mcp_client_script pair ide_server_script lockfile paths)
 targets=("${@:-${all[@]}}")
 
 tools=$PWD/target/tools
@@ -23,7 +23,7 @@ for target in "${targets[@]}"; do
     kept=fuzz/seeds/$target
     case $target in
         handshake_*) dictionary=$target ;;
-        rpc_text | mcp_* | ide_* | pair) dictionary=messages ;;
+        rpc_* | mcp_* | ide_* | pair) dictionary=messages ;;
         lockfile | paths) dictionary=$target ;;
         *) dictionary=frames ;;
     esac

@@ -52,6 +52,7 @@ corpora!(
     ws_client_script,
     against_tungstenite,
     rpc_text,
+    rpc_script,
     mcp_server_script,
     mcp_client_script,
     pair,

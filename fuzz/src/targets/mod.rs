@@ -13,8 +13,10 @@ mod mcp_client;
 mod mcp_server;
 mod pair;
 mod rpc;
+mod rpc_script;
 mod script;
 mod session;
+mod speech;
 
 pub use differential::against_tungstenite;
 pub use discovery::{lockfile, paths};
@@ -25,6 +27,7 @@ pub use mcp_client::mcp_client_script;
 pub use mcp_server::mcp_server_script;
 pub use pair::pair;
 pub use rpc::rpc_text;
+pub use rpc_script::rpc_script;
 pub use script::{ws_client_script, ws_server_script};
 
 use crate::support::laws::{EventOf, Subject};

@@ -1,0 +1,163 @@
+//! The editor as a process, in a directory of its own.
+
+use crate::shared::lock;
+use ide_mcp::ide::AuthToken;
+use ide_mcp_examples::find::{self, Asked};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Deserialize;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+use std::{env, fs, io, process, thread};
+
+/// The file that is selected from and mentioned, and how many lines it has.
+pub(crate) const LINES: &str = "lines.txt";
+pub(crate) const MANY_LINES: u32 = 1000;
+
+/// A directory with a project and a place for lock files, removed at the end.
+#[derive(Debug)]
+pub(crate) struct Home(PathBuf);
+
+impl Home {
+    pub(crate) fn new() -> io::Result<Self> {
+        let home = Self(env::temp_dir().join(format!("ide-mcp-soak-{}", process::id())));
+        fs::create_dir_all(home.project())?;
+        let lines: String = (0..MANY_LINES).map(|line| format!("line {line} of many\n")).collect();
+        let files = [
+            (LINES, lines.as_str()),
+            ("good.json", "{\"a\": [1, 2]}\n"),
+            ("bad.json", "{\"a\": x}\n"),
+            ("bad.toml", "a = \n"),
+            ("wide.txt", "\u{1f980} ünï ✻\r\nsecond\n"),
+        ];
+        for (name, text) in files {
+            fs::write(home.project().join(name), text)?;
+        }
+        Ok(home)
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.0.join("project")
+    }
+
+    /// What lies where lock files do.
+    pub(crate) fn lock_files(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.0.join("ide")).into_iter().flatten().flatten();
+        files.map(|file| file.path()).collect()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // What cannot be removed lies in the directory for temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The process, which does not outlive this.
+#[derive(Debug)]
+pub(crate) struct Editor {
+    pid: u32,
+    child: Mutex<Child>,
+    stdin: Mutex<ChildStdin>,
+    pub(crate) port: u16,
+    pub(crate) token: AuthToken,
+}
+
+impl Editor {
+    /// Starts it and waits until it listens; what it tells from then on is to be read, or it stands still.
+    pub(crate) fn start(program: &Path, home: &Home) -> Result<(Self, BufReader<ChildStdout>), String> {
+        let mut child = Command::new(program)
+            .arg("--headless")
+            .arg(home.project())
+            .env("CLAUDE_CONFIG_DIR", &home.0)
+            .env_remove("CLAUDE_CODE_SSE_PORT")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| {
+                format!("{}: {error}; cargo build --release --example editor makes it", program.display())
+            })?;
+        let pipes = child.stdin.take().zip(child.stdout.take()).ok_or("the editor has no pipes")?;
+        let (stdin, mut stdout) = (Mutex::new(pipes.0), BufReader::new(pipes.1));
+        let mut line = String::new();
+        stdout.read_line(&mut line).map_err(|error| error.to_string())?;
+        let Listening { port, lock } =
+            serde_json::from_str(&line).map_err(|_| format!("the editor does not listen: {line:?}"))?;
+        let asked = Asked { lock: Some(lock), ..Asked::default() };
+        let token = find::editor(&asked).map_err(|nothing| nothing.to_string())?.token;
+        let pid = child.id();
+        Ok((
+            Self {
+                pid,
+                child: Mutex::new(child),
+                stdin,
+                port,
+                token: token.ok_or("the lock file has no token")?,
+            },
+            stdout,
+        ))
+    }
+
+    /// Lines for its standard input.
+    pub(crate) fn tell(&self, lines: &str) -> Result<(), String> {
+        let mut stdin = lock(&self.stdin);
+        let told = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
+        told.map_err(|error| format!("the editor takes no commands: {error}"))
+    }
+
+    /// How much memory is its own, in KiB; `None` where that cannot be found out.
+    pub(crate) fn rss(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    }
+
+    /// How many files and sockets it has open; `None` where that cannot be found out.
+    pub(crate) fn descriptors(&self) -> Option<usize> {
+        Some(fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?.count())
+    }
+
+    pub(crate) fn terminate(&self) -> Result<(), String> {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("a pid that is none")?;
+        kill_process(pid, Signal::TERM).map_err(|error| format!("the editor cannot be ended: {error}"))
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn ended(&self) -> Option<ExitStatus> {
+        lock(&self.child).try_wait().ok().flatten()
+    }
+
+    /// How it ends, if it does so in time.
+    pub(crate) fn ends_within(&self, at_most: Duration) -> Option<ExitStatus> {
+        let step = Duration::from_millis(10);
+        for _ in 0..at_most.as_millis() / step.as_millis() {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            thread::sleep(step);
+        }
+        self.ended()
+    }
+
+    pub(crate) fn kill(&self) {
+        // It may have ended by itself.
+        let mut child = lock(&self.child);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[derive(Deserialize)]
+struct Listening {
+    port: u16,
+    lock: PathBuf,
+}

@@ -1,0 +1,112 @@
+//! What all threads share: how far the run is, what was found, and what each client has heard.
+
+use crate::editor::Editor;
+use crate::totals::Totals;
+use ide_mcp::{Clock, Time};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How far the run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Everything happens.
+    Busy,
+    /// Clients attach if they are not, and wait for all answers but verdicts.
+    Settling,
+    /// The editor was told to end.
+    Ending,
+    /// Something did not hold.
+    Failed,
+}
+
+/// What one client has heard on its connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Which connection, counted from 1.
+    pub(crate) life: u64,
+    /// It hears, and means to go on with that.
+    pub(crate) is_attached: bool,
+    /// The line of the last selection.
+    pub(crate) line: Option<u32>,
+    /// The number of the last mention, counted from 1.
+    pub(crate) mention: u32,
+    /// Nothing is open any more but verdicts.
+    pub(crate) is_settled: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Soak<'a> {
+    pub(crate) editor: &'a Editor,
+    pub(crate) project: PathBuf,
+    pub(crate) totals: Totals,
+    pub(crate) clock: Clock,
+    /// Nobody but the person is to select anything.
+    is_calm: AtomicBool,
+    phase: Mutex<Phase>,
+    found: Mutex<Option<String>>,
+    seen: Vec<Mutex<Seen>>,
+}
+
+impl<'a> Soak<'a> {
+    pub(crate) fn new(editor: &'a Editor, project: PathBuf, clients: usize) -> Self {
+        Self {
+            editor,
+            project,
+            totals: Totals::default(),
+            clock: Clock::new(),
+            is_calm: AtomicBool::new(false),
+            phase: Mutex::new(Phase::Busy),
+            found: Mutex::new(None),
+            seen: (0..clients).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        *lock(&self.phase)
+    }
+
+    /// Goes on to this phase; there is no way back.
+    pub(crate) fn enter(&self, phase: Phase) {
+        let mut now = lock(&self.phase);
+        *now = phase.max(*now);
+    }
+
+    /// Something did not hold. What follows from it is not told.
+    pub(crate) fn fail(&self, what: String) {
+        lock(&self.found).get_or_insert(what);
+        self.enter(Phase::Failed);
+    }
+
+    /// What did not hold.
+    pub(crate) fn found(&self) -> Option<String> {
+        lock(&self.found).clone()
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.is_calm.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn calm(&self, is_calm: bool) {
+        self.is_calm.store(is_calm, Ordering::SeqCst);
+    }
+
+    /// Changes what is known of a client.
+    pub(crate) fn note<T>(&self, client: usize, change: impl FnOnce(&mut Seen) -> T) -> Option<T> {
+        Some(change(&mut lock(self.seen.get(client)?)))
+    }
+
+    /// What each client has heard.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.iter().map(|seen| *lock(seen)).collect()
+    }
+}
+
+/// A thread that panics has left nothing half done here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

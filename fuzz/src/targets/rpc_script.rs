@@ -1,0 +1,376 @@
+//! Scripts of messages, written by their structure, for an editor over WebSocket and for an agent as texts. What has to
+//! be answered is known from how it was written.
+
+use super::speech::{Asked, Id, Speech};
+use crate::support::editors::server_config;
+use crate::support::frames::{self, masked};
+use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
+use ide_mcp::ide::{Dialect, Server, ServerEvent, Tool, ToolSet};
+use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Forward, Implementation, ToolResult};
+use ide_mcp::rpc::{CallId, SessionId};
+use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
+use ide_mcp::testing::{Messages, Span};
+use ide_mcp::{Machine as _, Time, Wire as _};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+#[derive(Arbitrary, Debug)]
+enum Act {
+    Say(Speech),
+    /// The application answers one of the calls that it has heard of.
+    Answer(u8),
+    Fail(u8),
+    Wait(Span),
+    Due,
+}
+
+#[derive(Arbitrary, Debug, Default)]
+struct Setup {
+    is_agent: bool,
+    /// There was no handshake.
+    is_closed: bool,
+    version: u8,
+    forwards: bool,
+    dialect: u8,
+    /// How many bytes the first of two frames of a message has; with none there is one.
+    cut: u8,
+    /// Which tools are not handled.
+    without: u8,
+}
+
+/// The first has batches.
+const VERSIONS: [&str; 4] = ["2025-03-26", "2025-11-25", "2024-11-05", "2025-06-18"];
+
+impl Setup {
+    fn version(&self) -> &'static str {
+        VERSIONS[usize::from(self.version) % VERSIONS.len()]
+    }
+}
+
+/// Each request is answered once, whatever stands around it, and nothing else is; all that is said is JSON-RPC.
+pub fn rpc_script(data: &[u8]) {
+    let mut script = Unstructured::new(data);
+    let setup = Setup::arbitrary(&mut script).unwrap_or_default();
+    let batches = setup.version() == VERSIONS[0];
+    if setup.is_agent {
+        play(Agent::new(&setup), batches, script);
+    } else {
+        play(Editor::new(&setup), batches && !setup.is_closed, script);
+    }
+}
+
+/// One of the two that are spoken to.
+trait Side {
+    /// It hears a text; what it says to that.
+    fn hear(&mut self, now: Time, text: &str) -> Vec<String>;
+
+    /// Time passes; what it says.
+    fn tick(&mut self, now: Time) -> Vec<String>;
+
+    fn deadline(&self) -> Option<Time>;
+
+    /// Its application answers one of the calls that it knows; what it says then.
+    fn answer(&mut self, which: usize, fails: bool) -> Vec<String>;
+
+    /// It ends, and answers whatever is open.
+    fn shut_down(&mut self) -> Vec<String>;
+}
+
+fn play(mut side: impl Side, batches: bool, mut script: Unstructured<'_>) {
+    let (mut owed, mut now) = (Owed { batches, ..Owed::default() }, Time::ZERO);
+    while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
+        let said = match act {
+            Act::Say(speech) => {
+                let text = speech.text();
+                owed.asked(speech.asked(owed.batches));
+                side.hear(now, &text)
+            }
+            Act::Answer(which) => side.answer(which.into(), false),
+            Act::Fail(which) => side.answer(which.into(), true),
+            Act::Wait(span) => {
+                now = now.after(span.duration());
+                side.tick(now)
+            }
+            Act::Due => {
+                now = side.deadline().map_or(now, |due| due.max(now));
+                side.tick(now)
+            }
+        };
+        owed.said(&said);
+    }
+    owed.said(&side.shut_down());
+    owed.settle();
+}
+
+/// What has to be answered.
+#[derive(Debug, Default)]
+struct Owed {
+    /// The ids, as they were written.
+    open: Vec<Id>,
+    /// How many of one meaning need not be answered any more.
+    forgiven: BTreeMap<String, usize>,
+    /// The version that was agreed on has batches.
+    batches: bool,
+}
+
+impl Owed {
+    fn asked(&mut self, asked: Asked) {
+        self.open.extend(asked.answers);
+        for meaning in asked.cancels {
+            let is_open = self.open.iter().any(|id| id.meaning.as_ref() == Some(&meaning));
+            *self.forgiven.entry(meaning).or_default() += usize::from(is_open);
+        }
+    }
+
+    fn said(&mut self, texts: &[String]) {
+        for text in texts {
+            if text.starts_with('[') {
+                let batch: Vec<&RawValue> = serde_json::from_str(text).expect("a batch is JSON");
+                assert!(self.batches && !batch.is_empty(), "{text}");
+                batch.iter().for_each(|message| self.heard(message.get()));
+            } else {
+                self.heard(text);
+            }
+        }
+    }
+
+    /// One message, which has to be one.
+    fn heard(&mut self, text: &str) {
+        let members: BTreeMap<&str, &RawValue> = serde_json::from_str(text).expect(text);
+        assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some(r#""2.0""#), "{text}");
+        let names: Vec<&str> = members.keys().copied().collect();
+        match names[..] {
+            ["id", "jsonrpc", "result"] => assert!(members["result"].get().starts_with('{'), "{text}"),
+            ["error", "id", "jsonrpc"] => {
+                let error: Value = serde_json::from_str(members["error"].get()).expect(text);
+                assert!(error["code"].is_i64() && error["message"].is_string(), "{text}");
+            }
+            ["jsonrpc", "method"] | ["jsonrpc", "method", "params"] => return,
+            _ => panic!("{text} is neither an answer nor a notification"),
+        }
+        let id = members["id"].get();
+        let at = self.open.iter().position(|owed| owed.token == id);
+        self.open
+            .swap_remove(at.unwrap_or_else(|| panic!("{text} answers what nobody asks, or a second time")));
+        let version = serde_json::from_str::<Value>(text).ok();
+        if let Some(version) = version.as_ref().and_then(|text| text.pointer("/result/protocolVersion")) {
+            self.batches = version == "2025-03-26";
+        }
+    }
+
+    /// All has been answered, but for what was taken back.
+    fn settle(mut self) {
+        for id in self.open {
+            let forgiven = id.meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning));
+            match forgiven {
+                Some(left @ 1..) => *left -= 1,
+                _ => panic!("{} was never answered", id.token),
+            }
+        }
+    }
+}
+
+fn initialize(version: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":"first","method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"n","version":"1"}}}}}}"#
+    )
+}
+
+/// An editor, with all layers down to the frames.
+struct Editor {
+    server: Server,
+    calls: Vec<CallId>,
+    /// How many bytes the first frame of a message has; with none the message is one.
+    cut: u8,
+    is_ending: bool,
+}
+
+impl Editor {
+    fn new(setup: &Setup) -> Self {
+        let dialect = Dialect::ALL[usize::from(setup.dialect) % Dialect::ALL.len()];
+        let with = |set: ToolSet, (at, tool): (usize, Tool)| match setup.without >> (at % 8) & 1 {
+            0 => set.handle(tool),
+            _ => set,
+        };
+        let tools = Tool::ALL.into_iter().enumerate().fold(ToolSet::speaking(dialect), with);
+        let mut config = server_config(tools);
+        // All that is said is looked at: nothing ends the connection, and there always is room for an answer.
+        (config.session.limits.violations, config.limits.outgoing) = (usize::MAX - 1, usize::MAX);
+        (config.limits.keepalive, config.session.keepalive) = (None, None);
+        config.session.limits.open_calls = 4;
+        if setup.forwards {
+            config.session.forward = Forward::Everything;
+        }
+        let server = Server::new(config, SessionId::new(1), Time::ZERO);
+        let mut editor = Self { server, calls: Vec::new(), cut: setup.cut, is_ending: false };
+        editor.server.feed(Time::ZERO, HEAD.as_bytes());
+        while editor.server.poll_event().is_some() {}
+        assert_eq!(
+            editor.server.outgoing().escape_ascii().to_string(),
+            ACCEPTED.as_bytes().escape_ascii().to_string()
+        );
+        editor.server.sent(ACCEPTED.len());
+        if !setup.is_closed {
+            let said = editor.hear(Time::ZERO, &initialize(setup.version()));
+            assert!(matches!(&said[..], [only] if only.contains(setup.version())), "{said:?}");
+            for text in [INITIALIZED, CONNECTED] {
+                assert_eq!(editor.hear(Time::ZERO, text), [""; 0]);
+            }
+        }
+        editor
+    }
+
+    /// Polls it to the end; what it says.
+    fn settle(&mut self) -> Vec<String> {
+        let mut said = Vec::new();
+        loop {
+            let event = self.server.poll_event();
+            for frame in frames::read(self.server.outgoing()) {
+                assert!(frame.key.is_none());
+                match frame.first {
+                    TEXT => said.push(frame.text()),
+                    first => assert_eq!((first, self.is_ending), (CLOSE, true)),
+                }
+            }
+            self.server.sent(self.server.outgoing().len());
+            match event {
+                Some(
+                    ServerEvent::Call { call, .. }
+                    | ServerEvent::Direct { call, .. }
+                    | ServerEvent::Request { call, .. },
+                ) => self.calls.push(call),
+                Some(ServerEvent::Closed(why)) => assert!(self.is_ending, "{why}"),
+                Some(_) => {}
+                None => return said,
+            }
+        }
+    }
+}
+
+impl Side for Editor {
+    fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+        let bytes = text.as_bytes();
+        let at = usize::from(self.cut).min(bytes.len());
+        let (begin, end) = bytes.split_at(at);
+        if self.cut == 0 {
+            self.server.feed(now, &masked(TEXT, bytes));
+        } else {
+            // In two frames, wherever that is.
+            self.server.feed(now, &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
+        }
+        self.settle()
+    }
+
+    fn tick(&mut self, now: Time) -> Vec<String> {
+        self.server.tick(now);
+        self.settle()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.server.deadline()
+    }
+
+    fn answer(&mut self, which: usize, fails: bool) -> Vec<String> {
+        let Some(call) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at)) else {
+            return Vec::new();
+        };
+        // It may have ended by now. A result is one for every kind of call but those that are no tools.
+        let answered = if fails {
+            self.server.fail(call, -1, "no").is_ok()
+        } else {
+            self.server.respond(call, &ToolResult::text("yes")).is_ok()
+        };
+        let said = self.settle();
+        assert_eq!(said.len(), usize::from(answered), "{said:?}");
+        said
+    }
+
+    fn shut_down(&mut self) -> Vec<String> {
+        self.is_ending = true;
+        self.server.shutdown();
+        self.settle()
+    }
+}
+
+/// An agent, without frames.
+struct Agent {
+    client: Client,
+    out: Messages,
+    calls: Vec<CallId>,
+}
+
+impl Agent {
+    fn new(setup: &Setup) -> Self {
+        let mut config = ClientConfig::new(Implementation::new("a", "1"));
+        // It asks nothing of its own accord.
+        config.keepalive = None;
+        config.limits.open_calls = 4;
+        if setup.forwards {
+            config.forward = Forward::Everything;
+        }
+        let mut agent = Self {
+            client: Client::new(config, SessionId::new(1)),
+            out: Messages::default(),
+            calls: Vec::new(),
+        };
+        agent.client.start(Time::ZERO, &mut agent.out).expect("it starts once");
+        let asked: Value = serde_json::from_str(&agent.out.take().concat()).expect("one request");
+        // Its version, in place of an answer to a request of the script.
+        agent.hear(
+            Time::ZERO,
+            &json!({"jsonrpc": "2.0", "id": asked["id"], "result": {
+                "protocolVersion": setup.version(),
+                "capabilities": {},
+                "serverInfo": {"name": "n", "version": "1"},
+            }})
+            .to_string(),
+        );
+        assert!(agent.client.is_ready());
+        agent
+    }
+
+    fn settle(&mut self) -> Vec<String> {
+        while let Some(event) = self.client.poll_event(&mut self.out) {
+            if let ClientEvent::Request { call, .. } = event {
+                self.calls.push(call);
+            }
+        }
+        self.out.take()
+    }
+}
+
+impl Side for Agent {
+    fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+        self.client.receive(now, text, &mut self.out);
+        self.settle()
+    }
+
+    fn tick(&mut self, now: Time) -> Vec<String> {
+        self.client.tick(now);
+        self.settle()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.client.deadline()
+    }
+
+    fn answer(&mut self, which: usize, fails: bool) -> Vec<String> {
+        let Some(call) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at)) else {
+            return Vec::new();
+        };
+        let answered = if fails {
+            self.client.fail(call, -1, "no", &mut self.out).is_ok()
+        } else {
+            self.client.respond_with(call, &json!({}), &mut self.out).is_ok()
+        };
+        let said = self.settle();
+        assert_eq!(said.len(), usize::from(answered), "{said:?}");
+        said
+    }
+
+    fn shut_down(&mut self) -> Vec<String> {
+        self.client.shut_down("it ends", &mut self.out);
+        self.settle()
+    }
+}

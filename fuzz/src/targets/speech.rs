@@ -1,0 +1,458 @@
+//! Messages of JSON-RPC as a peer may write them, right and nearly right, with what is known of each because it was
+//! written so: whether it has to be answered, and under which id. Nothing here asks the code under test what a message is.
+
+use ide_mcp::ide::{Dialect, Tool};
+use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
+use serde_json::Value;
+
+/// Anything that a peer may say.
+#[derive(Debug)]
+pub enum Speech {
+    One(Message, Wrapping),
+    Batch(Vec<Element>, Wrapping),
+    Text(String),
+}
+
+/// What stands in a batch.
+#[derive(Debug)]
+pub enum Element {
+    Message(Message),
+    /// Another batch, which is not looked at, or something that is no message at all.
+    Strange(&'static str),
+}
+
+/// What surrounds a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapping {
+    Plain,
+    Spaced,
+    ByteOrderMark,
+    /// It is no JSON: half of it is missing, or there is more.
+    CutOff,
+    TwoAtOnce,
+}
+
+/// A message with its members in this order, counted from any of them.
+#[derive(Debug)]
+pub struct Message {
+    id: Option<Id>,
+    says: Says,
+    flaw: Flaw,
+    order: u8,
+}
+
+#[derive(Debug)]
+enum Says {
+    /// A method and its parameters, as JSON: a request if there is an id, else a notification.
+    Asks(String, Option<String>),
+    /// It takes back the request of that id.
+    Cancels(Id),
+    /// An answer, or what has neither a method nor an answer.
+    Answers(&'static str),
+}
+
+/// What is wrong with it, or odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    None,
+    NoVersion,
+    OldVersion,
+    VersionNumber,
+    MethodTwice,
+    ParamsTwice,
+    IdTwice,
+    ResultBeside,
+    ErrorBeside,
+    /// What nobody knows.
+    Unknown,
+    /// That nests too deeply.
+    Deep,
+    EscapedNames,
+}
+
+/// An id and what it means.
+#[derive(Clone, Debug)]
+pub struct Id {
+    pub token: String,
+    /// The same for all spellings of one id; `None` if it is none.
+    pub meaning: Option<String>,
+}
+
+/// What a message asks for, and takes back.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// The ids that have to be answered, each once.
+    pub answers: Vec<Id>,
+    /// The meanings of ids that need not be answered any more.
+    pub cancels: Vec<String>,
+}
+
+impl Speech {
+    /// As it is written.
+    pub fn text(&self) -> String {
+        let (text, wrapping) = match self {
+            Self::One(message, wrapping) => (message.text(), *wrapping),
+            Self::Batch(elements, wrapping) => {
+                let texts: Vec<String> = elements.iter().map(Element::text).collect();
+                (format!("[{}]", texts.join(",")), *wrapping)
+            }
+            Self::Text(text) => return text.clone(),
+        };
+        match wrapping {
+            Wrapping::Plain => text,
+            Wrapping::Spaced => format!(" \t\r\n{text}\n"),
+            Wrapping::ByteOrderMark => format!("\u{feff}{text}"),
+            Wrapping::CutOff => text.trim_end_matches(['}', ']']).to_owned(),
+            Wrapping::TwoAtOnce => format!("{text}{text}"),
+        }
+    }
+
+    /// What has to come of it, where batches are known or not.
+    pub fn asked(&self, batches: bool) -> Asked {
+        let mut asked = Asked::default();
+        match self {
+            Self::One(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
+            | Self::Batch(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
+            | Self::Text(_) => {}
+            Self::One(message, _) => message.ask(&mut asked),
+            Self::Batch(elements, _) => {
+                let deep =
+                    |element: &Element| matches!(element, Element::Message(it) if it.flaw == Flaw::Deep);
+                if batches && !elements.is_empty() && elements.len() <= MOST && !elements.iter().any(deep) {
+                    for element in elements {
+                        if let Element::Message(message) = element {
+                            message.ask(&mut asked);
+                        }
+                    }
+                }
+            }
+        }
+        asked
+    }
+}
+
+/// How many messages a batch may have.
+const MOST: usize = 64;
+
+impl Element {
+    fn text(&self) -> String {
+        match self {
+            Self::Message(message) => message.text(),
+            Self::Strange(text) => (*text).into(),
+        }
+    }
+}
+
+impl Message {
+    fn ask(&self, asked: &mut Asked) {
+        let is_known = self.id.as_ref().is_some_and(|id| id.meaning.is_some()) && self.flaw != Flaw::IdTwice;
+        match (&self.id, &self.says) {
+            (_, Says::Answers(_)) => {}
+            (Some(id), _) if is_known => asked.answers.push(id.clone()),
+            // With a flaw it may be understood or not; then it need not be answered, and may.
+            (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
+            _ => {}
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut members: Vec<(&str, String)> = Vec::new();
+        match self.flaw {
+            Flaw::NoVersion => {}
+            Flaw::OldVersion => members.push(("jsonrpc", r#""1.0""#.into())),
+            Flaw::VersionNumber => members.push(("jsonrpc", "2.0".into())),
+            _ => members.push(("jsonrpc", r#""2.0""#.into())),
+        }
+        let id = self.id.as_ref().map(|id| ("id", id.token.clone()));
+        match &self.says {
+            Says::Asks(method, params) => {
+                members.push(("method", method.clone()));
+                members.extend(params.clone().map(|params| ("params", params)));
+            }
+            Says::Cancels(id) => {
+                members.push(("method", r#""notifications/cancelled""#.into()));
+                members.push(("params", format!(r#"{{"requestId":{},"reason":"why"}}"#, id.token)));
+            }
+            Says::Answers(answer) => {
+                let answer = answer.split_once(':').map(|(name, value)| (name, value.into()));
+                members.extend(answer);
+            }
+        }
+        members.extend(id.clone());
+        let member = |name: &str| members.iter().find(|(other, _)| *other == name).cloned();
+        let more = match self.flaw {
+            Flaw::MethodTwice => member("method"),
+            Flaw::ParamsTwice => member("params"),
+            Flaw::IdTwice => id,
+            Flaw::ResultBeside => Some(("result", "{}".into())),
+            Flaw::ErrorBeside => Some(("error", r#"{"code":1,"message":"m"}"#.into())),
+            Flaw::Unknown => Some(("x", r#"{"id":1,"method":[null]}"#.into())),
+            Flaw::Deep => Some(("x", ["[".repeat(200), "]".repeat(200)].concat())),
+            _ => None,
+        };
+        members.extend(more);
+        let first = usize::from(self.order) % members.len().max(1);
+        members.rotate_left(first);
+        let named = |name: &str| match self.flaw {
+            Flaw::EscapedNames => {
+                name.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect()
+            }
+            _ => name.to_owned(),
+        };
+        let texts: Vec<String> =
+            members.iter().map(|(name, value)| format!("\"{}\":{value}", named(name))).collect();
+        format!("{{{}}}", texts.join(","))
+    }
+}
+
+impl<'a> Arbitrary<'a> for Speech {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let wrapping = match u.int_in_range(0..=31)? {
+            0 => Wrapping::Spaced,
+            1 => Wrapping::ByteOrderMark,
+            2 => Wrapping::CutOff,
+            3 => Wrapping::TwoAtOnce,
+            _ => Wrapping::Plain,
+        };
+        Ok(match u.int_in_range(0..=15)? {
+            0 => Self::Text(
+                u.choose(&["", "1", "null", "\"x\"", "{}", "{\"a\":", "\u{feff}\u{feff}{}", "nan"])?
+                    .to_string(),
+            ),
+            1 | 2 => {
+                // Around the limit there is nothing in them but pings, or no script would be long enough.
+                let many = match u.int_in_range(0..=15)? {
+                    0 => u.int_in_range(MOST - 1..=MOST + 1)?,
+                    many => many / 2,
+                };
+                let mut elements = Vec::new();
+                for at in 0..many {
+                    elements.push(if many < MOST - 1 { u.arbitrary()? } else { ping(at) });
+                }
+                Self::Batch(elements, wrapping)
+            }
+            _ => Self::One(u.arbitrary()?, wrapping),
+        })
+    }
+}
+
+fn ping(number: usize) -> Element {
+    let token = format!("\"p{number}\"");
+    let id = Some(Id { meaning: Some(token.clone()), token });
+    Element::Message(Message { id, says: Says::Asks("\"ping\"".into(), None), flaw: Flaw::None, order: 0 })
+}
+
+impl<'a> Arbitrary<'a> for Element {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        const STRANGE: [&str; 5] = ["1", "null", "[]", "{}", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#];
+        Ok(if u.ratio(1, 8)? { Self::Strange(u.choose(&STRANGE)?) } else { Self::Message(u.arbitrary()?) })
+    }
+}
+
+impl<'a> Arbitrary<'a> for Message {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let (id, says) = match u.int_in_range(0..=15)? {
+            0 | 1 => (None, notification(u)?),
+            2 | 3 => (None, Says::Cancels(u.arbitrary()?)),
+            4 => (u.ratio(7, 8)?.then(|| u.arbitrary()).transpose()?, Says::Answers(answer(u)?)),
+            5 => (Some(u.arbitrary()?), notification(u)?),
+            6 => (Some(u.arbitrary()?), Says::Cancels(u.arbitrary()?)),
+            _ => (Some(u.arbitrary()?), request(u)?),
+        };
+        // Three in four are as they should be.
+        let flaw = *u.choose(&[
+            Flaw::NoVersion,
+            Flaw::OldVersion,
+            Flaw::VersionNumber,
+            Flaw::MethodTwice,
+            Flaw::ParamsTwice,
+            Flaw::IdTwice,
+            Flaw::ResultBeside,
+            Flaw::ErrorBeside,
+            Flaw::Unknown,
+            Flaw::Deep,
+            Flaw::EscapedNames,
+        ])?;
+        let flaw = if u.ratio(1, 4)? { flaw } else { Flaw::None };
+        Ok(Self { id, says, flaw, order: u.arbitrary()? })
+    }
+}
+
+fn answer(u: &mut Unstructured<'_>) -> Result<&'static str> {
+    Ok(u.choose(&[
+        "result:{}",
+        "result:null",
+        r#"error:{"code":-32601,"message":"no"}"#,
+        "error:null",
+        "error:7",
+        "",
+    ])?)
+}
+
+fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
+    let (method, params) = match u.int_in_range(0..=7)? {
+        0 => ("notifications/initialized", "{}".into()),
+        1 => (
+            "notifications/progress",
+            format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
+        ),
+        2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
+        3 => ("notifications/cancelled", format!(r#"{{"requestId":{}}}"#, value(u, 2)?)),
+        4 => ("notifications/roots/list_changed", value(u, 2)?),
+        5 => ("tools/call", r#"{"name":"getDiagnostics","arguments":{}}"#.into()),
+        6 => ("selection_changed", value(u, 3)?),
+        _ => ("x/unknown", value(u, 2)?),
+    };
+    Ok(Says::Asks(format!("\"{method}\""), Some(params)))
+}
+
+fn request(u: &mut Unstructured<'_>) -> Result<Says> {
+    const METHODS: [&str; 14] = [
+        "\"ping\"",
+        "\"tools/list\"",
+        "\"initialize\"",
+        "\"server/discover\"",
+        "\"resources/list\"",
+        "\"prompts/list\"",
+        "\"resources/templates/list\"",
+        "\"logging/setLevel\"",
+        "\"x/ask\"",
+        "\"p\\u0069ng\"",
+        "\"readFile\"",
+        "\"\"",
+        "7",
+        "null",
+    ];
+    if u.ratio(3, 4)? {
+        return Ok(Says::Asks("\"tools/call\"".into(), Some(call(u)?)));
+    }
+    let method = *u.choose(&METHODS)?;
+    let params = match u.int_in_range(0..=7)? {
+        0 => Some(value(u, 3)?),
+        1 => Some(r#"{"cursor":"c","level":"debug","path":"a"}"#.into()),
+        2 => Some(format!(r#"{{"protocolVersion":{},"capabilities":{{}}}}"#, value(u, 1)?)),
+        _ => None,
+    };
+    let method = if u.ratio(1, 64)? { format!("\"{}\"", "m".repeat(257)) } else { method.into() };
+    Ok(Says::Asks(method, params))
+}
+
+/// The parameters of a call of any tool, with the arguments that it has: right, wrong, missing, twice, in other words.
+fn call(u: &mut Unstructured<'_>) -> Result<String> {
+    let dialect = *u.choose(&[Dialect::VsCode, Dialect::SnakeCase])?;
+    let tool = *u.choose(&Tool::ALL)?;
+    let spec = tool.spec(dialect);
+    let schema: Value = serde_json::from_str(&spec.input_schema).expect("a schema is JSON");
+    let properties = schema["properties"].as_object().expect("arguments have names");
+    let mut members = Vec::new();
+    for (name, property) in properties {
+        let written = match u.int_in_range(0..=7)? {
+            0 => continue,
+            1 => value(u, 3)?,
+            2 => {
+                members.push(format!("\"{name}\":{}", fitting(u, &property["type"])?));
+                fitting(u, &property["type"])?
+            }
+            _ => fitting(u, &property["type"])?,
+        };
+        members.push(format!("\"{name}\":{written}"));
+    }
+    if u.ratio(1, 8)? {
+        members.push(format!("\"unknown\":{}", value(u, 2)?));
+    }
+    let arguments = if u.ratio(1, 16)? { value(u, 2)? } else { format!("{{{}}}", members.join(",")) };
+    let name = if u.ratio(1, 16)? { value(u, 1)? } else { format!("\"{}\"", spec.name) };
+    let meta = if u.ratio(1, 8)? {
+        format!(r#","_meta":{{"progressToken":{}}}"#, value(u, 1)?)
+    } else {
+        String::new()
+    };
+    Ok(match u.int_in_range(0..=15)? {
+        0 => format!(r#"{{"name":{name}{meta}}}"#),
+        1 => format!(r#"{{"arguments":{arguments}{meta}}}"#),
+        2 => format!(r#"{{"arguments":{arguments},"name":{name}{meta}}}"#),
+        3 => format!(r#"{{"name":{name},"name":{name},"arguments":{arguments}}}"#),
+        _ => format!(r#"{{"name":{name},"arguments":{arguments}{meta}}}"#),
+    })
+}
+
+/// What an argument of this type may be.
+fn fitting(u: &mut Unstructured<'_>, kind: &Value) -> Result<String> {
+    const TEXTS: [&str; 8] = [
+        "\"/a\"",
+        "\"tab 0\"",
+        "\"tab 1\"",
+        "\"\"",
+        "\"file:///a%20b\"",
+        "\"\\u0041\\n\"",
+        "\"C:\\\\a\"",
+        "\"✻\"",
+    ];
+    Ok(match kind.as_str() {
+        Some("boolean") => u.choose(&["true", "false"])?.to_string(),
+        Some("integer") => u.choose(&["0", "1", "4294967295", "4294967296", "1.0", "1e2"])?.to_string(),
+        Some("array") => format!("[{},{}]", u.choose(&TEXTS)?, u.choose(&TEXTS)?),
+        Some("object") => r#"{"start":{"line":0,"character":1},"end":{"line":2,"character":3}}"#.into(),
+        _ => u.choose(&TEXTS)?.to_string(),
+    })
+}
+
+/// Any JSON of no more than so many levels.
+fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
+    const VALUES: [&str; 16] = [
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "1.5",
+        "1e400",
+        "-1",
+        "18446744073709551616",
+        "\"\"",
+        "\"x\"",
+        "\"2025-03-26\"",
+        "\"\\ud83d\"",
+        "\"\\u0000\"",
+        "{}",
+        "[]",
+    ];
+    if levels == 0 || u.ratio(1, 2)? {
+        return Ok(u.choose(&VALUES)?.to_string());
+    }
+    let inner = value(u, levels - 1)?;
+    Ok(match u.int_in_range(0..=3)? {
+        0 => format!("[{inner}]"),
+        1 => format!("[{inner},{}]", value(u, levels - 1)?),
+        2 => format!("{{\"a\":{inner}}}"),
+        _ => format!("{{\"a\":{inner},\"a\":{}}}", value(u, levels - 1)?),
+    })
+}
+
+impl<'a> Arbitrary<'a> for Id {
+    /// From a few, in many spellings, so that they meet.
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let number = u.int_in_range(0..=7)?;
+        let id = |token: String, meaning: String| Self { token, meaning: Some(meaning) };
+        let none = |token: String| Self { token, meaning: None };
+        Ok(match u.int_in_range(0..=31)? {
+            0..=11 => id(format!("{number}"), format!("{number}")),
+            12..=16 => id(format!("\"{number}\""), format!("\"{number}\"")),
+            17 => id(format!("{number}.0"), format!("{number}")),
+            18 => id(format!("{number}e0"), format!("{number}")),
+            19 => id(format!("\"\\u003{number}\""), format!("\"{number}\"")),
+            20 => id(format!("-{number}"), if number == 0 { "0".into() } else { format!("-{number}") }),
+            21 => id(format!("1844674407370955161{number}"), format!("1844674407370955161{number}")),
+            22 => id(format!("90071992547409{number}"), format!("90071992547409{number}")),
+            23 => id("\"\"".into(), "\"\"".into()),
+            24 => id(format!("\"{}\"", "x".repeat(1024)), "long".into()),
+            25 => none(format!("\"{}\"", "x".repeat(1025))),
+            26 => none("null".into()),
+            27 => none(format!("{number}.5")),
+            28 => none("true".into()),
+            29 => none(format!("{{\"id\":{number}}}")),
+            30 => none(format!("[{number}]")),
+            _ => none("\"\\ud83d\"".into()),
+        })
+    }
+}
