@@ -62,7 +62,7 @@ bugs! {
     /// The end of a diff is not told.
     ForgetsADiff => Diffs,
     /// A closed tab closes one of somebody else.
-    ClosesAnothersDiff => Diffs,
+    ClosesDiffOfAnother => Diffs,
     LosesSelections => Selection,
     SelectsTooEarly => Selection,
     /// An old selection is told after a newer one.
@@ -206,7 +206,7 @@ impl Subject {
                 return self.poll_event();
             }
             (
-                Bug::ClosesAnothersDiff,
+                Bug::ClosesDiffOfAnother,
                 ServerEvent::DiffClosed { why: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
             ) => {
                 let of = |(other, server): (ConnId, &ide_mcp::ide::Server)| {
