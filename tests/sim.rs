@@ -11,7 +11,7 @@ use sim_support::{
     must_hit::{SEEDS, missing},
     oracle::{Hits, Invariant, add},
     plant::Bug,
-    run::{run, run_with},
+    run::{again, run, run_with},
     world::Cuts,
 };
 
@@ -68,23 +68,27 @@ fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
 fn cuts_do_not_matter() {
     let mut different = Vec::new();
     for seed in 0..60 {
-        let of = |cuts| run_with(seed, cuts, None).digest;
+        let of = |cuts| {
+            let report = run_with(seed, cuts, None);
+            report.failure.map_or(report.digest, |failure| panic!("{failure}"))
+        };
         let whole = of(Cuts::Into(usize::MAX));
-        for piece in [1_000, 20] {
-            if of(Cuts::Into(piece)) != whole {
-                different.push((seed, piece));
+        for cuts in [1_000, 20].map(Cuts::Into) {
+            if of(cuts) != whole {
+                different.push(again(seed, cuts));
             }
         }
     }
-    assert!(different.is_empty(), "{:?}: {different:?}", Invariant::Cuts);
+    assert!(different.is_empty(), "{:?}; again:\n{}", Invariant::Cuts, different.join("\n"));
 }
 
 #[test]
 fn a_failure_says_how_to_see_it_again() {
-    let failure =
-        (0..60).find_map(|seed| run_with(seed, Cuts::Seeded, Some(Bug::NeverAnswers)).failure).unwrap();
-    let said = failure.to_string();
-    let again = format!("cargo run --release --example sim -- --seed {} --trace", failure.seed);
-    assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
-    assert!(said.lines().count() > 10, "with the last events: {said}");
+    for (cuts, cut) in [(Cuts::Seeded, ""), (Cuts::Into(20), " --cut 20")] {
+        let failure = (0..60).find_map(|seed| run_with(seed, cuts, Some(Bug::NeverAnswers)).failure).unwrap();
+        let said = failure.to_string();
+        let again = format!("cargo run --release --example sim -- --seed {}{cut} --trace", failure.seed);
+        assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
+        assert!(said.lines().count() > 10, "with the last events: {said}");
+    }
 }

@@ -16,7 +16,7 @@ use std::{
 use sim_support::{
     must_hit::{SEEDS, missing},
     oracle::{Hits, add},
-    run::{Failure, run, run_traced},
+    run::{Failure, run, run_traced, run_with},
     world::Cuts,
 };
 
@@ -24,19 +24,21 @@ const HELP: &str = "\
 An editor and all who attach to it, simulated: one seed is one life, under an oracle.
 
 usage: sim --seeds COUNT [--from SEED] [--jobs THREADS]
-       sim --seed SEED [--trace]
+       sim --seed SEED [--cut BYTES] [--trace]
        sim --help
 
   --seeds COUNT   runs so many and prints how often each thing happened that the rules are about
   --from SEED     begins with this one (0)
   --jobs THREADS  runs so many at a time (1)
   --seed SEED     runs this one
+  --cut BYTES     cuts what is sent into pieces of so many at most, in a world where nothing befalls anybody, and looks
+                  whether that shows: whether the digest is that of the same world uncut
   --trace         prints everything that happens in it
 
 A seed that breaks a rule is printed with its last events and the command that repeats it; after ten no more are run.
 Progress goes to standard error, every ten seconds.
 
-exit status: 0 if every rule holds, 1 if one is broken or, of 300 seeds or more, never put to the test, 2 for a wrong
+exit status: 0 if every rule holds, 1 if one is broken, a cut shows or, of 300 seeds or more, never put to the test, 2 for a wrong
 command line";
 
 /// More failures than this say nothing new.
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
             say(HELP);
             ExitCode::SUCCESS
         }
-        Ok(Command::One { seed, trace }) => one(seed, trace),
+        Ok(Command::One { seed, cuts, trace }) => one(seed, cuts, trace),
         Ok(Command::Many { seeds, jobs }) => many(seeds, jobs),
         Err(why) => {
             eprintln!("sim: {why}; see sim --help");
@@ -68,13 +70,13 @@ fn main() -> ExitCode {
 #[derive(Debug)]
 enum Command {
     Help,
-    One { seed: u64, trace: bool },
+    One { seed: u64, cuts: Cuts, trace: bool },
     Many { seeds: Range<u64>, jobs: u64 },
 }
 
 impl Command {
     fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let (mut seed, mut trace) = (None, false);
+        let (mut seed, mut cut, mut trace) = (None, None, false);
         let (mut seeds, mut from, mut jobs) = (None, None, None);
         while let Some(name) = arguments.next() {
             let number = match &*name {
@@ -87,18 +89,24 @@ impl Command {
                 "--from" => &mut from,
                 "--jobs" => &mut jobs,
                 "--seed" => &mut seed,
+                "--cut" => &mut cut,
                 _ => return Err(format!("unknown argument {name:?}")),
             };
             let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
             *number = Some(value.parse().map_err(|_| format!("{name} needs a number, and not {value:?}"))?);
         }
+        let cuts = match cut.map(usize::try_from) {
+            None => Cuts::Seeded,
+            Some(Ok(0)) => return Err("--cut needs one byte at least".into()),
+            Some(piece) => Cuts::Into(piece.unwrap_or(usize::MAX)),
+        };
         match (seed, seeds) {
-            (Some(seed), None) if from.is_none() && jobs.is_none() => Ok(Self::One { seed, trace }),
+            (Some(seed), None) if from.is_none() && jobs.is_none() => Ok(Self::One { seed, cuts, trace }),
             (None, Some(0)) => Err("--seeds needs one at least".into()),
             (None, Some(_)) if jobs.is_some_and(|jobs| !THREADS.contains(&jobs)) => {
                 Err(format!("--jobs takes {} to {}", THREADS.start(), THREADS.end()))
             }
-            (None, Some(seeds)) if !trace => {
+            (None, Some(seeds)) if !trace && cut.is_none() => {
                 let from = from.unwrap_or(0);
                 let end = from.checked_add(seeds).ok_or("there are no more seeds than 2^64 - 1")?;
                 Ok(Self::Many { seeds: from..end, jobs: jobs.unwrap_or(1) })
@@ -115,20 +123,23 @@ fn say(line: impl Display) {
 }
 
 /// Runs one seed.
-fn one(seed: u64, trace: bool) -> ExitCode {
-    let report = if trace { run_traced(seed, Cuts::Seeded) } else { run(seed) };
+fn one(seed: u64, cuts: Cuts, trace: bool) -> ExitCode {
+    let report = if trace { run_traced(seed, cuts) } else { run_with(seed, cuts, None) };
     report.trace.iter().for_each(say);
     say(format_args!("digest {:016x}", report.digest));
-    match report.failure {
-        Some(failure) => {
-            say(failure);
-            ExitCode::FAILURE
-        }
-        None => {
-            say(format_args!("seed {seed}: every rule holds"));
-            ExitCode::SUCCESS
+    if let Some(failure) = report.failure {
+        say(failure);
+        return ExitCode::FAILURE;
+    }
+    if cuts != Cuts::Seeded {
+        let whole = run_with(seed, Cuts::Into(usize::MAX), None).digest;
+        if whole != report.digest {
+            say(format_args!("seed {seed}: the cuts show, uncut the digest is {whole:016x}"));
+            return ExitCode::FAILURE;
         }
     }
+    say(format_args!("seed {seed}: every rule holds"));
+    ExitCode::SUCCESS
 }
 
 /// What many seeds came across so far.

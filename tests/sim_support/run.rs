@@ -29,6 +29,7 @@ const SHOWN: usize = 40;
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub seed: u64,
+    pub cuts: Cuts,
     pub step: usize,
     pub fault: Fault,
     pub last_events: Vec<String>,
@@ -36,7 +37,7 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, step, fault, last_events } = self;
+        let Self { seed, cuts, step, fault, last_events } = self;
         writeln!(
             f,
             "seed {seed}, step {step}: {:?} is broken ({})",
@@ -48,8 +49,17 @@ impl fmt::Display for Failure {
         for event in last_events {
             writeln!(f, "  {event}")?;
         }
-        write!(f, "again: cargo run --release --example sim -- --seed {seed} --trace")
+        write!(f, "again: {}", again(*seed, *cuts))
     }
+}
+
+/// The command that runs a seed once more and writes everything down.
+pub fn again(seed: u64, cuts: Cuts) -> String {
+    let cut = match cuts {
+        Cuts::Seeded => String::new(),
+        Cuts::Into(piece) => format!(" --cut {piece}"),
+    };
+    format!("cargo run --release --example sim -- --seed {seed}{cut} --trace")
 }
 
 /// Runs a seed. If it breaks a rule, once more with everything written down.
@@ -81,6 +91,7 @@ fn once(seed: u64, cuts: Cuts, bug: Option<Bug>, traced: bool) -> Report {
     let trace = oracle.trace().to_vec();
     let failure = oracle.fault().map(|fault| Failure {
         seed,
+        cuts,
         step: oracle.step,
         fault,
         last_events: trace[trace.len().saturating_sub(SHOWN)..].to_vec(),
