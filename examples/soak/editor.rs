@@ -8,9 +8,12 @@ use serde::Deserialize;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
+
+/// How long it may take until the editor listens, which is a matter of milliseconds.
+const START: Duration = Duration::from_secs(10);
 
 /// The file that is selected from and mentioned, and how many lines it has.
 pub(crate) const LINES: &str = "lines.txt";
@@ -42,10 +45,26 @@ impl Home {
         self.0.join("project")
     }
 
-    /// What lies where lock files do.
-    pub(crate) fn lock_files(&self) -> Vec<PathBuf> {
-        let files = fs::read_dir(self.0.join("ide")).into_iter().flatten().flatten();
-        files.map(|file| file.path()).collect()
+    /// Where lock files lie.
+    fn lock_dir(&self) -> PathBuf {
+        self.0.join("ide")
+    }
+
+    /// Whether an editor that has ended has left no lock file: neither its own nor any other.
+    pub(crate) fn is_tidy(&self, editor: &Editor) -> Result<(), String> {
+        let (dir, own) = (self.lock_dir(), &editor.lock);
+        let unknown = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+        let files = fs::read_dir(&dir).map_err(|error| unknown(&dir, error))?;
+        let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
+        match files.map_err(|error| unknown(&dir, error))?.as_slice() {
+            [] => {}
+            left => return Err(format!("these lock files were left: {left:?}")),
+        }
+        // It may have been moved elsewhere meanwhile, as far as a list of that directory tells.
+        match own.try_exists().map_err(|error| unknown(own, error))? {
+            false => Ok(()),
+            true => Err(format!("the lock file was left: {}", own.display())),
+        }
     }
 }
 
@@ -56,14 +75,35 @@ impl Drop for Home {
     }
 }
 
-/// The process, which does not outlive this.
+/// A process that does not outlive this.
+#[derive(Debug)]
+struct Process(Mutex<Child>);
+
+impl Process {
+    fn kill(&self) {
+        // It may have ended by itself.
+        let mut child = lock(&self.0);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The editor, which does not outlive this.
 #[derive(Debug)]
 pub(crate) struct Editor {
     pid: u32,
-    child: Mutex<Child>,
+    process: Process,
     stdin: Mutex<ChildStdin>,
     pub(crate) port: u16,
     pub(crate) token: AuthToken,
+    /// Its lock file.
+    lock: PathBuf,
 }
 
 impl Editor {
@@ -80,25 +120,17 @@ impl Editor {
             .map_err(|error| {
                 format!("{}: {error}; cargo build --release --example editor makes it", program.display())
             })?;
-        let pipes = child.stdin.take().zip(child.stdout.take()).ok_or("the editor has no pipes")?;
-        let (stdin, mut stdout) = (Mutex::new(pipes.0), BufReader::new(pipes.1));
-        let mut line = String::new();
-        stdout.read_line(&mut line).map_err(|error| error.to_string())?;
+        let (pid, pipes) = (child.id(), child.stdin.take().zip(child.stdout.take()));
+        let process = Process(Mutex::new(child));
+        let (stdin, stdout) = pipes.ok_or("the editor has no pipes")?;
+        let (line, stdout) = first_line(BufReader::new(stdout))?;
         let Listening { port, lock } =
             serde_json::from_str(&line).map_err(|_| format!("the editor does not listen: {line:?}"))?;
-        let asked = Asked { lock: Some(lock), ..Asked::default() };
+        is_in(&lock, &home.lock_dir())?;
+        let asked = Asked { lock: Some(lock.clone()), ..Asked::default() };
         let token = find::editor(&asked).map_err(|nothing| nothing.to_string())?.token;
-        let pid = child.id();
-        Ok((
-            Self {
-                pid,
-                child: Mutex::new(child),
-                stdin,
-                port,
-                token: token.ok_or("the lock file has no token")?,
-            },
-            stdout,
-        ))
+        let token = token.ok_or("the lock file has no token")?;
+        Ok((Self { pid, process, stdin: Mutex::new(stdin), port, token, lock }, stdout))
     }
 
     /// Lines for its standard input.
@@ -127,7 +159,7 @@ impl Editor {
 
     /// Whether it has ended by itself.
     pub(crate) fn ended(&self) -> Option<ExitStatus> {
-        lock(&self.child).try_wait().ok().flatten()
+        lock(&self.process.0).try_wait().ok().flatten()
     }
 
     /// How it ends, if it does so in time.
@@ -143,17 +175,32 @@ impl Editor {
     }
 
     pub(crate) fn kill(&self) {
-        // It may have ended by itself.
-        let mut child = lock(&self.child);
-        let _ = child.kill();
-        let _ = child.wait();
+        self.process.kill();
     }
 }
 
-impl Drop for Editor {
-    fn drop(&mut self) {
-        self.kill();
+/// The first line of what the editor tells, if it comes in time, and the rest.
+fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<ChildStdout>), String> {
+    let (sender, receiver) = mpsc::channel();
+    // Where nothing comes it is left behind, and ends with the process.
+    thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdout.read_line(&mut line).map(|_| (line, stdout));
+        // Nobody waits any more.
+        let _ = sender.send(read);
+    });
+    let late = || format!("the editor does not listen: it says nothing within {} s", START.as_secs());
+    receiver.recv_timeout(START).map_err(|_| late())?.map_err(|error| error.to_string())
+}
+
+/// Whether a lock file lies in the directory, or what is left of it would not be seen.
+fn is_in(lock: &Path, dir: &Path) -> Result<(), String> {
+    let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
+    let parent = lock.parent().ok_or("the lock file lies nowhere")?;
+    if real(parent)? == real(dir)? {
+        return Ok(());
     }
+    Err(format!("the lock file {} does not lie in {}", lock.display(), dir.display()))
 }
 
 #[derive(Deserialize)]

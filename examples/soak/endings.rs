@@ -5,11 +5,13 @@ use crate::life::{Life, PATIENCE};
 use crate::totals::Of;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{CloseCode, Closed};
-use ide_mcp_examples::connect;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Duration;
+
+/// How many strangers the editor keeps; for one more it drops the oldest of them unanswered.
+const STRANGERS: usize = 8;
 
 /// How a client ends its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 /// Somebody who is not let in, or does not wait until it is.
 pub(crate) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
     let soak = client.soak;
-    let mut stream = connect(soak.editor.port, PATIENCE).map_err(|error| error.to_string())?;
+    let (mut stream, before) = soak.connect()?;
     soak.totals.add(Of::Strangers, 1);
     let head = format!(
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -137,7 +139,6 @@ pub(crate) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
         3 => ("POST / HTTP/1.1\r\n\r\n", Some("HTTP/1.1 4")),
         _ => ("\x16\x03\x01 hello\r\n\r\n", Some("HTTP/1.1 400")),
     };
-    // One of several strangers may be sent away unanswered.
     let told = stream.write_all(said.as_bytes());
     let Some(answer) = answer else {
         thread::sleep(Duration::from_millis(u64::try_from(client.random.below(30)).unwrap_or(0)));
@@ -152,7 +153,12 @@ pub(crate) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
     let heard = String::from_utf8_lossy(&heard);
     match read {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err("a stranger is not answered".into()),
-        _ if heard.is_empty() || heard.starts_with(answer) => Ok(()),
+        _ if heard.starts_with(answer) => {
+            soak.totals.add(Of::Rebuffed, 1);
+            Ok(())
+        }
+        // It was the oldest of too many: all who pushed it out came later.
+        _ if heard.is_empty() && soak.arrivals.since(before) >= STRANGERS => Ok(()),
         _ => Err(format!("a stranger heard {heard:?} instead of {answer}")),
     }
 }

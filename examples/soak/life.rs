@@ -8,7 +8,6 @@ use getrandom::SysRng;
 use ide_mcp::ws::{self, OwnedEvent};
 use ide_mcp::{Time, Wire as _};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::connect;
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
@@ -50,7 +49,7 @@ impl<'c, 'a> Life<'c, 'a> {
         let ask = ws::Ask::new(format!("127.0.0.1:{port}")).subprotocol("mcp");
         let ask = ask.field("x-claude-code-ide-authorization", token);
         let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO);
-        let stream = connect(port, PATIENCE).map_err(|error| error.to_string())?;
+        let (stream, _) = client.soak.connect()?;
         let conn = Conn::from_stream(stream, machine.map_err(|error| error.to_string())?);
         Ok(Self {
             version: VERSIONS[client.random.below(VERSIONS.len())],

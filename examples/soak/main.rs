@@ -8,6 +8,7 @@
     reason = "a program takes the events that concern it, and picks from lists by numbers below their length"
 )]
 
+mod arrivals;
 mod asks;
 mod client;
 mod desk;

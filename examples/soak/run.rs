@@ -30,7 +30,7 @@ const CRASH: Duration = Duration::from_secs(1);
 
 /// What has to have happened in a run of a minute, or it has shown nothing.
 const MUST: [Of; 7] =
-    [Of::Kills, Of::Strangers, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
+    [Of::Kills, Of::Rebuffed, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Runs it to the end: what there was, or what did not hold.
@@ -66,10 +66,8 @@ pub(crate) fn run(
     });
     let counted = soak.totals.line();
     let crashed = crashed.map(|status| format!("the editor ended with {status}"));
-    let found = crashed.or_else(|| soak.found()).or_else(|| match home.lock_files().as_slice() {
-        [] => judge(&soak, options.length).err(),
-        left => Some(format!("these lock files were left: {left:?}")),
-    });
+    let kept = || home.is_tidy(editor).and_then(|()| judge(&soak, options.length)).err();
+    let found = crashed.or_else(|| soak.found()).or_else(kept);
     match (found, memory.verdict(options.length)) {
         (None, Ok(memory)) => Ok(format!("{counted}; {memory}")),
         (Some(problem), Ok(memory) | Err(memory)) => Err(format!("{problem}; {counted}; {memory}")),

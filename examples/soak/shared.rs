@@ -1,8 +1,12 @@
 //! What all threads share: how far the run is, what was found, and what each client has heard.
 
+use crate::arrivals::{Arrivals, Before};
 use crate::editor::Editor;
+use crate::life::PATIENCE;
 use crate::totals::Totals;
 use ide_mcp::{Clock, Time};
+use ide_mcp_examples::connect;
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,6 +45,7 @@ pub(crate) struct Soak<'a> {
     pub(crate) project: PathBuf,
     pub(crate) totals: Totals,
     pub(crate) clock: Clock,
+    pub(crate) arrivals: Arrivals,
     /// Nobody but the person is to select anything.
     is_calm: AtomicBool,
     phase: Mutex<Phase>,
@@ -55,6 +60,7 @@ impl<'a> Soak<'a> {
             project,
             totals: Totals::default(),
             clock: Clock::new(),
+            arrivals: Arrivals::default(),
             is_calm: AtomicBool::new(false),
             phase: Mutex::new(Phase::Busy),
             found: Mutex::new(None),
@@ -64,6 +70,11 @@ impl<'a> Soak<'a> {
 
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Connects to the editor.
+    pub(crate) fn connect(&self) -> Result<(TcpStream, Before), String> {
+        self.arrivals.connect(|| connect(self.editor.port, PATIENCE)).map_err(|error| error.to_string())
     }
 
     pub(crate) fn phase(&self) -> Phase {

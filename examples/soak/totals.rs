@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) enum Of {
     Connections,
     Strangers,
+    Rebuffed,
     Kills,
     Requests,
     Answers,
@@ -22,9 +23,10 @@ pub(crate) enum Of {
     Mentions,
 }
 
-const ALL: [(Of, &str); 14] = [
+const ALL: [(Of, &str); 15] = [
     (Of::Connections, "connections"),
     (Of::Strangers, "strangers"),
+    (Of::Rebuffed, "of them turned away"),
     (Of::Kills, "killed"),
     (Of::Requests, "requests"),
     (Of::Answers, "answered"),

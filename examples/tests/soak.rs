@@ -13,6 +13,7 @@
 
 mod support;
 
+use rustix::process::{Pid, test_kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -42,33 +43,55 @@ fn six_seconds_of_everything() {
     assert_eq!(counted("requests"), ended.map(counted).iter().sum::<u64>(), "{told}");
 }
 
+/// A program that runs these lines of a shell.
+fn script(place: &Place, lines: &str) -> String {
+    let program = place.project().join("editor.sh");
+    fs::write(&program, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program.to_str().unwrap().into()
+}
+
 #[test]
 fn what_does_not_hold_is_found() {
     let place = Place::new("soak-found");
     let editor = std::env::current_exe().unwrap();
     let editor = editor.parent().and_then(Path::parent).unwrap().join("examples/editor");
+    let run = format!("{} \"$@\"", editor.display());
+    // Something happens once it listens, before that is told.
+    let once = |then: &str| {
+        format!(
+            "ide=$CLAUDE_CONFIG_DIR/ide; mkfifo $ide.pipe\n\
+             (read line; {then}; cat) <$ide.pipe & exec >$ide.pipe {run}"
+        )
+    };
     let cases = [
-        ("it is killed", "(sleep 1; kill -9 $$) & ", 1, "the editor ended with signal: 9"),
+        ("it is killed", once("echo \"$line\"; sleep 0.5; kill -9 $$"), 1, "the editor ended with signal: 9"),
         (
             "a lock file stays",
-            "mkdir -p $CLAUDE_CONFIG_DIR/ide; touch $CLAUDE_CONFIG_DIR/ide/1.lock; ",
+            format!("mkdir -p $CLAUDE_CONFIG_DIR/ide; touch $CLAUDE_CONFIG_DIR/ide/1.lock; exec {run}"),
             1,
             "1.lock",
         ),
         (
-            "agents are not let in",
-            "set -- --name soak --token-of /dev/null; ",
-            2,
-            "the editor does not listen",
+            "the directory of lock files is gone",
+            format!(
+                "exec 3<&0; {run} <&3 & trap 'kill $!' TERM; wait; wait; rm -r $CLAUDE_CONFIG_DIR/ide; exit 0"
+            ),
+            1,
+            "/ide: No such file",
         ),
-        ("diffs are held", "set -- --on-diff hold \"$@\"; ", 0, ""),
+        (
+            "agents are not let in",
+            once(r#"sed -i 's/\("authToken":"\)......../\100000000/' $ide/*.lock; echo "$line""#),
+            1,
+            "the editor lets nobody in",
+        ),
+        ("diffs are held", format!("set -- --on-diff hold \"$@\"; exec {run}"), 0, ""),
     ];
-    for (name, before, expected, part) in cases {
-        let program = place.project().join("editor.sh");
-        fs::write(&program, format!("#!/bin/sh\n{before}exec {} \"$@\"\n", editor.display())).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, lines, expected, part) in cases {
+        let program = script(&place, &lines);
         let (status, told, problem) =
-            soak(&place, &["--minutes", "0.04", "--clients", "3", "--editor", program.to_str().unwrap()]);
+            soak(&place, &["--minutes", "0.04", "--clients", "3", "--editor", &program]);
         assert_eq!(status, Some(expected), "{name}: {told} {problem}");
         assert!(problem.contains(part), "{name}: {problem}");
     }
@@ -87,5 +110,29 @@ fn what_cannot_begin_says_why() {
         let (status, told, problem) = soak(&place, &arguments);
         assert_eq!((status, told.as_str()), (Some(2), ""), "{arguments:?}: {problem}");
         assert!(problem.contains(part), "{arguments:?}: {problem}");
+    }
+}
+
+#[test]
+fn an_editor_that_does_not_begin_is_ended() {
+    let place = Place::new("soak-ended");
+    let (lock, pid) = (place.project().join("1.lock"), place.project().join("pid"));
+    fs::write(&lock, "{}").unwrap();
+    let cases = [
+        ("it says nothing", String::new(), "does not listen: it says nothing within 10 s"),
+        ("it says something else", "echo hello".into(), r#"does not listen: "hello\n""#),
+        (
+            "its lock file lies elsewhere",
+            format!(r#"mkdir $CLAUDE_CONFIG_DIR/ide; echo '{{"port":1,"lock":"{}"}}'"#, lock.display()),
+            "does not lie in",
+        ),
+    ];
+    for (name, says, part) in cases {
+        let program = script(&place, &format!("echo $$ >{}; {says}\nexec sleep 60", pid.display()));
+        let (status, told, problem) = soak(&place, &["--editor", &program]);
+        assert_eq!((status, told.as_str()), (Some(2), ""), "{name}: {problem}");
+        assert!(problem.contains(part), "{name}: {problem}");
+        let pid = fs::read_to_string(&pid).unwrap().trim().parse().ok().and_then(Pid::from_raw).unwrap();
+        assert!(test_kill_process(pid).is_err(), "{name}: it still runs");
     }
 }

@@ -6,6 +6,8 @@
     reason = "only the tests of the parts are of interest here, and they are as in the program"
 )]
 
+#[path = "../soak/arrivals.rs"]
+mod arrivals;
 #[path = "../soak/ledger.rs"]
 mod ledger;
 #[path = "../soak/memory.rs"]
