@@ -23,16 +23,19 @@ for target in "${targets[@]}"; do
     kept=fuzz/seeds/$target
     case $target in
         handshake_*) dictionary=$target ;;
-        rpc_* | mcp_* | ide_* | pair) dictionary=messages ;;
+        # Of these scripts no byte comes to be in a text: what is said is chosen by numbers.
+        rpc_script | pair) dictionary= ;;
+        rpc_text | mcp_* | ide_*) dictionary=messages ;;
         lockfile | paths) dictionary=$target ;;
         *) dictionary=frames ;;
     esac
-    dictionary=fuzz/dictionaries/$dictionary.dict
+    words=()
+    [ -z "$dictionary" ] || words=(-dict="fuzz/dictionaries/$dictionary.dict")
     mkdir -p "$gathered" "$kept"
     # How often a branch is taken makes thousands of inputs differ where a script repeats itself, or a text.
     few=()
-    case $dictionary in
-        */messages.dict | */lockfile.dict | */paths.dict) few=(-use_counters=0) ;;
+    case $target in
+        rpc_* | mcp_* | ide_* | pair | lockfile | paths) few=(-use_counters=0) ;;
     esac
     # Long inputs find nothing that short ones do not, and are slow.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
@@ -48,6 +51,6 @@ for target in "${targets[@]}"; do
     else
         printf '\n== %s, %s min\n' "$target" "$minutes"
         nice cargo +nightly fuzz run "$target" "$gathered" "$kept" -- \
-            -dict="$dictionary" -max_total_time=$((minutes * 60)) "${options[@]}"
+            "${words[@]}" -max_total_time=$((minutes * 60)) "${options[@]}"
     fi
 done

@@ -2,7 +2,9 @@
 //! asserted on the way by [`Run`](crate::support::run::Run).
 
 mod acts;
+mod answers;
 mod books;
+mod calls;
 mod differential;
 mod discovery;
 mod frames;
@@ -11,6 +13,7 @@ mod ide_server;
 mod ledger;
 mod mcp_client;
 mod mcp_server;
+mod owed;
 mod pair;
 mod rpc;
 mod rpc_script;

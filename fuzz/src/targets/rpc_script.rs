@@ -1,7 +1,9 @@
 //! Scripts of messages, written by their structure, for an editor over WebSocket and for an agent as texts. What has to
 //! be answered is known from how it was written.
 
-use super::speech::{Asked, Id, Speech};
+use super::answers::{Serves, Upon};
+use super::owed::{OPEN_CALLS, Owed, WITH_BATCHES};
+use super::speech::Speech;
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
@@ -11,9 +13,7 @@ use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Span};
 use ide_mcp::{Machine as _, Time, Wire as _};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
@@ -39,12 +39,33 @@ struct Setup {
     without: u8,
 }
 
-/// The first has batches.
-const VERSIONS: [&str; 4] = ["2025-03-26", "2025-11-25", "2024-11-05", "2025-06-18"];
+const VERSIONS: [&str; 4] = [WITH_BATCHES, "2025-11-25", "2024-11-05", "2025-06-18"];
 
 impl Setup {
     fn version(&self) -> &'static str {
         VERSIONS[usize::from(self.version) % VERSIONS.len()]
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::ALL[usize::from(self.dialect) % Dialect::ALL.len()]
+    }
+
+    fn handled(&self) -> Vec<Tool> {
+        let tools = Tool::ALL.into_iter().enumerate();
+        tools.filter(|(at, _)| self.without >> (at % 8) & 1 == 0).map(|(_, tool)| tool).collect()
+    }
+
+    fn tools(&self) -> ToolSet {
+        self.handled().into_iter().fold(ToolSet::speaking(self.dialect()), ToolSet::handle)
+    }
+
+    fn serves(&self) -> Serves {
+        Serves::Editor {
+            dialect: self.dialect(),
+            handled: self.handled(),
+            listed: self.tools().names().map(Into::into).collect(),
+            forwards: self.forwards,
+        }
     }
 }
 
@@ -52,11 +73,12 @@ impl Setup {
 pub fn rpc_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let setup = Setup::arbitrary(&mut script).unwrap_or_default();
-    let batches = setup.version() == VERSIONS[0];
     if setup.is_agent {
-        play(Agent::new(&setup), batches, script);
+        let owed = Owed::by(Serves::Agent { forwards: setup.forwards }, Some(setup.version()));
+        play(Agent::new(&setup), owed, script);
     } else {
-        play(Editor::new(&setup), batches && !setup.is_closed, script);
+        let owed = Owed::by(setup.serves(), (!setup.is_closed).then(|| setup.version()));
+        play(Editor::new(&setup), owed, script);
     }
 }
 
@@ -70,6 +92,9 @@ trait Side {
 
     fn deadline(&self) -> Option<Time>;
 
+    /// The result that its application answers with.
+    fn result() -> Value;
+
     /// Its application answers one of the calls that it knows; what it says then.
     fn answer(&mut self, which: usize, fails: bool) -> Vec<String>;
 
@@ -77,99 +102,34 @@ trait Side {
     fn shut_down(&mut self) -> Vec<String>;
 }
 
-fn play(mut side: impl Side, batches: bool, mut script: Unstructured<'_>) {
-    let (mut owed, mut now) = (Owed { batches, ..Owed::default() }, Time::ZERO);
+fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
+    let mut now = Time::ZERO;
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
-        let said = match act {
+        let (said, upon) = match act {
             Act::Say(speech) => {
                 let text = speech.text();
-                owed.asked(speech.asked(owed.batches));
-                side.hear(now, &text)
+                owed.will_hear(&speech);
+                (side.hear(now, &text), Upon::Words)
             }
-            Act::Answer(which) => side.answer(which.into(), false),
-            Act::Fail(which) => side.answer(which.into(), true),
+            Act::Answer(which) => (side.answer(which.into(), false), Upon::Result(S::result())),
+            Act::Fail(which) => (side.answer(which.into(), true), Upon::Failure(FAILURE)),
             Act::Wait(span) => {
                 now = now.after(span.duration());
-                side.tick(now)
+                (side.tick(now), Upon::Nothing)
             }
             Act::Due => {
                 now = side.deadline().map_or(now, |due| due.max(now));
-                side.tick(now)
+                (side.tick(now), Upon::Nothing)
             }
         };
-        owed.said(&said);
+        owed.said(&said, &upon);
     }
-    owed.said(&side.shut_down());
+    owed.said(&side.shut_down(), &Upon::Nothing);
     owed.settle();
 }
 
-/// What has to be answered.
-#[derive(Debug, Default)]
-struct Owed {
-    /// The ids, as they were written.
-    open: Vec<Id>,
-    /// How many of one meaning need not be answered any more.
-    forgiven: BTreeMap<String, usize>,
-    /// The version that was agreed on has batches.
-    batches: bool,
-}
-
-impl Owed {
-    fn asked(&mut self, asked: Asked) {
-        self.open.extend(asked.answers);
-        for meaning in asked.cancels {
-            let is_open = self.open.iter().any(|id| id.meaning.as_ref() == Some(&meaning));
-            *self.forgiven.entry(meaning).or_default() += usize::from(is_open);
-        }
-    }
-
-    fn said(&mut self, texts: &[String]) {
-        for text in texts {
-            if text.starts_with('[') {
-                let batch: Vec<&RawValue> = serde_json::from_str(text).expect("a batch is JSON");
-                assert!(self.batches && !batch.is_empty(), "{text}");
-                batch.iter().for_each(|message| self.heard(message.get()));
-            } else {
-                self.heard(text);
-            }
-        }
-    }
-
-    /// One message, which has to be one.
-    fn heard(&mut self, text: &str) {
-        let members: BTreeMap<&str, &RawValue> = serde_json::from_str(text).expect(text);
-        assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some(r#""2.0""#), "{text}");
-        let names: Vec<&str> = members.keys().copied().collect();
-        match names[..] {
-            ["id", "jsonrpc", "result"] => assert!(members["result"].get().starts_with('{'), "{text}"),
-            ["error", "id", "jsonrpc"] => {
-                let error: Value = serde_json::from_str(members["error"].get()).expect(text);
-                assert!(error["code"].is_i64() && error["message"].is_string(), "{text}");
-            }
-            ["jsonrpc", "method"] | ["jsonrpc", "method", "params"] => return,
-            _ => panic!("{text} is neither an answer nor a notification"),
-        }
-        let id = members["id"].get();
-        let at = self.open.iter().position(|owed| owed.token == id);
-        self.open
-            .swap_remove(at.unwrap_or_else(|| panic!("{text} answers what nobody asks, or a second time")));
-        let version = serde_json::from_str::<Value>(text).ok();
-        if let Some(version) = version.as_ref().and_then(|text| text.pointer("/result/protocolVersion")) {
-            self.batches = version == "2025-03-26";
-        }
-    }
-
-    /// All has been answered, but for what was taken back.
-    fn settle(mut self) {
-        for id in self.open {
-            let forgiven = id.meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning));
-            match forgiven {
-                Some(left @ 1..) => *left -= 1,
-                _ => panic!("{} was never answered", id.token),
-            }
-        }
-    }
-}
+/// The code with which the application fails.
+const FAILURE: i64 = -1;
 
 fn initialize(version: &str) -> String {
     format!(
@@ -188,17 +148,11 @@ struct Editor {
 
 impl Editor {
     fn new(setup: &Setup) -> Self {
-        let dialect = Dialect::ALL[usize::from(setup.dialect) % Dialect::ALL.len()];
-        let with = |set: ToolSet, (at, tool): (usize, Tool)| match setup.without >> (at % 8) & 1 {
-            0 => set.handle(tool),
-            _ => set,
-        };
-        let tools = Tool::ALL.into_iter().enumerate().fold(ToolSet::speaking(dialect), with);
-        let mut config = server_config(tools);
+        let mut config = server_config(setup.tools());
         // All that is said is looked at: nothing ends the connection, and there always is room for an answer.
         (config.session.limits.violations, config.limits.outgoing) = (usize::MAX - 1, usize::MAX);
         (config.limits.keepalive, config.session.keepalive) = (None, None);
-        config.session.limits.open_calls = 4;
+        config.session.limits.open_calls = OPEN_CALLS;
         if setup.forwards {
             config.session.forward = Forward::Everything;
         }
@@ -249,6 +203,10 @@ impl Editor {
 }
 
 impl Side for Editor {
+    fn result() -> Value {
+        json!({"content": [{"type": "text", "text": "yes"}]})
+    }
+
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
         let bytes = text.as_bytes();
         let at = usize::from(self.cut).min(bytes.len());
@@ -277,7 +235,7 @@ impl Side for Editor {
         };
         // It may have ended by now. A result is one for every kind of call but those that are no tools.
         let answered = if fails {
-            self.server.fail(call, -1, "no").is_ok()
+            self.server.fail(call, FAILURE, "no").is_ok()
         } else {
             self.server.respond(call, &ToolResult::text("yes")).is_ok()
         };
@@ -305,7 +263,7 @@ impl Agent {
         let mut config = ClientConfig::new(Implementation::new("a", "1"));
         // It asks nothing of its own accord.
         config.keepalive = None;
-        config.limits.open_calls = 4;
+        config.limits.open_calls = OPEN_CALLS;
         if setup.forwards {
             config.forward = Forward::Everything;
         }
@@ -341,6 +299,10 @@ impl Agent {
 }
 
 impl Side for Agent {
+    fn result() -> Value {
+        json!({})
+    }
+
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
         self.client.receive(now, text, &mut self.out);
         self.settle()
@@ -360,7 +322,7 @@ impl Side for Agent {
             return Vec::new();
         };
         let answered = if fails {
-            self.client.fail(call, -1, "no", &mut self.out).is_ok()
+            self.client.fail(call, FAILURE, "no", &mut self.out).is_ok()
         } else {
             self.client.respond_with(call, &json!({}), &mut self.out).is_ok()
         };

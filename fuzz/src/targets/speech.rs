@@ -1,9 +1,10 @@
 //! Messages of JSON-RPC as a peer may write them, right and nearly right, with what is known of each because it was
 //! written so: whether it has to be answered, and under which id. Nothing here asks the code under test what a message is.
 
-use ide_mcp::ide::{Dialect, Tool};
+use super::calls::{Called, call, no_arguments, text_in, value};
+use ide_mcp::ide::Tool;
+use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
-use serde_json::Value;
 
 /// Anything that a peer may say.
 #[derive(Debug)]
@@ -43,8 +44,9 @@ pub struct Message {
 
 #[derive(Debug)]
 enum Says {
-    /// A method and its parameters, as JSON: a request if there is an id, else a notification.
-    Asks(String, Option<String>),
+    /// A method and its parameters, as JSON: a request if there is an id, else a notification; and what call of a tool
+    /// that is.
+    Asks(String, Option<String>, Option<Called>),
     /// It takes back the request of that id.
     Cancels(Id),
     /// An answer, or what has neither a method nor an answer.
@@ -81,10 +83,25 @@ pub struct Id {
 /// What a message asks for, and takes back.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// The ids that have to be answered, each once.
-    pub answers: Vec<Id>,
+    /// The ids that have to be answered, each once, and what is asked under them.
+    pub answers: Vec<(Id, Wants)>,
     /// The meanings of ids that need not be answered any more.
     pub cancels: Vec<String>,
+    /// These are no more answered, if they are open: what takes them back stands alone and is as it should be.
+    pub is_surely_cancelled: bool,
+}
+
+/// What a request wants, as far as it can be told from how it was written.
+#[derive(Clone, Debug)]
+pub enum Wants {
+    /// It is not as a request should be, which is refused with this code whatever else there is.
+    Refused(i64),
+    Method {
+        method: String,
+        /// There is a cursor among the parameters.
+        cursor: bool,
+        call: Option<Called>,
+    },
 }
 
 impl Speech {
@@ -114,7 +131,10 @@ impl Speech {
             Self::One(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
             | Self::Batch(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
             | Self::Text(_) => {}
-            Self::One(message, _) => message.ask(&mut asked),
+            Self::One(message, _) => {
+                message.ask(&mut asked);
+                asked.is_surely_cancelled = message.is_flawless();
+            }
             Self::Batch(elements, _) => {
                 let deep =
                     |element: &Element| matches!(element, Element::Message(it) if it.flaw == Flaw::Deep);
@@ -134,6 +154,11 @@ impl Speech {
 /// How many messages a batch may have.
 const MOST: usize = 64;
 
+/// How many bytes the name of a method may have.
+const LONGEST_METHOD: usize = 256;
+
+const CANCELLED: &str = r#""notifications/cancelled""#;
+
 impl Element {
     fn text(&self) -> String {
         match self {
@@ -148,11 +173,37 @@ impl Message {
         let is_known = self.id.as_ref().is_some_and(|id| id.meaning.is_some()) && self.flaw != Flaw::IdTwice;
         match (&self.id, &self.says) {
             (_, Says::Answers(_)) => {}
-            (Some(id), _) if is_known => asked.answers.push(id.clone()),
+            (Some(id), _) if is_known => asked.answers.push((id.clone(), self.wants())),
             // With a flaw it may be understood or not; then it need not be answered, and may.
             (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
             _ => {}
         }
+    }
+
+    /// Nothing is wrong with it, though it may be odd.
+    fn is_flawless(&self) -> bool {
+        match self.flaw {
+            Flaw::None | Flaw::Unknown | Flaw::EscapedNames => true,
+            Flaw::ParamsTwice => matches!(self.says, Says::Asks(_, None, _)),
+            _ => false,
+        }
+    }
+
+    /// What it wants, as a request.
+    fn wants(&self) -> Wants {
+        let (method, params, call) = match &self.says {
+            _ if !self.is_flawless() => return Wants::Refused(code::INVALID_REQUEST),
+            Says::Asks(method, params, call) => (method.as_str(), params.as_deref(), call.clone()),
+            Says::Cancels(_) => (CANCELLED, None, None),
+            Says::Answers(_) => return Wants::Refused(code::INVALID_REQUEST),
+        };
+        let Some(method) = text_in(method).filter(|method| method.len() <= LONGEST_METHOD) else {
+            return Wants::Refused(code::INVALID_REQUEST);
+        };
+        if params.is_some_and(|params| params != "null" && !params.starts_with('{')) {
+            return Wants::Refused(code::INVALID_PARAMS);
+        }
+        Wants::Method { method, cursor: params.is_some_and(|params| params.contains("\"cursor\"")), call }
     }
 
     fn text(&self) -> String {
@@ -165,12 +216,12 @@ impl Message {
         }
         let id = self.id.as_ref().map(|id| ("id", id.token.clone()));
         match &self.says {
-            Says::Asks(method, params) => {
+            Says::Asks(method, params, _) => {
                 members.push(("method", method.clone()));
                 members.extend(params.clone().map(|params| ("params", params)));
             }
             Says::Cancels(id) => {
-                members.push(("method", r#""notifications/cancelled""#.into()));
+                members.push(("method", CANCELLED.into()));
                 members.push(("params", format!(r#"{{"requestId":{},"reason":"why"}}"#, id.token)));
             }
             Says::Answers(answer) => {
@@ -239,7 +290,12 @@ impl<'a> Arbitrary<'a> for Speech {
 fn ping(number: usize) -> Element {
     let token = format!("\"p{number}\"");
     let id = Some(Id { meaning: Some(token.clone()), token });
-    Element::Message(Message { id, says: Says::Asks("\"ping\"".into(), None), flaw: Flaw::None, order: 0 })
+    Element::Message(Message {
+        id,
+        says: Says::Asks("\"ping\"".into(), None, None),
+        flaw: Flaw::None,
+        order: 0,
+    })
 }
 
 impl<'a> Arbitrary<'a> for Element {
@@ -303,7 +359,8 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
         6 => ("selection_changed", value(u, 3)?),
         _ => ("x/unknown", value(u, 2)?),
     };
-    Ok(Says::Asks(format!("\"{method}\""), Some(params)))
+    let call = (method == "tools/call").then(|| no_arguments(Tool::GetDiagnostics));
+    Ok(Says::Asks(format!("\"{method}\""), Some(params), call))
 }
 
 fn request(u: &mut Unstructured<'_>) -> Result<Says> {
@@ -324,7 +381,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
         "null",
     ];
     if u.ratio(3, 4)? {
-        return Ok(Says::Asks("\"tools/call\"".into(), Some(call(u)?)));
+        let (params, called) = call(u)?;
+        return Ok(Says::Asks("\"tools/call\"".into(), Some(params), Some(called)));
     }
     let method = *u.choose(&METHODS)?;
     let params = match u.int_in_range(0..=7)? {
@@ -334,99 +392,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
         _ => None,
     };
     let method = if u.ratio(1, 64)? { format!("\"{}\"", "m".repeat(257)) } else { method.into() };
-    Ok(Says::Asks(method, params))
-}
-
-/// The parameters of a call of any tool, with the arguments that it has: right, wrong, missing, twice, in other words.
-fn call(u: &mut Unstructured<'_>) -> Result<String> {
-    let dialect = *u.choose(&[Dialect::VsCode, Dialect::SnakeCase])?;
-    let tool = *u.choose(&Tool::ALL)?;
-    let spec = tool.spec(dialect);
-    let schema: Value = serde_json::from_str(&spec.input_schema).expect("a schema is JSON");
-    let properties = schema["properties"].as_object().expect("arguments have names");
-    let mut members = Vec::new();
-    for (name, property) in properties {
-        let written = match u.int_in_range(0..=7)? {
-            0 => continue,
-            1 => value(u, 3)?,
-            2 => {
-                members.push(format!("\"{name}\":{}", fitting(u, &property["type"])?));
-                fitting(u, &property["type"])?
-            }
-            _ => fitting(u, &property["type"])?,
-        };
-        members.push(format!("\"{name}\":{written}"));
-    }
-    if u.ratio(1, 8)? {
-        members.push(format!("\"unknown\":{}", value(u, 2)?));
-    }
-    let arguments = if u.ratio(1, 16)? { value(u, 2)? } else { format!("{{{}}}", members.join(",")) };
-    let name = if u.ratio(1, 16)? { value(u, 1)? } else { format!("\"{}\"", spec.name) };
-    let meta = if u.ratio(1, 8)? {
-        format!(r#","_meta":{{"progressToken":{}}}"#, value(u, 1)?)
-    } else {
-        String::new()
-    };
-    Ok(match u.int_in_range(0..=15)? {
-        0 => format!(r#"{{"name":{name}{meta}}}"#),
-        1 => format!(r#"{{"arguments":{arguments}{meta}}}"#),
-        2 => format!(r#"{{"arguments":{arguments},"name":{name}{meta}}}"#),
-        3 => format!(r#"{{"name":{name},"name":{name},"arguments":{arguments}}}"#),
-        _ => format!(r#"{{"name":{name},"arguments":{arguments}{meta}}}"#),
-    })
-}
-
-/// What an argument of this type may be.
-fn fitting(u: &mut Unstructured<'_>, kind: &Value) -> Result<String> {
-    const TEXTS: [&str; 8] = [
-        "\"/a\"",
-        "\"tab 0\"",
-        "\"tab 1\"",
-        "\"\"",
-        "\"file:///a%20b\"",
-        "\"\\u0041\\n\"",
-        "\"C:\\\\a\"",
-        "\"✻\"",
-    ];
-    Ok(match kind.as_str() {
-        Some("boolean") => u.choose(&["true", "false"])?.to_string(),
-        Some("integer") => u.choose(&["0", "1", "4294967295", "4294967296", "1.0", "1e2"])?.to_string(),
-        Some("array") => format!("[{},{}]", u.choose(&TEXTS)?, u.choose(&TEXTS)?),
-        Some("object") => r#"{"start":{"line":0,"character":1},"end":{"line":2,"character":3}}"#.into(),
-        _ => u.choose(&TEXTS)?.to_string(),
-    })
-}
-
-/// Any JSON of no more than so many levels.
-fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
-    const VALUES: [&str; 16] = [
-        "null",
-        "true",
-        "false",
-        "0",
-        "-0",
-        "1.5",
-        "1e400",
-        "-1",
-        "18446744073709551616",
-        "\"\"",
-        "\"x\"",
-        "\"2025-03-26\"",
-        "\"\\ud83d\"",
-        "\"\\u0000\"",
-        "{}",
-        "[]",
-    ];
-    if levels == 0 || u.ratio(1, 2)? {
-        return Ok(u.choose(&VALUES)?.to_string());
-    }
-    let inner = value(u, levels - 1)?;
-    Ok(match u.int_in_range(0..=3)? {
-        0 => format!("[{inner}]"),
-        1 => format!("[{inner},{}]", value(u, levels - 1)?),
-        2 => format!("{{\"a\":{inner}}}"),
-        _ => format!("{{\"a\":{inner},\"a\":{}}}", value(u, levels - 1)?),
-    })
+    Ok(Says::Asks(method, params, None))
 }
 
 impl<'a> Arbitrary<'a> for Id {
