@@ -278,6 +278,7 @@ mod tests {
                 r#"{"path":"/a","path":"/b","text":""}"#,
                 Err("path contradicts"),
             ),
+            ("contents that agree", r#"{"text":"x","contents":"x"}"#, Ok(None)),
             ("empty contents are something", r#"{"text":"","contents":"x"}"#, Err("contents contradicts")),
             ("needed and not there", r#"{"path":"/a"}"#, Err("text is missing")),
             ("needed and null", r#"{"text":null}"#, Err("text is missing")),

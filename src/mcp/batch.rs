@@ -89,7 +89,7 @@ mod tests {
     use alloc::{format, string::String};
 
     #[derive(Default)]
-    struct One(Vec<String>);
+    struct One(Vec<String>, bool);
 
     impl Outbox for One {
         fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -99,7 +99,7 @@ mod tests {
         }
 
         fn is_full(&self) -> bool {
-            false
+            self.1
         }
     }
 
@@ -119,6 +119,13 @@ mod tests {
             }
             gather.send();
             assert_eq!(out.0, *want, "{name}");
+        }
+    }
+
+    #[test]
+    fn there_is_room_where_the_array_goes() {
+        for is_full in [false, true] {
+            assert_eq!(Gather::new(&mut One(Vec::new(), is_full)).is_full(), is_full);
         }
     }
 

@@ -283,8 +283,35 @@ mod tests {
             (r#""A""#, r#""a""#, false),
         ];
         for (a, b, same) in CASES {
-            assert_eq!(read(a).unwrap() == read(b).unwrap(), *same, "{a} and {b}");
+            let (a, b) = (read(a).unwrap(), read(b).unwrap());
+            assert_eq!(a == b, *same, "{a:?} and {b:?}");
+            assert_eq!(a.partial_cmp(&b), Some(a.cmp(&b)), "{a:?} and {b:?}");
+            assert_eq!(hashed(&a) == hashed(&b), *same, "{a:?} and {b:?}");
         }
+    }
+
+    /// What a hasher hears of it.
+    fn hashed(id: &Id) -> Vec<u8> {
+        struct Heard(Vec<u8>);
+
+        impl hash::Hasher for Heard {
+            fn write(&mut self, bytes: &[u8]) {
+                self.0.extend_from_slice(bytes);
+            }
+
+            fn finish(&self) -> u64 {
+                0
+            }
+        }
+
+        let mut heard = Heard(Vec::new());
+        hash::Hash::hash(id, &mut heard);
+        heard.0
+    }
+
+    #[test]
+    fn it_is_shown_as_it_was_read() {
+        assert_eq!(format!("{:?} {:?}", read("7.0").unwrap(), read(r#""x""#).unwrap()), r#"Id(7.0) Id("x")"#);
     }
 
     #[test]

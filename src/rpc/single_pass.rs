@@ -242,6 +242,11 @@ mod tests {
         for (name, text, want) in CASES {
             assert_eq!(found(text).is_some(), *want, "{name}");
         }
+        let text = CASES[0].1;
+        for (method, want) in [(4, false), (5, true), (6, true)] {
+            let limits = Limits { method, ..Limits::default() };
+            assert_eq!(request(text, &limits, Numbers).is_some(), want, "a method of at most {method} bytes");
+        }
         let deep = |levels: usize| {
             let x: String =
                 core::iter::repeat_n('[', levels).chain(core::iter::repeat_n(']', levels)).collect();
