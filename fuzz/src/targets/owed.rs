@@ -46,6 +46,8 @@ impl Owed {
 
     fn asked(&mut self, asked: Asked) {
         let meanings: Vec<Option<String>> = asked.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
+        // Those that were taken back count as well; and a tab that stays open is counted behind the whole batch.
+        let has_room = self.open.len() + asked.answers.len() <= OPEN_CALLS;
         for (id, wants) in asked.answers {
             // What stands in one batch with the same id may have been answered or not.
             let once = meanings.iter().filter(|meaning| **meaning == id.meaning).count() == 1;
@@ -55,8 +57,7 @@ impl Owed {
                 refused if matches!(wants, Wants::Refused(_)) => refused,
                 _ if !alone || self.may_be_forgiven(&id) => Expected::Any,
                 _ if is_open => Expected::Error(code::INVALID_REQUEST),
-                // Those that were taken back count as well.
-                expected if self.open.len() < OPEN_CALLS => expected.without_busy(),
+                expected if has_room => expected.without_busy(),
                 expected => expected,
             };
             self.open.push((id, expected));
