@@ -21,9 +21,10 @@ Everything goes through as it is written, both ways: requests, notifications, pr
 the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities.
 
 While the editor is away every request is answered with an error, and a notification is lost: what was true when it was
-said may not be any more, and standard error says that nobody heard it. For a minute, and then whenever the client says
-something, the bridge tries to reach the editor again and looks for its lock file each time. When it is back, the client
-hears that the tools have changed.
+said may not be any more, and standard error says how many nobody heard, once the editor is back. For a minute, and then
+whenever the client says something, the bridge tries to reach the editor again and looks for its lock file each time. When
+it is back, the client hears that the tools have changed. Standard error need not be read: what finds no room there is
+counted.
 
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
 frame. So it does with SIGINT and SIGTERM.

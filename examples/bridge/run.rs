@@ -157,6 +157,7 @@ impl Bridge {
             }
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
+            self.routes.end_absence();
             // It may be another one, or offer other tools. A client that is not ready has not asked for them.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
@@ -236,6 +237,7 @@ impl Bridge {
             }
             self.below.shut_down("the bridge ends", &mut Roomy(&mut self.out));
             self.work(now);
+            self.routes.end_absence();
             self.attachment.leave();
             self.stage = Stage::Leaving { until: now.after(DRAIN) };
         }

@@ -190,6 +190,66 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
 }
 
 #[test]
+fn nobody_has_to_read_what_it_complains_of() {
+    let place = Place::new("bridge-unread");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.kill();
+    fs::remove_file(lock).unwrap();
+    // Until it knows, what is said is heard by nobody and is not counted.
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        let answer = next(&mut bridge);
+        if answer["error"]["message"].as_str().unwrap().contains("away") {
+            break;
+        }
+    }
+    for n in 0..3000 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    // One complaint each, of 100 KB: the pipe holds none of them.
+    let refusal =
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{}"}}}}"#, "x".repeat(100_000));
+    for _ in 0..4 {
+        bridge.tell(&refusal);
+    }
+    ask(&mut bridge, &json!("after"), "ping", &json!({}));
+    assert_eq!(next(&mut bridge), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
+    bridge.terminate();
+    // Of a pipe that nobody reads only the beginning is there: it ends without it.
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert!(said.starts_with("bridge: ") && said.len() < 100_000, "{} bytes", said.len());
+}
+
+#[test]
+fn what_an_editor_that_is_away_does_not_hear_is_said_once() {
+    let place = Place::new("bridge-count");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(first.end().0, Some(0));
+    assert!(!fs::exists(lock).unwrap());
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        if !next(&mut bridge)["error"].is_null() {
+            break;
+        }
+    }
+    for n in 0..500 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    bridge.hang_up();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert_eq!(said.matches("unheard-").count(), 1, "{said}");
+    assert!(said.contains("did not hear 500 notifications"), "{said}");
+    assert!(said.contains("the first was x/unheard-0"), "{said}");
+}
+
+#[test]
 fn two_hundred_and_fifty_six_calls_may_be_open() {
     let place = Place::new("bridge-many");
     let (mut editor, ..) = editor(&place, &["--on-diff", "hold"]);
