@@ -7,7 +7,6 @@ use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
-use ide_mcp_examples::complain;
 use ide_mcp_examples::find::{self, Asked, Editor};
 use ide_mcp_mio::Conn;
 use mio::event::Event;
@@ -42,6 +41,8 @@ pub(crate) struct Attachment {
     sessions: u64,
     /// It was given up, until something is asked.
     rests: bool,
+    /// Why, until that is said.
+    rest: Option<String>,
     /// It is left for good.
     is_left: bool,
 }
@@ -70,6 +71,7 @@ impl Attachment {
             // The session of the client is number one.
             sessions: 1,
             rests: false,
+            rest: None,
             is_left: false,
         }
     }
@@ -141,6 +143,11 @@ impl Attachment {
         }
     }
 
+    /// Why it has just been given up, for a person.
+    pub(crate) fn take_rest(&mut self) -> Option<String> {
+        self.rest.take()
+    }
+
     /// Leaves with a close frame.
     pub(crate) fn leave(&mut self) {
         self.is_left = true;
@@ -187,7 +194,7 @@ impl Attachment {
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(why) = self.reconnect.ended(now, closed) {
             // Perhaps for another time: a new lock file may have another token.
-            complain("bridge", &format!("{why}; it is tried again when something is asked"));
+            self.rest = Some(format!("{why}; it is tried again when something is asked"));
             self.rests = true;
         }
     }

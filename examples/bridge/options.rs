@@ -27,10 +27,11 @@ it is back, the client hears that the tools have changed. Standard error need no
 counted.
 
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
-frame. So it does with SIGINT and SIGTERM.
+frame. So it does with SIGINT and SIGTERM. A client that is not let in is told so: what it has asked, `initialize` first,
+is answered with an error that says why.
 
-exit status: 0; 1 if the input cannot be used, or the editor lets nobody in; 2 if there is no editor, or the command
-line is wrong";
+exit status: 0, also where nobody asked for a session; 1 if the input cannot be used, or the editor does not let the client
+in, be it in 30 seconds or within one of the end; 2 if there is no editor, or the command line is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {
