@@ -39,6 +39,8 @@ pub(crate) struct Attachment {
     closed: Option<Closed>,
     /// Marks the handles of each connection.
     sessions: u64,
+    /// The session of the last connection was open once.
+    was_attached: bool,
     /// It was given up, until something is asked.
     rests: bool,
     /// Why, until that is said.
@@ -70,6 +72,7 @@ impl Attachment {
             closed: None,
             // The session of the client is number one.
             sessions: 1,
+            was_attached: false,
             rests: false,
             rest: None,
             is_left: false,
@@ -116,6 +119,7 @@ impl Attachment {
         });
         if matches!(change, Some(Change::Attached(_))) {
             self.reconnect.attached();
+            self.was_attached = true;
         }
         if conn.is_over() {
             self.conn = None;
@@ -161,12 +165,13 @@ impl Attachment {
         self.conn.is_none()
     }
 
-    /// Why nobody was reached, for a person.
+    /// What became of the last connection, for a person.
     pub(crate) fn explain(&self, closed: &Closed) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
         let why = display_safe(&closed.to_string()).into_owned();
-        format!("the editor {name:?} on port {port} cannot be attached to: {why}; its lock file is {lock}")
+        let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
+        format!("the editor {name:?} on port {port} {what}: {why}; its lock file is {lock}")
     }
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
@@ -182,6 +187,7 @@ impl Attachment {
         config.session.capabilities = self.guise.capabilities.clone();
         config.session.forward = Forward::All;
         config.session.limits.requests = REQUESTS;
+        self.was_attached = false;
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;

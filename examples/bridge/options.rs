@@ -26,6 +26,9 @@ whenever the client says something, the bridge tries to reach the editor again a
 it is back, the client hears that the tools have changed. Standard error need not be read: what finds no room there is
 counted.
 
+A client need not read at once: while 1 MiB waits for it, nothing more is taken from it; while 64 MiB do, nothing more is
+taken from the editor either, which may then leave, since its pings are not answered any more.
+
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
 frame. So it does with SIGINT and SIGTERM. A client that is not let in is told so: what it has asked, `initialize` first,
 is answered with an error that says why.

@@ -29,8 +29,13 @@ use std::time::Duration;
 const PIPES: Token = Token(0);
 const EDITOR: Token = Token(1);
 
-/// How much may wait to be written to either side before nothing more is taken from the other.
+/// How much may wait to be written to either side before nothing more is taken from the client, which can wait.
 const MARK: usize = 1 << 20;
+
+/// How much may wait to be written to the client before nothing more is taken from the editor. Its pings stand behind what
+/// it says: whoever does not read on does not answer them, and is left by the editor. So there is room for what an editor
+/// says in hours, or for its largest answer.
+const ROOM: usize = 64 << 20;
 
 /// How many lines are taken while the editor is attached to; a client that waits for the answer to `initialize` sends none.
 const HELD: usize = 256;
@@ -113,13 +118,23 @@ impl Bridge {
         }
     }
 
-    /// Whether the client is so slow that nothing more is taken from the editor.
+    /// Whether the client is so slow that nothing more is taken from it.
     fn is_congested(&self) -> bool {
         self.out.waiting().len() >= MARK
     }
 
+    /// Whether the editor gets its turns.
+    fn sees_editor(&self) -> bool {
+        match self.stage {
+            Stage::Greeting => false,
+            // What it says now is not passed on.
+            Stage::Leaving { .. } => true,
+            _ => self.out.waiting().len() < ROOM,
+        }
+    }
+
     fn see_to_editor(&mut self, now: Time) {
-        if self.stage == Stage::Greeting || self.is_congested() {
+        if !self.sees_editor() {
             return;
         }
         let Self { attachment, routes, below, out, stage, .. } = self;
@@ -267,11 +282,7 @@ impl Bridge {
     }
 
     fn deadline(&self, now: Time, all_heard: bool) -> Option<Time> {
-        let editor = match self.stage {
-            Stage::Greeting => None,
-            _ if self.is_congested() => None,
-            _ => self.attachment.deadline(now),
-        };
+        let editor = if self.sees_editor() { self.attachment.deadline(now) } else { None };
         let end = match &self.stage {
             Stage::Ending { until } | Stage::Leaving { until } => Some(*until),
             Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
