@@ -11,13 +11,13 @@
 
 use crate::attachment::{Attachment, Change, Guise};
 use crate::greeting::{Waiting, introduction};
-use crate::pipes::{Input, Pipes};
+use crate::pipes::Pipes;
 use crate::routes::{Below, OfEditor, Routes};
 use ide_mcp::mcp::{Forward, Implementation, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
-use ide_mcp_examples::{LinesOut, complain};
+use ide_mcp_examples::{Input, LinesOut, complain};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
 use serde_json::value::RawValue;
