@@ -103,8 +103,9 @@ impl Bridge {
                 self.below.tick(now);
                 self.work(now);
             }
+            let has_ended = self.has_ended(now);
             self.pipes.write(&mut self.out);
-            if self.has_ended(now) {
+            if has_ended {
                 return self.failure.map_or(Ok(()), Err);
             }
             let wait = clock.until(self.deadline(clock.now(), all_heard));

@@ -74,7 +74,6 @@ fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -
                 ClientEvent::Violation(violation) => {
                     complain("mcp_client", &format!("the server: {violation}"))
                 }
-                ClientEvent::Unresponsive => return Err("the server does not answer pings".into()),
                 ClientEvent::TooManyViolations => return Err("the server does not speak JSON-RPC".into()),
                 _ => {}
             }
