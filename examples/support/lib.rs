@@ -1,5 +1,5 @@
 //! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
-//! their output, progress, and pieces of a command line.
+//! their output, be it read or not, progress, and pieces of a command line.
 
 pub mod find;
 mod lines;
@@ -10,6 +10,7 @@ mod program;
 mod progress;
 mod signals;
 pub mod transcript;
+mod writer;
 
 pub use lines::{Fault, LinesIn, LinesOut};
 pub use loopback::connect;
@@ -18,3 +19,4 @@ pub use output::{complain, json_line, say, say_json, write_line};
 pub use program::{FAILED, NOT_BEGUN, Program};
 pub use progress::Progress;
 pub use signals::on_signal;
+pub use writer::{MOST_WAITING, Writer};
