@@ -29,8 +29,45 @@
 //! | [`rpc`] | what a text of JSON-RPC is, ids, tables of what is open | texts |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455: handshake, frames, ping, close | bytes, time |
 //!
-//! A loop does the same for each machine: read into [`Wire::space`] while [`Wire::wants_input`], [`Machine::tick`],
-//! [`Machine::poll_event`] until there is none, write [`Wire::outgoing`], wait until [`Machine::deadline`].
+//! A loop does the same for each machine: it reads, lets it know the time, takes its events, writes, and waits.
+//!
+//! ```
+//! use ide_mcp::{Machine, Time, Wire};
+//! use std::io::{self, ErrorKind, Read, Write};
+//!
+//! /// One turn for a socket that does not block. It is over when the machine is done; until then, take the next turn
+//! /// when the socket is ready, or at the deadline.
+//! fn turn<M: Machine + Wire>(
+//!     machine: &mut M,
+//!     socket: &mut (impl Read + Write),
+//!     now: Time,
+//!     mut handle: impl FnMut(&mut M, M::Event),
+//! ) -> io::Result<Option<Time>> {
+//!     while machine.wants_input() {
+//!         match socket.read(machine.space()) {
+//!             Ok(0) => machine.feed_eof(now),
+//!             Ok(n) => machine.filled(now, n),
+//!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+//!             Err(error) => return Err(error),
+//!         }
+//!     }
+//!     machine.tick(now);
+//!     while let Some(event) = machine.poll_event() {
+//!         handle(machine, event);
+//!     }
+//!     while !machine.outgoing().is_empty() {
+//!         match socket.write(machine.outgoing()) {
+//!             Ok(0) => return Err(ErrorKind::WriteZero.into()),
+//!             Ok(n) => machine.sent(n),
+//!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+//!             Err(error) => return Err(error),
+//!         }
+//!     }
+//!     Ok(machine.deadline())
+//! }
+//! ```
+//!
+//! An [`ide::Host`] has one more thing: it names the connection that got output.
 //!
 //! [`guide`] has the pages beside the reference: [embedding](guide::embedding), [errors and what to do](guide::errors),
 //! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by row](guide::conformance).

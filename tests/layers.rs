@@ -69,6 +69,10 @@ fn adapters_use_the_contract_alone() {
     let mut faults = Vec::new();
     for adapter in fs::read_dir(adapters).into_iter().flatten() {
         for file in rust_files(&adapter.unwrap().path().join("src")) {
+            // What a test sets up may be anything.
+            if file.ends_with("tests.rs") {
+                continue;
+            }
             let text = fs::read_to_string(&file).unwrap();
             faults.extend(foreign_names(&text).into_iter().map(|name| format!("{}: {name}", file.display())));
         }

@@ -7,7 +7,6 @@ use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
-use ide_mcp_examples::complain;
 use ide_mcp_examples::find::{self, Asked, Editor};
 use ide_mcp_mio::Conn;
 use mio::event::Event;
@@ -40,8 +39,12 @@ pub(crate) struct Attachment {
     closed: Option<Closed>,
     /// Marks the handles of each connection.
     sessions: u64,
+    /// The session of the last connection was open once.
+    was_attached: bool,
     /// It was given up, until something is asked.
     rests: bool,
+    /// Why, until that is said.
+    rest: Option<String>,
     /// It is left for good.
     is_left: bool,
 }
@@ -69,7 +72,9 @@ impl Attachment {
             closed: None,
             // The session of the client is number one.
             sessions: 1,
+            was_attached: false,
             rests: false,
+            rest: None,
             is_left: false,
         }
     }
@@ -114,6 +119,7 @@ impl Attachment {
         });
         if matches!(change, Some(Change::Attached(_))) {
             self.reconnect.attached();
+            self.was_attached = true;
         }
         if conn.is_over() {
             self.conn = None;
@@ -141,6 +147,11 @@ impl Attachment {
         }
     }
 
+    /// Why it has just been given up, for a person.
+    pub(crate) fn take_rest(&mut self) -> Option<String> {
+        self.rest.take()
+    }
+
     /// Leaves with a close frame.
     pub(crate) fn leave(&mut self) {
         self.is_left = true;
@@ -154,12 +165,13 @@ impl Attachment {
         self.conn.is_none()
     }
 
-    /// Why nobody was reached, for a person.
+    /// What became of the last connection, for a person.
     pub(crate) fn explain(&self, closed: &Closed) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
         let why = display_safe(&closed.to_string()).into_owned();
-        format!("the editor {name:?} on port {port} cannot be attached to: {why}; its lock file is {lock}")
+        let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
+        format!("the editor {name:?} on port {port} {what}: {why}; its lock file is {lock}")
     }
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
@@ -175,6 +187,7 @@ impl Attachment {
         config.session.capabilities = self.guise.capabilities.clone();
         config.session.forward = Forward::All;
         config.session.limits.requests = REQUESTS;
+        self.was_attached = false;
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;
@@ -187,7 +200,7 @@ impl Attachment {
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(why) = self.reconnect.ended(now, closed) {
             // Perhaps for another time: a new lock file may have another token.
-            complain("bridge", &format!("{why}; it is tried again when something is asked"));
+            self.rest = Some(format!("{why}; it is tried again when something is asked"));
             self.rests = true;
         }
     }

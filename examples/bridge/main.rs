@@ -6,6 +6,7 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]
 
 mod attachment;
+mod greeting;
 mod options;
 mod pipes;
 mod routes;

@@ -20,16 +20,21 @@ Start it from an MCP client, as a server over stdio:
 Everything goes through as it is written, both ways: requests, notifications, progress and cancellations, under ids of
 the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities.
 
-While the editor is away every request is answered with an error, and a notification is lost: what was true when it was
-said may not be any more, and standard error says that nobody heard it. For a minute, and then whenever the client says
-something, the bridge tries to reach the editor again and looks for its lock file each time. When it is back, the client
-hears that the tools have changed.
+While the editor is away every request is answered with an error, and a notification is lost: what was true when it
+was said may not be any more, and standard error says how many nobody heard, once the editor is back. For a minute,
+and then whenever the client says something, the bridge tries to reach the editor again and looks for its lock file
+each time. When it is back, the client hears that the tools have changed. Standard error need not be read: what finds
+no room there is counted.
+
+A client need not read at once: while 1 MiB waits for it, nothing more is taken from it; while 64 MiB do, nothing more
+is taken from the editor either, which may then leave, since its pings are not answered any more.
 
 It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
-frame. So it does with SIGINT and SIGTERM.
+frame. So it does with SIGINT and SIGTERM. A client that is not let in is told so: what it has asked, `initialize`
+first, is answered with an error that says why.
 
-exit status: 0; 1 if the input cannot be used, or the editor lets nobody in; 2 if there is no editor, or the command
-line is wrong";
+exit status: 0, also where nobody asked for a session; 1 if the input cannot be used, or the editor does not let the
+client in, be it in 30 seconds or within one of the end; 2 if there is no editor, or the command line is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {

@@ -59,6 +59,8 @@ pub(crate) struct Routes {
     up: BTreeMap<RequestId, CallId>,
     /// What the editor said before the client was ready to hear it.
     held: VecDeque<(Box<str>, Option<Box<RawValue>>)>,
+    /// How many notifications of the client came while there was no editor, and the method of the first.
+    unheard: Option<(usize, Box<str>)>,
 }
 
 impl Routes {
@@ -106,7 +108,13 @@ impl Routes {
                     Some(above) => above.notify(&method, params.as_deref()),
                     None => Err(SendError::Closed),
                 };
-                tell(told, &method, "editor");
+                match told {
+                    Err(SendError::Closed | SendError::NotReady) => {
+                        let unheard = self.unheard.get_or_insert((0, method));
+                        unheard.0 = unheard.0.saturating_add(1);
+                    }
+                    told => tell(told, &method, "editor"),
+                }
             }
             ServerEvent::Outcome { request, outcome } => {
                 if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
@@ -186,6 +194,19 @@ impl Routes {
             ClientEvent::PeerError(error) => complain("bridge", &format!("the editor reports {error}")),
             ClientEvent::Violation(violation) => complain("bridge", &format!("the editor: {violation}")),
             _ => {}
+        }
+    }
+
+    /// The editor is back, or will not be: says once what it did not hear.
+    pub(crate) fn end_absence(&mut self) {
+        if let Some((count, first)) = self.unheard.take() {
+            let what = match count {
+                1 => format!("{first}, which was said while it was away"),
+                _ => {
+                    format!("{count} notifications, which were said while it was away; the first was {first}")
+                }
+            };
+            complain("bridge", &format!("the editor did not hear {what}"));
         }
     }
 

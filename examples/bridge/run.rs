@@ -2,25 +2,26 @@
 //!
 //! ```text
 //!  Greeting ──initialize──▶ Attaching ──the editor is ready──▶ Open ──end of the input, signal──▶ Ending ──1 s──▶ Leaving
-//!                               ├─ it is gone, or lets nobody in: the program ends     (the editor may go and come)
-//!                               └─ end of the input, signal ──▶ Ending
+//!                               │                        (the editor may go and come)                              ▲
+//!                               └─ it is gone, or lets nobody in, or 1 s after the end: who waits hears why ────────┘
 //! ```
 //!
-//! The answer to `initialize` waits for the editor, since it says what the editor says of itself.
+//! The answer to `initialize` waits for the editor, since it says what the editor says of itself. From any state but the
+//! last two the end of the input and a signal lead on to `Ending`; where the client waits for the editor, once it is there.
 
 use crate::attachment::{Attachment, Change, Guise};
-use crate::pipes::{Input, Pipes};
+use crate::greeting::{Waiting, introduction};
+use crate::pipes::Pipes;
 use crate::routes::{Below, OfEditor, Routes};
 use ide_mcp::mcp::{Forward, Implementation, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
-use ide_mcp_examples::{LinesOut, complain};
+use ide_mcp_examples::{Input, LinesOut, complain};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
-use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::time::Duration;
@@ -28,8 +29,13 @@ use std::time::Duration;
 const PIPES: Token = Token(0);
 const EDITOR: Token = Token(1);
 
-/// How much may wait to be written to either side before nothing more is taken from the other.
+/// How much may wait to be written to either side before nothing more is taken from the client, which can wait.
 const MARK: usize = 1 << 20;
+
+/// How much may wait to be written to the client before nothing more is taken from the editor. Its pings stand behind what
+/// it says: whoever does not read on does not answer them, and is left by the editor. So there is room for what an editor
+/// says in hours, or for its largest answer.
+const ROOM: usize = 64 << 20;
 
 /// How many lines are taken while the editor is attached to; a client that waits for the answer to `initialize` sends none.
 const HELD: usize = 256;
@@ -59,18 +65,10 @@ pub(crate) struct Bridge {
 #[derive(Debug, PartialEq)]
 enum Stage {
     Greeting,
-    /// The line with `initialize` waits, and what came behind it.
-    Attaching {
-        initialize: String,
-        held: VecDeque<String>,
-    },
+    Attaching(Waiting),
     Open,
-    Ending {
-        until: Time,
-    },
-    Leaving {
-        until: Time,
-    },
+    Ending { until: Time },
+    Leaving { until: Time },
 }
 
 impl Bridge {
@@ -99,14 +97,15 @@ impl Bridge {
         loop {
             let now = clock.now();
             self.pipes.write(&mut self.out);
-            self.see_to_editor(now)?;
+            self.see_to_editor(now);
             let all_heard = self.hear(now);
             if all_heard {
                 self.below.tick(now);
                 self.work(now);
             }
+            let has_ended = self.has_ended(now);
             self.pipes.write(&mut self.out);
-            if self.has_ended(now) {
+            if has_ended {
                 return self.failure.map_or(Ok(()), Err);
             }
             let wait = clock.until(self.deadline(clock.now(), all_heard));
@@ -120,55 +119,81 @@ impl Bridge {
         }
     }
 
-    /// Whether the client is so slow that nothing more is taken from the editor.
+    /// Whether the client is so slow that nothing more is taken from it.
     fn is_congested(&self) -> bool {
         self.out.waiting().len() >= MARK
     }
 
-    fn see_to_editor(&mut self, now: Time) -> Result<(), Failure> {
-        if self.stage == Stage::Greeting || self.is_congested() {
-            return Ok(());
+    /// Whether the editor gets its turns.
+    fn sees_editor(&self) -> bool {
+        match self.stage {
+            Stage::Greeting => false,
+            // What it says now is not passed on.
+            Stage::Leaving { .. } => true,
+            _ => self.out.waiting().len() < ROOM,
+        }
+    }
+
+    fn see_to_editor(&mut self, now: Time) {
+        if !self.sees_editor() {
+            return;
         }
         let Self { attachment, routes, below, out, stage, .. } = self;
         let change = attachment.turn(now, |above, event| {
-            let below = (!matches!(stage, Stage::Attaching { .. })).then_some(&mut *below);
+            let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
             routes.editor_said(event, below, above, &mut Roomy(out));
         });
         match change {
             Some(Change::Attached(info)) => self.attached(now, &info),
-            Some(Change::NotConnected(why)) => return self.lost(why),
+            Some(Change::NotConnected(why)) => self.lost(now, why),
             Some(Change::Lost(closed)) => {
                 let why = self.attachment.explain(&closed);
-                return self.lost(why);
+                self.lost(now, why);
             }
             None => {}
         }
-        Ok(())
     }
 
     fn attached(&mut self, now: Time, info: &ServerInfo) {
-        if let Stage::Attaching { initialize, held } = &mut self.stage {
-            self.below = server(as_editor(info));
-            self.below.receive(now, initialize, &mut Roomy(&mut self.out));
-            let held = mem::take(held);
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            let Waiting { initialize, held, end } = mem::take(waiting);
             self.stage = Stage::Open;
+            self.below = server(as_editor(info));
+            self.below.receive(now, &initialize, &mut Roomy(&mut self.out));
             for line in held {
                 self.line(now, line);
             }
+            if let Some(end) = end {
+                self.end(now, end.failure);
+            }
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
+            self.routes.end_absence();
             // It may be another one, or offer other tools. A client that is not ready has not asked for them.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
         self.work(now);
     }
 
-    fn lost(&mut self, why: String) -> Result<(), Failure> {
-        if matches!(self.stage, Stage::Attaching { .. }) {
-            return Err(why);
+    fn lost(&mut self, now: Time, why: String) {
+        let rests = self.attachment.take_rest();
+        if matches!(self.stage, Stage::Attaching(_)) {
+            return self.give_up(now, why);
         }
         complain("bridge", &why);
-        Ok(())
+        if let Some(rests) = rests {
+            complain("bridge", &rests);
+        }
+    }
+
+    /// No session comes about: whoever waits for one hears why.
+    fn give_up(&mut self, now: Time, why: String) {
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            mem::take(waiting).refuse(&why, &mut Roomy(&mut self.out));
+        }
+        self.attachment.leave();
+        self.stage = Stage::Leaving { until: now.after(DRAIN) };
+        self.failure = Some(why);
     }
 
     /// Hands over the lines that have come. False if some are left because there is no room for what they provoke.
@@ -176,8 +201,12 @@ impl Bridge {
         if self.pipes.is_signalled() || self.pipes.is_broken() {
             self.end(now, None);
         }
-        while matches!(self.stage, Stage::Greeting | Stage::Attaching { .. } | Stage::Open) {
-            let is_held_up = matches!(&self.stage, Stage::Attaching { held, .. } if held.len() >= HELD);
+        loop {
+            let is_held_up = match &self.stage {
+                Stage::Greeting | Stage::Open => false,
+                Stage::Attaching(waiting) if waiting.end.is_none() => waiting.held.len() >= HELD,
+                _ => return true,
+            };
             if is_held_up || self.is_congested() || self.attachment.waiting() >= MARK {
                 return false;
             }
@@ -188,17 +217,16 @@ impl Bridge {
                 Some(Input::Fault(why)) => self.end(now, Some(format!("the input cannot be used: {why}"))),
             }
         }
-        true
     }
 
     fn line(&mut self, now: Time, line: String) {
-        if let Stage::Attaching { held, .. } = &mut self.stage {
-            return held.push_back(line);
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            return waiting.held.push_back(line);
         }
         if self.stage == Stage::Greeting {
             if let Some(guise) = introduction(&line) {
                 self.attachment.set_guise(guise, now);
-                self.stage = Stage::Attaching { initialize: line, held: VecDeque::new() };
+                self.stage = Stage::Attaching(Waiting::new(line));
                 return;
             }
         }
@@ -220,22 +248,32 @@ impl Bridge {
     }
 
     /// Nothing more is taken from the client.
-    fn end(&mut self, now: Time, why: Option<String>) {
-        if !matches!(self.stage, Stage::Ending { .. } | Stage::Leaving { .. }) {
-            // What is asked and not answered has a moment, if somebody is there to read it.
-            let until = if self.pipes.is_broken() { now } else { now.after(GRACE) };
-            self.stage = Stage::Ending { until };
-            self.failure = why;
+    fn end(&mut self, now: Time, failure: Option<String>) {
+        // What is asked and not answered has a moment, if somebody is there to read it.
+        let until = if self.pipes.is_broken() { now } else { now.after(GRACE) };
+        match &mut self.stage {
+            Stage::Ending { .. } | Stage::Leaving { .. } => {}
+            Stage::Attaching(waiting) => waiting.end_at(until, failure),
+            Stage::Greeting | Stage::Open => {
+                self.stage = Stage::Ending { until };
+                self.failure = failure;
+            }
         }
     }
 
     fn has_ended(&mut self, now: Time) -> bool {
+        if let Stage::Attaching(waiting) = &self.stage {
+            if let Some(why) = waiting.over(now) {
+                self.give_up(now, why);
+            }
+        }
         if let Stage::Ending { until } = self.stage {
             if self.routes.open() > 0 && now < until {
                 return false;
             }
             self.below.shut_down("the bridge ends", &mut Roomy(&mut self.out));
             self.work(now);
+            self.routes.end_absence();
             self.attachment.leave();
             self.stage = Stage::Leaving { until: now.after(DRAIN) };
         }
@@ -245,14 +283,11 @@ impl Bridge {
     }
 
     fn deadline(&self, now: Time, all_heard: bool) -> Option<Time> {
-        let editor = match self.stage {
-            Stage::Greeting => None,
-            _ if self.is_congested() => None,
-            _ => self.attachment.deadline(now),
-        };
-        let end = match self.stage {
-            Stage::Ending { until } | Stage::Leaving { until } => Some(until),
-            _ => None,
+        let editor = if self.sees_editor() { self.attachment.deadline(now) } else { None };
+        let end = match &self.stage {
+            Stage::Ending { until } | Stage::Leaving { until } => Some(*until),
+            Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
+            Stage::Greeting | Stage::Open => None,
         };
         // A line that waits may be the answer to what is due.
         let client = self.below.deadline().filter(|_| all_heard);
@@ -276,35 +311,6 @@ fn as_editor(info: &ServerInfo) -> ServerConfig {
         config.capabilities.insert(name.into(), value.get().to_owned().into());
     }
     config
-}
-
-/// Who the client is, if this line is its `initialize`.
-fn introduction(line: &str) -> Option<Guise> {
-    #[derive(Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow)]
-        id: Option<&'a RawValue>,
-        method: String,
-        #[serde(borrow)]
-        params: Option<&'a RawValue>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params {
-        client_info: Option<Box<RawValue>>,
-        capabilities: Option<Box<RawValue>>,
-    }
-    let message: Message<'_> = serde_json::from_str(line).ok()?;
-    if message.method != "initialize" || message.id.is_none() {
-        return None;
-    }
-    let params: Params =
-        message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-    let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
-    let info = info.unwrap_or_else(|| Implementation::new("bridge", env!("CARGO_PKG_VERSION")));
-    // What is no object would be no capabilities to anybody.
-    let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
-    Some(Guise { info, capabilities })
 }
 
 /// There is room for everything: neither side is read where there is too much.

@@ -1,27 +1,34 @@
-//! A server that is our child. A thread waits for its lines; the session waits for them and for its own timers.
+//! A server that is our child. Threads read its lines and write ours, so the session waits for nothing but what comes of
+//! that, and its own timers: whatever the child does, what is due happens.
 
 use crate::options::Options;
 use crate::report::Report;
 use ide_mcp::Clock;
 use ide_mcp::mcp::{Client, ClientEvent};
 use ide_mcp::rpc::SessionId;
-use ide_mcp_examples::{LinesIn, LinesOut, complain};
+use ide_mcp_examples::{Input, LINES, LinesOut, PipeWriter, complain, read_lines};
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 /// How long a child may take to end after its input has.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many lines may wait to be looked at: the pipe behind them is what holds the server back.
-const QUEUE: usize = 64;
+/// How long it may have ended before that is noticed.
+const LOOK: Duration = Duration::from_millis(5);
 
 const ENDED: &str = "the server ended too early";
+
+/// What a thread has to say.
+enum Note {
+    Read(Input),
+    Written(io::Result<usize>),
+}
 
 pub(crate) fn run(command: &[OsString], options: &Options) -> Result<(), Box<dyn Error>> {
     let Some((program, arguments)) = command.split_first() else { return Err("no command".into()) };
@@ -34,37 +41,17 @@ pub(crate) fn run(command: &[OsString], options: &Options) -> Result<(), Box<dyn
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the child has no pipes".into());
     };
-    let (sender, lines) = sync_channel(QUEUE);
-    thread::spawn(move || read(output, &sender));
-    let served = converse(options, &lines, input);
+    let (read, notes) = sync_channel(LINES);
+    let written = read.clone();
+    read_lines(output, move |input| read.send(Note::Read(input)).is_ok());
+    let writer = PipeWriter::new(input, move |result| written.send(Note::Written(result)).is_ok());
+    let served = converse(options, &notes, writer);
     // The end of its input, which `converse` has dropped, is what tells the child to end.
-    let ended = end(child, &lines);
+    let ended = end(child, &notes);
     served.and(ended)
 }
 
-/// The lines of the child, to its end.
-fn read(mut output: ChildStdout, lines: &SyncSender<String>) {
-    let mut input = LinesIn::default();
-    while !input.has_ended() && input.read(|buf| output.read(buf)).is_ok() {
-        loop {
-            match input.next_line() {
-                Ok(Some(line)) => {
-                    if lines.send(line.to_owned()).is_err() {
-                        return;
-                    }
-                }
-                Ok(None) => break,
-                Err(fault) => return complain("mcp_client", &format!("the server: {fault}")),
-            }
-        }
-    }
-}
-
-fn converse(
-    options: &Options,
-    lines: &Receiver<String>,
-    mut input: ChildStdin,
-) -> Result<(), Box<dyn Error>> {
+fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -> Result<(), Box<dyn Error>> {
     let clock = Clock::new();
     let mut client = Client::new(options.session(), SessionId::new(1));
     let (mut out, mut report) = (LinesOut::default(), Report::default());
@@ -91,21 +78,26 @@ fn converse(
                 _ => {}
             }
         }
-        // This may block: the thread reads on, so the child never waits for us.
-        match input.write_all(out.waiting()).and_then(|()| input.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(ENDED.into()),
-            written => written?,
-        }
-        out.sent(out.waiting().len());
+        writer.write(&out);
         if client.is_ready() && report.is_complete() {
             return Ok(());
         }
-        let line = match clock.until(client.deadline()) {
-            Some(wait) => lines.recv_timeout(wait),
-            None => lines.recv().map_err(RecvTimeoutError::from),
+        let note = match clock.until(client.deadline()) {
+            Some(wait) => notes.recv_timeout(wait),
+            None => notes.recv().map_err(RecvTimeoutError::from),
         };
-        match line {
-            Ok(line) => client.receive(clock.now(), &line, &mut out),
+        match note {
+            Ok(Note::Read(Input::Line(line))) => client.receive(clock.now(), &line, &mut out),
+            Ok(Note::Read(Input::End)) => return Err(ENDED.into()),
+            Ok(Note::Read(Input::Fault(why))) => return Err(format!("the server: {why}").into()),
+            Ok(Note::Written(written)) => {
+                writer.written(written, &mut out);
+                match writer.broken() {
+                    Some(error) if error.kind() == ErrorKind::BrokenPipe => return Err(ENDED.into()),
+                    Some(error) => return Err(format!("the server cannot be written to: {error}").into()),
+                    None => {}
+                }
+            }
             Err(RecvTimeoutError::Timeout) => client.tick(clock.now()),
             Err(RecvTimeoutError::Disconnected) => return Err(ENDED.into()),
         }
@@ -113,14 +105,16 @@ fn converse(
 }
 
 /// Waits for the child, which has to end by itself.
-fn end(mut child: Child, lines: &Receiver<String>) -> Result<(), Box<dyn Error>> {
+fn end(mut child: Child, notes: &Receiver<Note>) -> Result<(), Box<dyn Error>> {
     let clock = Clock::new();
     let end = clock.now().after(PATIENCE);
-    // Its output ends when it does.
-    while let Some(left) = clock.until(Some(end)).filter(|left| !left.is_zero()) {
-        if lines.recv_timeout(left) == Err(RecvTimeoutError::Disconnected) {
-            let status = child.wait()?;
+    while clock.now() < end {
+        if let Some(status) = child.try_wait()? {
             return if status.success() { Ok(()) } else { Err(format!("the server: {status}").into()) };
+        }
+        // What it still says concerns nobody, and is taken so that it need not wait for us.
+        if notes.recv_timeout(LOOK).is_err_and(|error| error == RecvTimeoutError::Disconnected) {
+            thread::sleep(LOOK);
         }
     }
     child.kill()?;

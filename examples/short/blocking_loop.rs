@@ -1,8 +1,8 @@
 //! An editor's server on a thread that waits for it, beside threads of the application: a person who looks at proposals,
-//! and a keyboard.
+//! and one that waits for signals.
 //!
 //! What other threads have for it goes into a queue, and the waker ends the wait. `cargo run --example blocking_loop`;
-//! Enter ends it.
+//! Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -15,6 +15,8 @@ use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::CallId;
 use ide_mcp_blocking::{Bind, Server, Waker};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::error::Error;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::{io, process, thread};
@@ -27,7 +29,7 @@ enum Message {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut server = listen()?;
-    let (queue, proposals) = start_threads(&server.waker());
+    let (queue, proposals) = start_threads(&server.waker())?;
     while !server.is_over() {
         // Nothing else happens on this thread: it sleeps until an agent, a timer or a thread wants something.
         if let Some(HostEvent::Connection { event, .. }) = server.next_event() {
@@ -76,8 +78,8 @@ fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(CallId, Ope
     }
 }
 
-/// The person and the keyboard: what comes from them, and where the person hears of proposals.
-fn start_threads(waker: &Waker) -> (Receiver<Message>, Sender<(CallId, OpenDiff)>) {
+/// The person and the signals: what comes from them, and where the person hears of proposals.
+fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(CallId, OpenDiff)>)> {
     let (sender, queue) = mpsc::channel();
     let (proposals, proposed) = mpsc::channel::<(CallId, OpenDiff)>();
     let (decided, person) = (sender.clone(), waker.clone());
@@ -91,11 +93,13 @@ fn start_threads(waker: &Waker) -> (Receiver<Message>, Sender<(CallId, OpenDiff)
             person.wake();
         }
     });
-    let keyboard = waker.clone();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let waker = waker.clone();
     thread::spawn(move || {
-        let _ = io::stdin().read_line(&mut String::new());
-        let _ = sender.send(Message::Quit);
-        keyboard.wake();
+        for _ in signals.forever() {
+            let _ = sender.send(Message::Quit);
+            waker.wake();
+        }
     });
-    (queue, proposals)
+    Ok((queue, proposals))
 }

@@ -2,7 +2,7 @@
 //!
 //! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this); this adds
 //! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one for the listener.
-//! `cargo run --example frame_loop [FRAMES]`; without a number it goes on until Ctrl-C.
+//! `cargo run --example frame_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, unreachable_pub, reason = "a short program")]
 
@@ -14,16 +14,21 @@ use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{DiffOutcome, Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use std::{env, process, thread};
+use std::{process, thread};
 
+/// A stranger may have to make room for the next one: so many are let in, and then read.
+const ACCEPTED_A_FRAME: usize = 4;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let frames = env::args().nth(1).map_or(Ok(u64::MAX), |frames| frames.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
     let port = listener.local_addr()?.port();
@@ -41,11 +46,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
     let mut lock = LockDir::create(&dir.dir)?.publish(port, &file)?;
 
+    let quit = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register(signal, Arc::clone(&quit))?;
+    }
+
     let (mut sockets, mut open) = (BTreeMap::new(), BTreeMap::new());
     let clock = Clock::new();
-    for frame in 0..frames {
+    for frame in 0_u64.. {
+        if quit.load(Ordering::Relaxed) {
+            break;
+        }
         let begin = clock.now();
-        while let Ok((stream, _)) = listener.accept() {
+        for _ in 0..ACCEPTED_A_FRAME {
+            let Ok((stream, _)) = listener.accept() else { break };
             if stream.set_nonblocking(true).is_ok() {
                 let _ = stream.set_nodelay(true);
                 sockets.insert(host.connect(begin), stream);

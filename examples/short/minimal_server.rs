@@ -1,6 +1,7 @@
 //! The smallest editor that an agent can attach to: it finds no problems, and says yes to every proposal.
 //!
-//! `cargo run --example minimal_server`, then `cargo run --example agent -- tools` in the same folder. Enter ends it.
+//! `cargo run --example minimal_server`, then `cargo run --example agent -- tools` in the same folder. Enter ends it;
+//! Ctrl-C would leave its lock file behind, for which `mio_loop` waits for signals.
 
 #![allow(
     clippy::print_stdout,
@@ -37,11 +38,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("listening on port {}; Enter ends it", server.port());
 
-    // Anything that ends the program wakes the loop; here it is the Enter key.
+    // Anything that ends the program wakes the loop; here it is the Enter key. The thread has a clone of the waker: what
+    // the last one said would be gone with it.
     let quit = Arc::new(AtomicBool::new(false));
     let waker = Waker::new(poll.registry(), mio::Token(0))?;
     thread::spawn({
-        let quit = Arc::clone(&quit);
+        let (quit, waker) = (Arc::clone(&quit), waker.clone());
         move || {
             let _ = io::stdin().read_line(&mut String::new());
             quit.store(true, Ordering::Release);

@@ -3,7 +3,7 @@
 //!
 //! A `mio::Poll` has a descriptor of its own, which is readable while any of its sources is ready (epoll and kqueue;
 //! not on Windows). Hand that one descriptor to the outer loop: when it is readable, or when the deadline has come, give
-//! the server a turn. Here the outer loop is `poll(2)`. `cargo run --example nested_poll`; Enter ends it.
+//! the server a turn. Here the outer loop is `poll(2)`. `cargo run --example nested_poll`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
@@ -28,10 +28,13 @@ mod on_unix {
     use mio::{Events, Poll, Token};
     use rustix::event::{PollFd, PollFlags, Timespec, poll as outer_poll};
     use rustix::io::Errno;
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::low_level::pipe;
     use std::error::Error;
     use std::os::fd::AsFd as _;
+    use std::os::unix::net::UnixStream;
+    use std::process;
     use std::time::Duration;
-    use std::{io, process};
 
     pub(super) fn run() -> Result<(), Box<dyn Error>> {
         let mut inner = Poll::new()?;
@@ -39,7 +42,12 @@ mod on_unix {
         let mut server = listen(&inner)?;
         println!("listening on port {}", server.port());
 
-        let (clock, stdin) = (Clock::new(), io::stdin());
+        // A descriptor of the application: readable once a signal has come.
+        let (signals, sender) = UnixStream::pair()?;
+        pipe::register(SIGINT, sender.try_clone()?)?;
+        pipe::register(SIGTERM, sender)?;
+
+        let clock = Clock::new();
         let mut events = Events::with_capacity(64);
         let mut stopping = false;
         while !server.is_over() {
@@ -47,20 +55,20 @@ mod on_unix {
             let wait = clock.until(server.deadline(clock.now()));
             let mut sources = vec![PollFd::new(&descriptor, PollFlags::IN)];
             if !stopping {
-                sources.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+                sources.push(PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN));
             }
             match outer_poll(&mut sources, wait.map(timespec).as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            let enter = sources.get(1).is_some_and(|keys| !keys.revents().is_empty());
+            let is_signalled = sources.get(1).is_some_and(|signals| !signals.revents().is_empty());
 
             // What the outer loop calls when the descriptor is readable, or its timer fires. This does not wait.
             inner.poll(&mut events, Some(Duration::ZERO))?;
             for event in &events {
                 server.handle(event);
             }
-            if enter {
+            if is_signalled {
                 stopping = true;
                 server.shutdown(clock.now());
             }

@@ -1,6 +1,6 @@
 //! An editor's server as a task of smol, beside others on one thread: its own timer, and a queue of what the person does.
 //!
-//! `next_event` may be dropped at any time, so it can be raced. `cargo run --example smol_loop`; Enter ends it.
+//! `next_event` may be dropped at any time, so it can be raced. `cargo run --example smol_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -10,16 +10,17 @@ use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
 use ide_mcp_smol::{Bind, Server};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use smol::future::FutureExt as _;
 use std::error::Error;
-use std::io;
 use std::process;
 use std::time::Duration;
 
 /// What there is to do next.
 enum Next {
     Event(Option<HostEvent>),
-    Enter,
+    Quit,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,21 +49,21 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     server.publish(&LockDir::create(&dir.dir)?, &file)?;
     println!("listening on port {}", server.port());
 
-    let mut enter = smol::unblock(|| io::stdin().read_line(&mut String::new()));
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut quit = smol::unblock(move || signals.forever().next());
     while !server.is_over() {
         let next = async { Next::Event(server.next_event().await) };
-        let is_entered = async {
-            match (&mut enter).await {
-                Ok(_) | Err(_) => Next::Enter,
-            }
+        let is_signalled = async {
+            (&mut quit).await;
+            Next::Quit
         };
-        match next.or(is_entered).await {
+        match next.or(is_signalled).await {
             Next::Event(Some(HostEvent::Connection { event, .. })) => hear(&mut server, event).await,
             Next::Event(_) => {}
-            Next::Enter => {
+            Next::Quit => {
                 server.shutdown();
                 // Answered once; from here on the events decide.
-                enter = smol::spawn(smol::future::pending());
+                quit = smol::spawn(smol::future::pending());
             }
         }
     }

@@ -116,10 +116,13 @@ impl Bytes {
         let (true, Some(end)) = (self.is_head, end) else { return false };
         self.is_head = false;
         let head: Vec<u8> = self.waiting.drain(..end.saturating_add(4)).collect();
-        for line in String::from_utf8_lossy(&head).trim_end().lines() {
+        for (at, line) in String::from_utf8_lossy(&head).trim_end().lines().enumerate() {
             match line.split_once(':') {
-                Some((name, _)) if is_secret(name) => println!("{} {name}: …", self.arrow),
-                _ => println!("{} {}", self.arrow, display_safe(line)),
+                _ if at == 0 => println!("{} {}", self.arrow, display_safe(line)),
+                Some((name, _)) if !is_secret(name) => println!("{} {}", self.arrow, display_safe(line)),
+                Some((name, _)) => println!("{} {}: …", self.arrow, display_safe(name)),
+                // The rest of the line before, perhaps.
+                None => println!("{} …", self.arrow),
             }
         }
         true
@@ -141,9 +144,10 @@ impl Bytes {
     }
 }
 
-/// Whether what this header says lets somebody in.
+/// Whether what this header says may let somebody in, or is the rest of one that does.
 fn is_secret(name: &str) -> bool {
-    name.to_ascii_lowercase().ends_with("authorization")
+    let name = name.to_ascii_lowercase();
+    name.starts_with([' ', '\t']) || ["auth", "cookie", "token"].iter().any(|word| name.contains(word))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,6 @@
-//! Lines to standard output, and complaints to standard error.
+//! Lines to standard output.
 
-use ide_mcp::ide::{display_safe_lines, is_display_unsafe as is_unsafe};
+use ide_mcp::ide::is_display_unsafe as is_unsafe;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -37,12 +37,6 @@ pub fn json_line<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
     let mut line = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut line, Plain))?;
     String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-}
-
-/// Writes a complaint of this program to standard error. What the peer contributes to it should have no line breaks.
-pub fn complain(program: &str, text: &str) {
-    // Where even that fails there is nobody to tell.
-    let _ = writeln!(io::stderr().lock(), "{program}: {}", display_safe_lines(text));
 }
 
 struct Plain;

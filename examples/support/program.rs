@@ -1,7 +1,8 @@
 //! What every program does alike: it reads its command line, says how it is used, and ends with a status.
 
+use crate::complaints::{complain, settle};
 use crate::options::usage_error;
-use crate::output::{complain, say_json, write_line};
+use crate::output::{say_json, write_line};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -27,13 +28,14 @@ impl Program {
     }
 
     /// Reads the command line and runs; `parse` says `None` where help was asked for. Help is printed and ends with 0, a
-    /// wrong command line is said in one line and ends with [`NOT_BEGUN`].
+    /// wrong command line is said in one line and ends with [`NOT_BEGUN`]. What was complained of has been written at the
+    /// end, if somebody takes it within a second.
     pub fn main<O>(
         self,
         parse: impl FnOnce(lexopt::Parser) -> Result<Option<O>, lexopt::Error>,
         run: impl FnOnce(O) -> ExitCode,
     ) -> ExitCode {
-        match parse(lexopt::Parser::from_env()) {
+        let status = match parse(lexopt::Parser::from_env()) {
             Ok(Some(options)) => run(options),
             Ok(None) => match write_line(self.usage) {
                 // Nobody has to read it to the end.
@@ -43,7 +45,9 @@ impl Program {
                 _ => ExitCode::SUCCESS,
             },
             Err(problem) => self.end(NOT_BEGUN, &usage_error(self.name, &problem.to_string())),
-        }
+        };
+        settle();
+        status
     }
 
     /// The status of what was done; a failure is complained of.

@@ -15,8 +15,12 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::iter;
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 use support::{Place, Process};
 use tungstenite::handshake::server::{Request, Response};
@@ -185,8 +189,68 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
     bridge.terminate();
     let (status, said) = bridge.end();
     assert_eq!(status, Some(0));
-    assert!(said.contains("cannot be attached to") && said.contains("the editor is back"), "{said}");
+    assert!(said.contains("is lost") && said.contains("the editor is back"), "{said}");
     assert!(said.contains("the editor did not hear x/unheard"), "{said}");
+}
+
+#[test]
+fn nobody_has_to_read_what_it_complains_of() {
+    let place = Place::new("bridge-unread");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.kill();
+    fs::remove_file(lock).unwrap();
+    // Until it knows, what is said is heard by nobody and is not counted.
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        let answer = next(&mut bridge);
+        if answer["error"]["message"].as_str().unwrap().contains("away") {
+            break;
+        }
+    }
+    for n in 0..3000 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    // One complaint each, of 100 KB: the pipe holds none of them.
+    let refusal =
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{}"}}}}"#, "x".repeat(100_000));
+    for _ in 0..4 {
+        bridge.tell(&refusal);
+    }
+    ask(&mut bridge, &json!("after"), "ping", &json!({}));
+    assert_eq!(next(&mut bridge), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
+    bridge.terminate();
+    // Of a pipe that nobody reads only the beginning is there: it ends without it.
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert!(said.starts_with("bridge: ") && said.len() < 100_000, "{} bytes", said.len());
+}
+
+#[test]
+fn what_an_editor_that_is_away_does_not_hear_is_said_once() {
+    let place = Place::new("bridge-count");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(first.end().0, Some(0));
+    assert!(!fs::exists(lock).unwrap());
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        if !next(&mut bridge)["error"].is_null() {
+            break;
+        }
+    }
+    for n in 0..500 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    bridge.hang_up();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert_eq!(said.matches("unheard-").count(), 1, "{said}");
+    assert!(said.contains("did not hear 500 notifications"), "{said}");
+    assert!(said.contains("the first was x/unheard-0"), "{said}");
 }
 
 #[test]
@@ -246,7 +310,7 @@ fn garbage_is_tolerated_up_to_a_point_and_said() {
     let mut command = place.command("bridge", &[]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"\xff\n").unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\xff\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("not UTF-8"));
@@ -269,6 +333,8 @@ fn without_an_editor_it_says_so_at_once() {
     let attempt = |place: &Place, port: &str| {
         let mut bridge = place.start("bridge", &["--port", port]);
         bridge.tell(INITIALIZE);
+        let answer = next(&mut bridge);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("i"), &json!(-32603)), "{answer}");
         bridge.end()
     };
     let (status, said) = attempt(&place, &port.to_string());
@@ -298,19 +364,107 @@ fn an_editor_that_has_gone_before_the_client_spoke_ends_it() {
     assert!(status == Some(1) && said.contains("no editor found"), "{status:?}: {said}");
 }
 
+/// The next line is an error about this request, and says this.
+#[track_caller]
+fn refused(bridge: &mut Process, id: &Value, why: &str) {
+    let answer = next(bridge);
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (id, &json!(-32603)), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+}
+
 #[test]
-fn the_end_of_the_input_ends_it_while_the_editor_is_silent() {
-    let place = Place::new("bridge-silent");
+fn who_is_not_let_in_before_the_end_is_told_so() {
+    let cases: [(&str, fn(&mut Process)); 2] =
+        [("the end of the input", Process::hang_up), ("a signal", |bridge| bridge.terminate())];
+    for (name, end) in cases {
+        let place = Place::new("bridge-silent");
+        let listener = silent(&place);
+        let mut bridge = place.start("bridge", &[]);
+        bridge.tell(INITIALIZE);
+        // It is attaching, and nobody answers.
+        let (_socket, _) = listener.accept().unwrap();
+        bridge.tell(INITIALIZED);
+        if name == "the end of the input" {
+            ask(&mut bridge, &json!(1), "tools/list", &json!({}));
+        }
+        end(&mut bridge);
+        let begin = Instant::now();
+        refused(&mut bridge, &json!("i"), "before the editor had let it in");
+        if name == "the end of the input" {
+            refused(&mut bridge, &json!(1), "before the editor had let it in");
+        }
+        let (status, said) = bridge.end();
+        assert_eq!((status, bridge.rest()), (Some(1), vec![]), "{name}: {said}");
+        assert!(said.contains("before the editor had let it in"), "{name}: {said}");
+        assert!(begin.elapsed() < Duration::from_secs(10), "{name}: it waits for the editor");
+    }
+}
+
+#[test]
+fn who_asks_for_no_session_is_let_go() {
+    let cases: [(&str, &str, fn(&mut Process)); 2] = [
+        ("the end of the input", "", Process::hang_up),
+        ("a signal behind a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
+            // Where it answers, it takes signals.
+            assert_eq!(next(bridge)["id"], 0);
+            bridge.terminate();
+        }),
+    ];
+    for (name, text, end) in cases {
+        let place = Place::new("bridge-nothing");
+        let _listener = silent(&place);
+        let mut bridge = place.start("bridge", &[]);
+        bridge.put(text);
+        end(&mut bridge);
+        assert_eq!(bridge.end(), (Some(0), String::new()), "{name}");
+        assert_eq!(bridge.rest(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_cannot_be_reached_is_an_answer() {
+    let lines = format!("{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}}\n");
+    // Nobody listens there.
+    let place = Place::new("bridge-dead");
+    drop(silent(&place));
+    let mut bridge = place.start("bridge", &[]);
+    bridge.put(&lines);
+    bridge.hang_up();
+    refused(&mut bridge, &json!("i"), "cannot be attached to");
+    // What is behind it is held with it, or comes too late.
+    let rest = bridge.rest();
+    assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+    assert!(!said.contains("tried again"), "it is over: {said}");
+
+    // It goes in the middle of the handshake.
+    let place = Place::new("bridge-gone-early");
     let listener = silent(&place);
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
-    let (_socket, _) = listener.accept().unwrap();
-    bridge.tell(INITIALIZED);
-    bridge.hang_up();
-    let begin = Instant::now();
+    let mut editor = Scripted::accept(&listener);
+    assert_eq!(editor.hear()["method"], "initialize");
+    drop(editor);
+    refused(&mut bridge, &json!("i"), "cannot be attached to");
     let (status, said) = bridge.end();
-    assert_eq!(status, Some(0), "{said}");
-    assert!(begin.elapsed() < Duration::from_secs(10), "it waits for the editor");
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+}
+
+#[test]
+fn a_whole_session_may_come_at_once() {
+    let place = Place::new("bridge-once");
+    let (_editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.put(&format!(
+        "{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n"
+    ));
+    bridge.hang_up();
+    assert_eq!(next(&mut bridge)["id"], "i");
+    let answer = bridge.rest().into_iter().map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    let answer = answer.into_iter().find(|line| line["id"] == 1).unwrap();
+    assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(bridge.end(), (Some(0), String::new()));
 }
 
 /// A listener with a lock file, which says nothing by itself.
@@ -347,6 +501,92 @@ impl Scripted {
     fn say(&mut self, text: &str) {
         self.0.send(Message::text(text)).unwrap();
     }
+}
+
+/// A bridge whose client reads nothing so far, attached to an editor that a test speaks for. One request is open, and the
+/// client has been told of it.
+fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
+    let listener = silent(place);
+    let mut command = place.command("bridge", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = pipes.spawn().unwrap();
+    let open = r#"{"jsonrpc":"2.0","id":"open","method":"x/open"}"#;
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(format!("{INITIALIZE}\n{INITIALIZED}\n{open}\n").as_bytes())
+        .unwrap();
+    let mut editor = Scripted::accept(&listener);
+    editor.0.get_ref().set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let greeting = editor.hear();
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#,
+        greeting["id"]
+    ));
+    assert_eq!(editor.hear()["method"], "notifications/initialized");
+    assert_eq!(editor.hear()["method"], "ide_connected");
+    assert_eq!(editor.hear()["method"], "x/open");
+    let output = BufReader::new(child.stdout.take().unwrap());
+    (child, output, editor)
+}
+
+fn long(n: usize, length: usize) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"long","params":{{"n":{n},"text":"{}"}}}}"#, "x".repeat(length))
+}
+
+/// The messages that were kept: the answer to `initialize`, then all that are long, in their order.
+fn all_arrive(output: &mut BufReader<ChildStdout>, count: usize) {
+    let mut lines = output.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert_eq!(lines.next().unwrap()["id"], "i");
+    for n in 0..count {
+        assert_eq!(lines.next().unwrap()["params"]["n"], n);
+    }
+}
+
+#[test]
+fn a_client_that_reads_nothing_does_not_cost_it_the_editor() {
+    let place = Place::new("bridge-slow");
+    let (mut bridge, mut output, mut editor) = unread(&place);
+    // More than what makes it take nothing from the client.
+    for n in 0..40 {
+        editor.say(&long(n, 100_000));
+    }
+    editor.0.send(Message::Ping("alive".into())).unwrap();
+    let heard = editor.0.read().unwrap();
+    assert_eq!(heard, Message::Pong("alive".into()));
+    all_arrive(&mut output, 40);
+    drop(bridge.stdin.take());
+    let mut answer = String::new();
+    output.read_line(&mut answer).unwrap();
+    assert!(answer.contains("\"id\":\"open\"") && answer.contains("the bridge ends"), "{answer}");
+    drop(editor);
+    assert!(bridge.wait().unwrap().success());
+}
+
+#[test]
+fn sixty_four_mebibytes_may_wait_for_a_client_and_behind_them_the_editor_waits() {
+    const COUNT: usize = 96;
+    let place = Place::new("bridge-full");
+    let (mut bridge, mut output, mut editor) = unread(&place);
+    let (said, counts) = mpsc::channel();
+    let speaks = thread::spawn(move || {
+        for n in 0..COUNT {
+            editor.say(&long(n, 1 << 20));
+            said.send(n).unwrap();
+        }
+        editor
+    });
+    for n in 0..64 {
+        assert_eq!(counts.recv_timeout(Duration::from_secs(30)).unwrap(), n);
+    }
+    // Some are in the buffers of the system.
+    let more = iter::from_fn(|| counts.recv_timeout(Duration::from_millis(500)).ok()).count();
+    assert!(64 + more < COUNT, "there is no end of what it takes");
+    all_arrive(&mut output, COUNT);
+    drop(speaks.join().unwrap());
+    drop(bridge.stdin.take());
+    assert!(bridge.wait().unwrap().success());
 }
 
 #[test]

@@ -22,8 +22,8 @@ fn locks(place: &Place) -> usize {
 }
 
 /// Waits for its lock file: from then on it is to be found.
-fn published(place: &Place, program: &str, arguments: &[&str]) -> Process {
-    let process = place.start(program, arguments);
+fn published(place: &Place, program: &str) -> Process {
+    let process = place.start(program, &[]);
     let begin = Instant::now();
     while locks(place) == 0 {
         assert!(begin.elapsed() < Duration::from_secs(30), "{program} publishes nothing");
@@ -40,9 +40,12 @@ fn agent(place: &Place, arguments: &[&str]) -> Vec<String> {
     said
 }
 
+/// As soon as it was told to: before the lock file is looked after, every 5 s, which wakes a loop that lost its wake-up.
 fn ends(place: &Place, mut process: Process) {
+    let begin = Instant::now();
     let (status, problem) = process.end();
     assert_eq!(status, Some(0), "{problem}");
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     assert_eq!(locks(place), 0);
 }
 
@@ -56,18 +59,18 @@ fn diff_is_accepted(place: &Place) {
 #[test]
 fn minimal_server() {
     let place = Place::new("minimal");
-    let mut editor = published(&place, "minimal_server", &[]);
+    let mut editor = published(&place, "minimal_server");
     assert!(agent(&place, &["tools"])[0].starts_with("openDiff"));
     assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
     diff_is_accepted(&place);
-    editor.tell("");
+    editor.hang_up();
     ends(&place, editor);
 }
 
 #[test]
 fn mio_loop() {
     let place = Place::new("mio-loop");
-    let mut editor = published(&place, "mio_loop", &[]);
+    let mut editor = published(&place, "mio_loop");
     assert!(editor.line().starts_with("listening on port "));
     let verdict =
         |uri: &str| agent(&place, &["call", "getDiagnostics", &format!(r#"{{"uri":"{uri}"}}"#)]).concat();
@@ -81,44 +84,45 @@ fn mio_loop() {
 #[test]
 fn frame_loop() {
     let place = Place::new("frame-loop");
-    let editor = published(&place, "frame_loop", &["300"]);
+    let editor = published(&place, "frame_loop");
     assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
     diff_is_accepted(&place);
+    editor.terminate();
     ends(&place, editor);
 }
 
 #[test]
 fn nested_poll() {
     let place = Place::new("nested-poll");
-    let mut editor = published(&place, "nested_poll", &[]);
+    let mut editor = published(&place, "nested_poll");
     assert!(editor.line().starts_with("listening on port "));
     agent(&place, &["tools"]);
     assert_eq!(editor.line(), "an agent is attached");
-    editor.hang_up();
+    editor.terminate();
     ends(&place, editor);
 }
 
 #[test]
 fn smol_loop() {
     let place = Place::new("smol-loop");
-    let mut editor = published(&place, "smol_loop", &[]);
+    let mut editor = published(&place, "smol_loop");
     assert!(editor.line().starts_with("listening on port "));
     assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
     assert_eq!(editor.line(), "ide-mcp-agent is attached");
     diff_is_accepted(&place);
-    editor.hang_up();
+    editor.terminate();
     ends(&place, editor);
 }
 
 #[test]
 fn blocking_loop() {
     let place = Place::new("blocking-loop");
-    let mut editor = published(&place, "blocking_loop", &[]);
+    let mut editor = published(&place, "blocking_loop");
     assert!(editor.line().starts_with("listening on port "));
     assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
     assert_eq!(editor.line(), "ide-mcp-agent is attached");
     diff_is_accepted(&place);
-    editor.hang_up();
+    editor.terminate();
     ends(&place, editor);
 }
 

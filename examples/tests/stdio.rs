@@ -254,3 +254,78 @@ fn a_client_that_has_gone_ends_it() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(1), "standard input is open all the while");
 }
+
+/// A server in the shell: it says this many notifications of 5 KB before it reads anything, and then does the rest.
+fn shell(place: &Place, notifications: u32, rest: &str) -> String {
+    let long = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(5000));
+    let long = place.write("long", &format!("{long}\n"));
+    let greeting = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let greeting = place.write("greeting", &format!("{greeting}\n"));
+    place.write(
+        "server.sh",
+        &format!(
+            "read initialize\ncat {greeting}\ni=0\nwhile [ $i -lt {notifications} ]; do cat {long}; i=$((i + 1)); done\n{rest}\n"
+        ),
+    )
+}
+
+#[test]
+fn a_server_that_talks_before_it_reads_is_heard_and_then_written_to() {
+    let place = Place::new("stdio-talks");
+    // The lines that it reads then are the client's `initialized` and three requests: it answers them all.
+    let answer = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n'"#;
+    let rest = format!("read initialized\nfor id in 2 3 4; do read request; {answer} $id; done\nread end");
+    let server = shell(&place, 400, &rest);
+    let request = format!(r#"ask {{"text":"{}"}}"#, "y".repeat(60_000));
+    let mut client = place.start(
+        "mcp_client",
+        &["--request", &request, "--request", &request, "--request", &request, "stdio", "sh", &server],
+    );
+    assert_eq!(client.event("ready")["server"], "s");
+    for _ in 0..400 {
+        client.event("notification");
+    }
+    for request in 0..3 {
+        assert_eq!(client.event("result")["request"], request);
+    }
+    // `read end` fails at the end of its input, which is what it waits for.
+    let (status, said) = client.end();
+    assert!(status == Some(1) && said.contains("the server: exit status: 1"), "{status:?}: {said}");
+}
+
+#[test]
+fn deadlines_hold_whatever_the_server_does() {
+    let cases = [
+        // It is ended by force, since it does not see the end of its input.
+        ("it reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
+        ("it talks on and on", 1, "while :; do cat long; done", "did not end when its input did"),
+        ("it closes its output, and lives on", 0, "exec >&-; exec sleep 1000", "ended too early"),
+    ];
+    thread::scope(|scope| {
+        for (name, notifications, rest, expected) in cases {
+            scope.spawn(move || {
+                let place = Place::new("stdio-deadline");
+                let server = shell(&place, notifications, rest);
+                let request = format!(r#"ask {{"text":"{}"}}"#, "y".repeat(100_000));
+                let arguments = [
+                    "--timeout",
+                    "300",
+                    "--request",
+                    &request,
+                    "--request",
+                    &request,
+                    "stdio",
+                    "sh",
+                    &server,
+                ];
+                let mut client = place.start("mcp_client", &arguments);
+                assert_eq!(client.event("ready")["server"], "s", "{name}");
+                if expected != "ended too early" {
+                    assert_eq!(client.until("ended")["how"], "timed out", "{name}");
+                }
+                let (status, said) = client.end();
+                assert!(status == Some(1) && said.contains(expected), "{name}: {status:?}: {said}");
+            });
+        }
+    });
+}

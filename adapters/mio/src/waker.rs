@@ -8,9 +8,10 @@ use std::sync::Arc;
 ///
 /// The order makes it safe: put something into the queue first, wake second; the loop, once woken, drains the queue
 /// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The queue is
-/// the truth, the wake a hint. Keep one waker for as long as the loop waits: with the last one its event is gone.
+/// the truth, the wake a hint. Keep one waker for as long as the loop waits, and give clones to threads: with the last
+/// one its event is gone.
 ///
-/// ```no_run
+/// ```
 /// use ide_mcp_mio::Waker;
 /// use std::sync::mpsc;
 ///
@@ -18,14 +19,21 @@ use std::sync::Arc;
 /// let mut poll = mio::Poll::new()?;
 /// let waker = Waker::new(poll.registry(), mio::Token(0))?;
 /// let (sender, queue) = mpsc::channel();
-/// std::thread::spawn(move || {
-///     let _ = sender.send("something to do");
-///     waker.wake()
+/// std::thread::spawn({
+///     let waker = waker.clone();
+///     move || {
+///         let _ = sender.send("something to do");
+///         waker.wake()
+///     }
 /// });
 /// let mut events = mio::Events::with_capacity(64);
-/// poll.poll(&mut events, None)?;
-/// for what in queue.try_iter() {
-///     println!("{what}");
+/// let mut done = false;
+/// while !done {
+///     poll.poll(&mut events, None)?;
+///     for what in queue.try_iter() {
+///         println!("{what}");
+///         done = true;
+///     }
 /// }
 /// # Ok(())
 /// # }

@@ -18,8 +18,7 @@ pub(crate) struct Links<S> {
     places: Vec<Option<Place<S>>>,
     /// The places that may want a step, each at most once.
     busy: Vec<usize>,
-    /// The places whose link wants a step for its own sake, each at most once, and when: the earliest first, as all
-    /// wait equally long.
+    /// The places whose link wants a step for its own sake, each at most once, and when: the earliest first.
     resting: VecDeque<(Time, usize)>,
     /// Their connection is over; they discard what still comes.
     lingering: VecDeque<(usize, Link<S>)>,
@@ -62,6 +61,7 @@ impl<S> Links<S> {
     /// The connection needs its place no longer.
     fn retire(&mut self, index: usize) {
         if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
+            self.busy.retain(|busy| *busy != index);
             self.resting.retain(|(_, resting)| *resting != index);
             self.lingering.push_back((index, place.link));
         }
@@ -157,7 +157,9 @@ impl<S: Read + Write + Shutdown> Links<S> {
                 link.write(&mut wire, now, BUDGET);
                 if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                     place.is_resting = true;
-                    self.resting.push_back((at, index));
+                    // All rest equally long, so this is the last, or nearly so.
+                    let before = self.resting.iter().rposition(|(other, _)| *other <= at);
+                    self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
                 }
                 let may_move = link.may_read() || link.is_due(&wire);
                 (!link.is_ending()).then_some(may_move || place.is_ending)
@@ -190,3 +192,6 @@ impl<S: Read + Write + Shutdown> Links<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,8 +93,10 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
 }
 
 pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
-    // Bound and never listened on again: the port is free, and closed.
-    let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Where a connection begins nobody listens, and nobody else can while it is there.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let addr = held.local_addr().unwrap();
     let ask = ws::Ask::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     let mut events = Vec::new();
