@@ -81,7 +81,7 @@ impl Units {
     }
 
     /// How many bytes there are that are no whole unit yet.
-    pub(crate) const fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.buf.len()
     }
 
