@@ -71,10 +71,13 @@ fn run(options: Options) -> ExitCode {
         }
         Side::Agent => play(&script, options.tolerance, || AgentCore::new(header, &script)),
     };
-    let text = match &outcome.difference {
+    let mut text = match &outcome.difference {
         None => sameness(&outcome, &script),
         Some(difference) => show(difference, side),
     };
+    for what in &script.uncompared {
+        text.push_str(&format!("\nnot compared: {what}"));
+    }
     let is_told = write_line(&text).is_ok();
     if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { told(is_told) }
 }

@@ -21,6 +21,9 @@ What its application did, answers of tools, selections, requests, is done again 
 the same. How the machine was configured is read from what it said. So a transcript of an editor or agent that is made
 with this library has no difference; one of another shows in what this library would behave otherwise.
 
+What could not be compared is said in lines of its own, each with \"not compared\": a connection on which one side says
+nothing, what stands at the end of a transcript that stops in the middle, an end that is not in it.
+
 Recordings of messages, such as those in tests/fixtures, are read as well; only their messages are compared.
 
 exit status: 0 without a difference; 1 with one; 2 if the file cannot be read, or the command line is wrong";

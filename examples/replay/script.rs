@@ -3,7 +3,8 @@
 use crate::units::{Piece, Unit, Units, frame};
 use ide_mcp::Time;
 use ide_mcp_examples::transcript::{Side, Transcript, What};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens, in the order of the transcript.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub(crate) struct Script {
     pub(crate) end: Time,
     /// There are only messages, and none of what carries them: a recording by hand.
     pub(crate) messages_only: bool,
+    /// What nothing can be compared with, for a person.
+    pub(crate) uncompared: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,12 +72,22 @@ impl Script {
             heard: BTreeMap::new(),
             end: Time::ZERO,
             messages_only: transcript.header.is_none(),
+            uncompared: Vec::new(),
         };
         let mut streams: BTreeMap<(u32, Side), Units> = BTreeMap::new();
+        let mut latest = BTreeMap::new();
+        // Every end, and those that the tap did not make.
+        let (mut ended, mut own) = (BTreeSet::new(), BTreeSet::new());
         let mut opened = BTreeMap::new();
         for (number, line) in &transcript.lines {
             let (at, conn) = (line.at, line.conn);
             script.end = at;
+            if let What::End(from, _) = &line.what {
+                ended.insert((conn, *from));
+                if !line.by_tap {
+                    own.insert((conn, *from));
+                }
+            }
             // In a recording by hand nobody says when a connection opens.
             if *opened.entry(conn).or_insert(true) {
                 opened.insert(conn, false);
@@ -118,8 +131,54 @@ impl Script {
                     script.expect(*number, at, conn, unit, piece.message);
                 }
             }
+            latest.insert((conn, from), (script.steps.len(), *number, at));
+        }
+        let mut rests = Vec::new();
+        for conn in opened.into_keys() {
+            let is_ended = ended.contains(&(conn, side));
+            // The peer has ended, so what the side had to say is here, and this is no part of something longer.
+            let is_all = !is_ended && own.contains(&(conn, side.other()));
+            let left = streams.get_mut(&(conn, side)).filter(|units| units.left() > 0);
+            match (left, latest.get(&(conn, side))) {
+                (Some(units), Some(place)) if is_all => {
+                    rests.extend(units.finish().map(|unit| (*place, conn, unit)));
+                }
+                (Some(units), _) => {
+                    let left = units.left();
+                    script
+                        .uncompared
+                        .push(format!("{left} bytes of connection {conn}: the {side} is cut off"));
+                }
+                (None, _) => {}
+            }
+            script.miss(conn, is_ended);
+        }
+        // The last first: the places of the others stay.
+        rests.sort_by_key(|((step, ..), ..)| Reverse(*step));
+        for ((step, line, at), conn, unit) in rests {
+            script.expect(line, at, conn, unit, None);
+            let expect = script.steps.split_off(script.steps.len().saturating_sub(1));
+            script.steps.splice(step..step, expect);
         }
         script
+    }
+
+    /// Takes down what there is not on a connection.
+    fn miss(&mut self, conn: u32, is_ended: bool) {
+        let side = self.side;
+        if self.expected.get(&conn).is_none_or(Vec::is_empty) {
+            self.uncompared.push(format!("connection {conn}: the {side} says nothing on it that could be"));
+        }
+        if self.heard.get(&conn).is_none_or(Vec::is_empty) {
+            let peer = side.other();
+            self.uncompared
+                .push(format!("connection {conn}: the {peer} says nothing on it that can be read"));
+        }
+        // Whoever records messages by hand records no ends.
+        if !is_ended && !self.messages_only {
+            self.uncompared
+                .push(format!("the end of the {side} on connection {conn}: the transcript has none"));
+        }
     }
 
     fn hear(&mut self, at: Time, conn: u32, piece: Piece) {

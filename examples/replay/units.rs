@@ -80,6 +80,11 @@ impl Units {
         })
     }
 
+    /// How many bytes there are that are no whole unit yet.
+    pub(crate) fn left(&self) -> usize {
+        self.buf.len()
+    }
+
     /// What the buffer begins with, and how long it is.
     fn first(&mut self) -> Option<(usize, Unit)> {
         match self.stage {
@@ -169,6 +174,7 @@ mod tests {
         }
         let mut cut = Units::new(false);
         assert!(cut.push(b"HTTP/1.1 4")[0].unit.is_none());
+        assert_eq!(cut.left(), 10);
         assert_eq!(cut.finish(), Some(Unit::Head(b"HTTP/1.1 4".to_vec())));
     }
 }

@@ -1,5 +1,5 @@
 //! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
-//! their output, progress, and pieces of a command line.
+//! their output, be it read or not, progress, and pieces of a command line.
 
 mod complaints;
 pub mod find;
@@ -12,6 +12,7 @@ mod program;
 mod progress;
 mod signals;
 pub mod transcript;
+mod writer;
 
 pub use complaints::complain;
 pub use lines::{Fault, LinesIn, LinesOut};
@@ -22,3 +23,4 @@ pub use pipes::{Input, LINES, PipeWriter, read_lines};
 pub use program::{FAILED, NOT_BEGUN, Program};
 pub use progress::Progress;
 pub use signals::on_signal;
+pub use writer::{MOST_WAITING, Writer};

@@ -6,10 +6,10 @@ use crate::pipe::{self, Pipe, Shared};
 use crate::record::Recorder;
 use crate::redact::Redactor;
 use ide_mcp::ide::AuthToken;
-use ide_mcp_examples::complain;
 use ide_mcp_examples::transcript::{Side, What};
+use ide_mcp_examples::{complain, connect};
 use std::io::{self, Write as _};
-use std::net::{Ipv4Addr, Shutdown, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -18,8 +18,16 @@ use std::time::Duration;
 /// What an agent hears where the editor does not answer: it may try again.
 const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
+/// How long the editor may take to be there. On one machine a connection is made at once, or the queue of the editor is full:
+/// then the system tries again after a second and after three.
+const CONNECT: Duration = Duration::from_secs(5);
+
 /// How long a side may take to end after the other has: as long as a close handshake may.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// How long something that is just being handed on is waited for before a farewell. With what the farewell takes itself this
+/// is, for both sides of the 32 agents that there may be, no longer than a close handshake may take.
+const BUSY: Duration = Duration::from_millis(10);
 
 /// What is needed to end a conversation from outside.
 #[derive(Debug)]
@@ -32,8 +40,8 @@ impl Handle {
     /// Ends both sides in order where nothing is half said, and else at once.
     pub(crate) fn end(&self) {
         for pipe in &self.pipes {
-            // One that is busy waits for a side that does not read, which no farewell would reach.
-            if let Ok(mut pipe) = pipe.try_lock() {
+            // One that is busy for longer waits for a side that does not read, which no farewell would reach.
+            if let Some(mut pipe) = pipe::lock_in(pipe, BUSY) {
                 pipe.farewell();
             }
         }
@@ -55,7 +63,7 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// Connects to the editor for an agent that has come.
+    /// Connects to the editor for an agent that has come, which may take [`CONNECT`].
     pub(crate) fn open(
         conn: u32,
         agent: TcpStream,
@@ -63,7 +71,7 @@ impl Conversation {
         recorder: &Arc<Recorder>,
     ) -> io::Result<Self> {
         recorder.tell(conn, What::Open, false);
-        let editor = match TcpStream::connect((Ipv4Addr::LOCALHOST, ends.editor_port)) {
+        let editor = match connect(ends.editor_port, CONNECT) {
             Ok(editor) => editor,
             Err(error) => {
                 recorder.tell(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);

@@ -4,6 +4,8 @@
 //!  agent ──bytes──▶ head ──▶ record ──▶ editor       a thread for each arrow; a line of the transcript is written
 //!  agent ◀─────────────────── record ◀──bytes── editor   before its bytes go on
 //! ```
+//! It is written by a thread of its own, and where nobody takes it the bytes go on all the same: the lines wait, and from
+//! 16 MiB on the transcript ends.
 //!
 //! It works on bytes and not on messages: frames, masks, pings, fragments, and where a read ended are what `replay` needs
 //! to feed the core what it was fed, and nothing of them could be changed by a tap that does not look at them. Frames are

@@ -31,8 +31,10 @@ the place of what an agent sends as one and is none; the rest of it is all that 
 
 A transcript that is as long as it may be ends with a whole line, and standard error says so; what is said goes on,
 unwritten. The default has room for two of the largest messages that an editor takes, and `replay` takes twice as much.
+The same is done where nobody reads the transcript, once 16 MiB of it wait. Until then nothing of it is lost.
 
-It ends with SIGINT or SIGTERM: the lock file is removed, and both sides of each connection get a close frame (1001).
+It ends with SIGINT or SIGTERM: the lock file is removed, both sides of each connection get a close frame (1001), and
+what is left of the transcript is written, for which it has 2 seconds. A second signal ends it at once.
 
 exit status: 0; 1 if not all of the transcript could be written, or it could not go on; 2 if it could not begin";
 

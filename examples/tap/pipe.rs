@@ -2,12 +2,14 @@
 
 use crate::record::Recorder;
 use crate::redact::Redactor;
+use ide_mcp::Clock;
 use ide_mcp::ws::CloseCode;
 use ide_mcp::ws::frame::{Header, Opcode};
 use ide_mcp_examples::transcript::{Side, What};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
 use std::time::Duration;
 
 /// How much is read at once.
@@ -145,15 +147,28 @@ pub(crate) fn lock(pipe: &Mutex<Pipe>) -> MutexGuard<'_, Pipe> {
     pipe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The same, unless it stays busy for so long.
+pub(crate) fn lock_in(pipe: &Mutex<Pipe>, at_most: Duration) -> Option<MutexGuard<'_, Pipe>> {
+    let clock = Clock::new();
+    let end = clock.now().after(at_most);
+    loop {
+        match pipe.try_lock() {
+            Ok(pipe) => return Some(pipe),
+            Err(TryLockError::Poisoned(pipe)) => return Some(pipe.into_inner()),
+            Err(TryLockError::WouldBlock) if clock.now() >= end => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::Clock;
     use ide_mcp_examples::transcript::{Header, VERSION};
     use std::env::temp_dir;
     use std::net::TcpListener;
     use std::sync::mpsc;
-    use std::{fs, process, thread};
+    use std::{fs, process};
 
     #[test]
     fn a_farewell_does_not_wait_for_a_side_that_does_not_read() {

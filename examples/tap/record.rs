@@ -1,24 +1,33 @@
-//! The transcript while it is written: whole lines, each at once, so that whoever is killed leaves all he has seen.
+//! The transcript while it is written: whole lines, each at once, so that whoever is killed leaves all he has seen. Where
+//! nobody takes them they wait, within bounds, and what is said does not wait for them.
 
 use ide_mcp::Clock;
-use ide_mcp_examples::complain;
 use ide_mcp_examples::transcript::{Header, Line, What, write, write_header};
+use ide_mcp_examples::{MOST_WAITING, Writer, complain};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long what is said waits until it is written down. Long for a disk or a program that reads, and short for a person:
+/// the first line that nobody takes makes this pause, and those behind it none.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// How long what is said waits where [`MOST_WAITING`] bytes of the transcript wait already. A disk that is slow makes room
+/// for a line in far less; what makes none in this time will not soon.
+const FOR_ROOM: Duration = Duration::from_secs(2);
 
 /// Written to by all connections. The order of its lines is that in which they were handed on.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
+    writer: Writer,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug)]
 struct Inner {
-    /// `None` for standard output.
-    file: Option<File>,
     /// How many bytes it may have in all, and how many it may have besides.
     most: u64,
     left: u64,
@@ -26,18 +35,21 @@ struct Inner {
 }
 
 impl Recorder {
-    /// Writes the first line. There will not be more than `most` bytes.
+    /// Writes the first line, to standard output if there is no `out`. There will not be more than `most` bytes.
     pub(crate) fn begin(out: Option<&Path>, force: bool, most: u64, header: &Header) -> Result<Self, String> {
-        let file = out.map(|path| create(path, force)).transpose()?;
-        let mut inner = Inner { file, most, left: most, failed: false };
+        let writer = match out {
+            Some(path) => Writer::new(create(path, force)?, MOST_WAITING, || {}),
+            None => Writer::new(io::stdout(), MOST_WAITING, || {}),
+        };
+        let mut inner = Inner { most, left: most, failed: false };
         inner
-            .put(&write_header(header))
+            .put(&writer, write_header(header))
             .map_err(|error| format!("the transcript cannot be written: {error}"))?;
-        Ok(Self { clock: Clock::new(), inner: Mutex::new(inner) })
+        Ok(Self { clock: Clock::new(), writer, inner: Mutex::new(inner) })
     }
 
     /// Writes down what has just happened. Where that fails it is said once, and the session goes on: nobody's work is
-    /// cut off because a disk is full, or the transcript as long as it may be.
+    /// cut off because a disk is full, nobody reads it, or the transcript is as long as it may be.
     pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
         // The time is taken under the lock, so it never goes back.
@@ -45,15 +57,24 @@ impl Recorder {
         if inner.failed {
             return;
         }
-        if let Err(error) = inner.put(&line) {
-            inner.failed = true;
-            complain("tap", &format!("the transcript ends here: {error}; what is said goes on, unwritten"));
+        if let Err(error) = inner.put(&self.writer, line) {
+            inner.fail(&error);
         }
     }
 
-    /// Whether all of it was written.
-    pub(crate) fn is_whole(&self) -> bool {
-        !self.lock().failed
+    /// Waits until all of it is written, but no longer than this. Whether it is.
+    pub(crate) fn end(&self, at_most: Duration) -> bool {
+        let written = self.writer.flush(at_most);
+        let mut inner = self.lock();
+        if let (Err(error), false) = (written, inner.failed) {
+            inner.fail(&error);
+        }
+        !inner.failed
+    }
+
+    /// Nothing waits for the transcript any more, whatever becomes of it.
+    pub(crate) fn abandon(&self) {
+        self.writer.abandon();
     }
 
     /// A thread that panicked holds nothing up: what it wrote are whole lines.
@@ -63,19 +84,23 @@ impl Recorder {
 }
 
 impl Inner {
-    fn put(&mut self, line: &str) -> io::Result<()> {
+    fn put(&mut self, writer: &Writer, line: String) -> io::Result<()> {
         let len = u64::try_from(line.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(len).ok_or_else(|| {
             let most = self.most;
             io::Error::new(ErrorKind::FileTooLarge, format!("it may have no more than --max-bytes {most}"))
         })?;
-        match &mut self.file {
-            Some(file) => file.write_all(line.as_bytes()),
-            None => {
-                let mut out = io::stdout().lock();
-                out.write_all(line.as_bytes()).and_then(|()| out.flush())
-            }
-        }
+        // Where something waits already somebody has waited for it in vain.
+        let at_once = if writer.is_idle() { AT_ONCE } else { Duration::ZERO };
+        writer.put(line.into_bytes(), FOR_ROOM)?;
+        let written = writer.flush(at_once);
+        // What is not written in time may be later.
+        written.or_else(|late| writer.failure().map_or(Ok(()), |_| Err(late)))
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        self.failed = true;
+        complain("tap", &format!("the transcript ends here: {error}; what is said goes on, unwritten"));
     }
 }
 
@@ -125,7 +150,7 @@ mod tests {
                     false,
                 );
             }
-            assert!(!recorder.is_whole(), "{name}");
+            assert!(!recorder.end(Duration::ZERO), "{name}");
             let text = fs::read_to_string(&path).unwrap();
             assert!(text.len() <= first + room && text.ends_with('\n'), "{name}: {text}");
             assert_eq!(text.lines().count(), 1 + lines, "{name}: {text}");

@@ -24,7 +24,7 @@ const CONNECTIONS: usize = 32;
 /// How often it is seen to that the lock file is still there.
 const WATCH: Duration = Duration::from_secs(5);
 
-/// How long the close handshakes may take at the end.
+/// How long the close handshakes may take at the end, and then what is left of the transcript to be written.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -34,13 +34,16 @@ pub(crate) struct Tap {
     recorder: Arc<Recorder>,
     events: Receiver<Event>,
     sender: Sender<Event>,
-    open: BTreeMap<u32, Handle>,
+    /// Without a handle as long as the editor is connected to.
+    open: BTreeMap<u32, Option<Handle>>,
     accepted: u32,
 }
 
 #[derive(Debug)]
 enum Event {
     Accepted(TcpStream),
+    /// The editor was connected to for this agent, and both can be ended by this.
+    Open(u32, Handle),
     Over(u32),
     Signal,
 }
@@ -62,10 +65,18 @@ impl Tap {
             token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
         };
         let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
+        let recorder = Arc::new(recorder);
 
         let (sender, events) = mpsc::channel();
-        let signalled = sender.clone();
-        on_signal(move || signalled.send(Event::Signal).is_ok())?;
+        let (signalled, recording) = (sender.clone(), Arc::clone(&recorder));
+        let mut is_first = true;
+        on_signal(move || {
+            // Who asks twice waits for nothing.
+            if !std::mem::take(&mut is_first) {
+                recording.abandon();
+            }
+            signalled.send(Event::Signal).is_ok()
+        })?;
         let accepting = sender.clone();
         thread::spawn(move || accept(&listener, &accepting));
         let file = LockFile::new(process::id(), editor.folders, name, token.clone());
@@ -77,7 +88,7 @@ impl Tap {
         complain("tap", &format!("the lock file is {}", lock.path().display()));
         complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
         let ends = Ends { token, port, editor_token: editor.token, editor_port: editor.port };
-        let (ends, recorder) = (Arc::new(ends), Arc::new(recorder));
+        let ends = Arc::new(ends);
         Ok(Self { lock, ends, recorder, events, sender, open: BTreeMap::new(), accepted: 0 })
     }
 
@@ -86,6 +97,7 @@ impl Tap {
         loop {
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Accepted(agent)) => self.converse(agent),
+                Ok(Event::Open(conn, handle)) => drop(self.open.insert(conn, Some(handle))),
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::Signal) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -103,18 +115,21 @@ impl Tap {
             return complain("tap", &format!("an agent too many: {CONNECTIONS} are attached"));
         }
         self.accepted = self.accepted.saturating_add(1);
-        let (conn, ends) = (self.accepted, Arc::clone(&self.ends));
-        let opened = Conversation::open(conn, agent, ends, &self.recorder)
-            .and_then(|conversation| Ok((conversation.handle()?, conversation)));
-        let (handle, conversation) = match opened {
-            Ok(opened) => opened,
-            Err(error) => return complain("tap", &format!("{conn}: {error}")),
-        };
-        self.open.insert(conn, handle);
-        let over = self.sender.clone();
+        let (conn, ends, recorder) = (self.accepted, Arc::clone(&self.ends), Arc::clone(&self.recorder));
+        self.open.insert(conn, None);
+        let events = self.sender.clone();
+        // It may take a while to find out that nobody answers, so that is not done here.
         thread::spawn(move || {
-            conversation.run();
-            let _ = over.send(Event::Over(conn));
+            let opened = Conversation::open(conn, agent, ends, &recorder)
+                .and_then(|conversation| Ok((conversation.handle()?, conversation)));
+            match opened {
+                Ok((handle, conversation)) => {
+                    let _ = events.send(Event::Open(conn, handle));
+                    conversation.run();
+                }
+                Err(error) => complain("tap", &format!("{conn}: {error}")),
+            }
+            let _ = events.send(Event::Over(conn));
         });
     }
 
@@ -123,19 +138,21 @@ impl Tap {
         if let Err(error) = self.lock.remove() {
             complain("tap", &error.to_string());
         }
-        self.open.values().for_each(Handle::end);
+        self.open.values().flatten().for_each(Handle::end);
         let clock = Clock::new();
         let end = clock.now().after(DRAIN);
         while !self.open.is_empty() {
             let left = clock.until(Some(end)).unwrap_or_default();
             match self.events.recv_timeout(left) {
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
-                Ok(Event::Accepted(_) | Event::Signal) => {}
-                Err(_) => break,
+                Ok(Event::Open(_, handle)) => handle.end(),
+                Ok(Event::Accepted(_)) => {}
+                Ok(Event::Signal) | Err(_) => break,
             }
         }
+        let is_whole = self.recorder.end(DRAIN);
         complain("tap", "ended");
-        self.recorder.is_whole()
+        is_whole
     }
 }
 

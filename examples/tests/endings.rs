@@ -18,8 +18,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 use support::{Place, Process};
 use tungstenite::Message;
 use tungstenite::handshake::server::{Request, Response};
@@ -91,16 +93,109 @@ fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
     let mut command = place.command("editor", &[]);
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut editor = pipes.spawn().unwrap();
-    let stdin = editor.stdin.take();
+    let mut stdin = editor.stdin.take().unwrap();
     let mut line = String::new();
     BufReader::new(editor.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let listening: Value = serde_json::from_str(&line).unwrap();
     let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    // A process that another test starts has the pipe too for a moment, and takes in it what is said then: one event more.
+    let begin = Instant::now();
+    while editor.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "the editor does not end");
+        if begin.elapsed() > Duration::from_secs(2) {
+            let _ = stdin.write_all(b"x\n");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
     let (status, said) = ended(editor);
-    drop(stdin);
     assert!(status == Some(1) && said.contains("standard output cannot be written"), "{status:?} {said}");
     assert_eq!(agent.end().0, Some(1));
     assert!(!Path::new(listening["lock"].as_str().unwrap()).exists());
+}
+
+/// A headless editor whose events nobody reads, unless whoever has them then does, and where its lock file is.
+fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
+    let project = place.project();
+    let mut command = place.command("editor", &["--headless", project.to_str().unwrap()]);
+    let (editor, out) = Process::spawn_unread("editor", &mut command);
+    let begin = Instant::now();
+    let lock = loop {
+        let locks = fs::read_dir(place.lock_dir());
+        if let Some(lock) = locks.ok().and_then(|mut locks| locks.next()) {
+            break lock.unwrap().path();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(30), "the editor publishes no lock file");
+        thread::sleep(Duration::from_millis(5));
+    };
+    (editor, out, lock)
+}
+
+/// An agent that proposes a change of so many bytes and waits.
+fn proposing(place: &Place, len: usize) -> Process {
+    let mut agent = place.agent(&["calls"]);
+    let contents = "x".repeat(len);
+    let diff = json!({"old_file_path": "a.txt", "new_file_contents": contents, "tab_name": "t"});
+    agent.tell(&format!("openDiff {diff}"));
+    agent
+}
+
+fn assert_rejected(agent: &mut Process) {
+    let outcome = agent.event("outcome");
+    assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
+}
+
+#[test]
+fn an_output_that_takes_nothing_holds_up_nobody() {
+    for (name, is_read) in [("unread", false), ("read late", true)] {
+        let place = Place::new("stalled");
+        let (mut editor, mut out, lock) = unread_editor(&place);
+        // Far more than a pipe holds.
+        let mut first = proposing(&place, 400_000);
+        // What is asked behind it on the same connection is answered once the editor has the proposal.
+        first.tell("getDiagnostics");
+        assert_eq!(first.event("outcome")["tool"], "getDiagnostics", "{name}");
+        assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0), "{name}");
+        let read = move || {
+            let mut text = String::new();
+            out.read_to_string(&mut text).map(|_| text)
+        };
+        let (reader, unread) = if is_read { (Some(thread::spawn(read)), None) } else { (None, Some(read)) };
+        editor.terminate();
+        assert_rejected(&mut first);
+        let (status, said) = editor.end();
+        drop(unread);
+        assert!(!lock.exists(), "{name}");
+        match reader {
+            None => assert!(
+                status == Some(1)
+                    && said.contains("standard output cannot be written")
+                    && said.contains("nobody reads it"),
+                "{status:?} {said}"
+            ),
+            Some(reader) => {
+                assert_eq!((status, said.as_str()), (Some(0), ""), "{name}");
+                let text = reader.join().unwrap().unwrap();
+                let events: Vec<Value> =
+                    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+                let diff = events.iter().find(|event| event["event"] == "diff").unwrap();
+                assert_eq!(diff["contents"].as_str().unwrap().len(), 400_000);
+                assert!(events.iter().any(|event| event["event"] == "stopping"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_output_behind_which_too_much_waits_is_none() {
+    let place = Place::new("overfull");
+    let (mut editor, out, lock) = unread_editor(&place);
+    // Behind two of them there is no room, as examples/support/writer.rs says.
+    let mut agents = [(); 3].map(|()| proposing(&place, 9 << 20));
+    agents.iter_mut().for_each(assert_rejected);
+    let (status, said) = editor.end();
+    assert!(status == Some(1) && said.contains("nobody reads it"), "{status:?} {said}");
+    assert!(!lock.exists());
+    drop(out);
 }
 
 #[cfg(target_os = "linux")]

@@ -38,6 +38,8 @@ impl Desk {
             ("HOME", home.to_str().unwrap()),
             ("EDITOR", command.get_program().to_str().unwrap()),
             ("COLORTERM", "truecolor"),
+            ("IDE_MCP_EDITOR_PANICS_AT", "SIGUSR2"),
+            ("RUST_BACKTRACE", "0"),
         ];
         let tmux = Tmux::new(&home, &place.project(), &variables);
         Self { tmux, place }
@@ -193,19 +195,21 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
     let desk = Desk::new("ways");
     desk.place.write("a.txt", "text\n");
     desk.place.write("new.txt", "proposed\n");
-    let ways: [(&str, &dyn Fn(&Desk)); 7] = [
-        ("Ctrl+Q", &|desk| desk.tmux.keys(&["C-q"])),
-        ("SIGTERM", &|desk| desk.signal(Signal::TERM)),
-        ("SIGINT", &|desk| desk.signal(Signal::INT)),
-        ("SIGHUP", &|desk| desk.signal(Signal::HUP)),
-        ("SIGQUIT", &|desk| desk.signal(Signal::QUIT)),
-        ("SIGUSR1", &|desk| desk.signal(Signal::USR1)),
-        ("SIGALRM", &|desk| desk.signal(Signal::ALARM)),
+    let ways: [(&str, &str, &dyn Fn(&Desk)); 8] = [
+        ("Ctrl+Q", "editor: ended by Ctrl+Q", &|desk| desk.tmux.keys(&["C-q"])),
+        ("SIGTERM", "editor: ended by SIGTERM", &|desk| desk.signal(Signal::TERM)),
+        ("SIGINT", "editor: ended by SIGINT", &|desk| desk.signal(Signal::INT)),
+        ("SIGHUP", "editor: ended by SIGHUP", &|desk| desk.signal(Signal::HUP)),
+        ("SIGQUIT", "editor: ended by SIGQUIT", &|desk| desk.signal(Signal::QUIT)),
+        ("SIGUSR1", "editor: ended by SIGUSR1", &|desk| desk.signal(Signal::USR1)),
+        ("SIGALRM", "editor: ended by SIGALRM", &|desk| desk.signal(Signal::ALARM)),
+        // As a debug build of the editor is told to.
+        ("a panic", "asked to panic at SIGUSR2", &|desk| desk.signal(Signal::USR2)),
     ];
-    for (name, leave) in ways {
+    for (name, said, leave) in ways {
         desk.start();
         leave(&desk);
-        desk.tmux.wait(&format!("editor: ended by {name}"));
+        desk.tmux.wait(said);
         desk.assert_sane(name);
         desk.tmux.line("clear");
     }

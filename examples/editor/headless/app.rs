@@ -30,12 +30,17 @@ pub(crate) enum Flow {
 }
 
 impl Headless {
-    pub(crate) fn new(workspace: Workspace, on_diff: OnDiff) -> Self {
-        Self { workspace, on_diff, diffs: Diffs::default(), report: Report::default() }
+    pub(crate) fn new(workspace: Workspace, on_diff: OnDiff, report: Report) -> Self {
+        Self { workspace, on_diff, diffs: Diffs::default(), report }
     }
 
     pub(crate) const fn report(&mut self) -> &mut Report {
         &mut self.report
+    }
+
+    /// At the end there is nothing left but what is still to be read.
+    pub(crate) fn into_report(self) -> Report {
+        self.report
     }
 
     /// Something happened at the host.

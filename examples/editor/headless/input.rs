@@ -3,7 +3,6 @@
 
 use ide_mcp_examples::on_signal;
 use ide_mcp_mio::Waker;
-use mio::{Registry, Token};
 use std::io::{self, BufRead as _, ErrorKind};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -22,13 +21,9 @@ pub(crate) enum Line {
 }
 
 impl Input {
-    pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
-        let waker = Waker::new(registry, token)?;
+    pub(crate) fn new(waker: Waker) -> io::Result<Self> {
         let (sender, queue) = mpsc::channel();
-        let put = {
-            let (sender, waker) = (sender, waker);
-            move |line| sender.send(line).is_ok() && waker.wake().is_ok()
-        };
+        let put = { move |line| sender.send(line).is_ok() && waker.wake().is_ok() };
         let put_signal = put.clone();
         on_signal(move || put_signal(Line::End("signal".into())))?;
         thread::spawn(move || {

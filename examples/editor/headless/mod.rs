@@ -13,15 +13,15 @@ use crate::workspace::Workspace;
 use app::{Flow, Headless};
 use ide_mcp::ide::{Tool, ToolSet};
 use ide_mcp::{Clock, Time};
-use ide_mcp_mio::Server;
+use ide_mcp_mio::{Server, Waker};
 use input::{Input, Line};
 use mio::{Events, Poll, Token};
-use report::Event;
+use report::{Event, Report};
 use std::error::Error;
 use std::io::ErrorKind;
 
 /// The tokens in the `Poll`; the server owns a range behind its own.
-const INPUT: Token = Token(0);
+const WAKER: Token = Token(0);
 const SERVER: Token = Token(1);
 
 pub(crate) struct Editor {
@@ -37,10 +37,12 @@ impl Editor {
         let folders = Folders::open(&options.folders)?;
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile);
         let poll = Poll::new()?;
-        let input = Input::new(poll.registry(), INPUT)?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let input = Input::new(waker.clone())?;
         let server = listen(options, &folders, tools, poll.registry(), SERVER)?;
         let lock = server.published().map(|lock| lock.path().display().to_string());
-        let mut app = Headless::new(Workspace::new(folders), options.on_diff);
+        let report = Report::new(move || drop(waker.wake()));
+        let mut app = Headless::new(Workspace::new(folders), options.on_diff, report);
         app.report().tell(&Event::Listening { port: server.port(), lock });
         Ok((Self { server, input, app, clock: Clock::new(), stopping: false }, poll))
     }
@@ -70,12 +72,9 @@ impl Editor {
         if let Some(problem) = self.server.lock_error() {
             self.app.report().error(&problem.to_string());
         }
-        match self.app.report().failure() {
-            None => Ok(()),
-            Some(error) => {
-                Err(format!("standard output cannot be written, so open diffs were rejected: {error}").into())
-            }
-        }
+        self.app.into_report().end().map_err(|error| {
+            format!("standard output cannot be written, so open diffs were rejected: {error}").into()
+        })
     }
 
     fn take_lines(&mut self, now: Time) {

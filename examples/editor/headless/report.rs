@@ -1,9 +1,17 @@
-//! What the editor tells: one JSON object a line on standard output.
+//! What the editor tells: one JSON object a line on standard output. Who does not read it holds up no agent.
 
 use ide_mcp::ide::ToolRequest;
-use ide_mcp_examples::say_json;
+use ide_mcp_examples::{MOST_WAITING, Writer, json_line};
 use serde::Serialize;
 use std::io;
+use std::time::Duration;
+
+/// How long an event waits where [`MOST_WAITING`] bytes of them wait already, and so do all agents. Who reads makes room in
+/// far less, even behind a diff of 64 MiB, the largest; who makes none in this time reads no more.
+const FOR_ROOM: Duration = Duration::from_secs(2);
+
+/// How long the last events may take to be read: as long as a close handshake may.
+const AT_THE_END: Duration = Duration::from_secs(2);
 
 /// Something that whoever started the editor should know. A number `conn` names a connection.
 #[derive(Debug, Serialize)]
@@ -57,15 +65,24 @@ pub(crate) enum Event<'a> {
 }
 
 /// Writes events as long as somebody reads them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Report {
+    writer: Writer,
+    /// An event that is no JSON.
     failure: Option<io::Error>,
 }
 
 impl Report {
+    /// Where nobody reads them any more this is called, once.
+    pub(crate) fn new(on_failure: impl FnOnce() + Send + 'static) -> Self {
+        Self { writer: Writer::new(io::stdout(), MOST_WAITING, on_failure), failure: None }
+    }
+
+    /// Where it is not taken, [`failure`](Self::failure) says why.
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
-        if self.failure.is_none() {
-            self.failure = say_json(event).err();
+        match json_line(event) {
+            Ok(line) => drop(self.writer.put(format!("{line}\n").into_bytes(), FOR_ROOM)),
+            Err(error) => drop(self.failure.get_or_insert(error)),
         }
     }
 
@@ -75,7 +92,14 @@ impl Report {
     }
 
     /// Why the events do not arrive any more.
-    pub(crate) const fn failure(&self) -> Option<&io::Error> {
-        self.failure.as_ref()
+    pub(crate) fn failure(&self) -> Option<io::Error> {
+        let own = self.failure.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()));
+        own.or_else(|| self.writer.failure())
+    }
+
+    /// Waits for the events to be read, but not for ever.
+    pub(crate) fn end(self) -> io::Result<()> {
+        let written = self.writer.flush(AT_THE_END);
+        self.failure.map_or(written, Err)
     }
 }

@@ -159,6 +159,11 @@ impl Editor {
     }
 
     fn stop(&mut self, now: Time, why: &str) {
+        if cfg!(debug_assertions) {
+            // A way out like the others, which a test has to be able to take. A release has it not.
+            let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
+            assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
+        }
         if self.stopping.is_none() {
             self.stopping = Some((why.to_owned(), self.app.model.proposals.len()));
             self.app.model.stopping = Some(format!("ends by {why} …"));

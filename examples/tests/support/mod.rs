@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -110,6 +110,14 @@ impl Process {
         let out = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
+    }
+
+    /// Nobody reads its standard output, unless whoever has it then does.
+    pub fn spawn_unread(name: &str, command: &mut Command) -> (Self, ChildStdout) {
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (out, (_, lines)) = (child.stdout.take().unwrap(), mpsc::channel());
+        (Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }, out)
     }
 
     /// The next line of standard output.

@@ -11,10 +11,12 @@
     reason = "a test says what it expects, and waits for real processes"
 )]
 
+mod gone;
 mod programs;
 mod replays;
 #[path = "../support/mod.rs"]
 mod support;
+mod unread;
 
 use programs::{Tap, editor, replay};
 use serde_json::json;
@@ -142,16 +144,20 @@ fn a_transcript_that_is_as_long_as_it_may_be_ends_and_says_so() {
 }
 
 /// An editor that is nothing but a socket.
-fn bare_editor(place: &Place) -> (TcpListener, String) {
+pub(crate) fn bare_editor(place: &Place) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [], "ideName": "bare", "transport": "ws", "authToken": "t"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    publish(place, port);
     (listener, port.to_string())
 }
 
-const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+pub(crate) fn publish(place: &Place, port: u16) {
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [], "ideName": "bare", "transport": "ws", "authToken": "t"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+}
+
+pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 #[test]

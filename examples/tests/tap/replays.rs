@@ -168,6 +168,65 @@ fn a_transcript_of_a_live_session_replays_without_a_difference_and_any_change_is
     check("a byte of a head", &text, &["line 2 of the head", "Upgrade: Websocket", "Upgrade: websocket"]);
 }
 
+#[test]
+fn what_nothing_can_be_compared_with_is_said_or_different() {
+    let place = Place::new("tap-left");
+    session(&place);
+    let whole: Vec<Value> =
+        place.read("t.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let check = |name: &str, side: &str, lines: &[Value], status: i32, expected: &[&str]| {
+        let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
+        place.write("left.jsonl", &text);
+        let (found, said) = replay(&place, &["--side", side, "left.jsonl"]);
+        assert_eq!(found, Some(status), "{name}: {said}");
+        assert!(status == 1 || said.contains("not compared") != expected.is_empty(), "{name}: {said}");
+        for part in expected {
+            assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
+        }
+    };
+    let of = |form: &Value, conn: u32, from: &str| form["conn"] == conn && form["from"] == from;
+    let ends = |form: &Value, from: &str| of(form, 2, from) && form["end"].is_string();
+    let without = |what: &dyn Fn(&Value) -> bool| -> Vec<Value> {
+        whole.iter().filter(|form| !what(form)).cloned().collect()
+    };
+    let is_head = |form: &Value| of(form, 2, "agent") && said(form).starts_with("GET ");
+    let stray = |from: &str, lines: &[Value]| {
+        let mut lines = lines.to_vec();
+        let last = lines.iter().rposition(|form| of(form, 2, from) && form["base64"].is_string()).unwrap();
+        let mut bytes = BASE64_STANDARD.decode(lines[last]["base64"].as_str().unwrap()).unwrap();
+        bytes.push(0x81);
+        lines[last]["base64"] = BASE64_STANDARD.encode(bytes).into();
+        lines
+    };
+    for side in ["editor", "agent"] {
+        let peer = if side == "editor" { "agent" } else { "editor" };
+        check("as it was", side, &whole, 0, &[]);
+        check("a stray byte", side, &stray(side, &whole), 1, &["recorded  the bytes", "now       nothing"]);
+        let endless = without(&|form| ends(form, side));
+        check("no end", side, &endless, 0, &[&format!("the end of the {side} on connection 2")]);
+        check("a stray byte and no end", side, &stray(side, &endless), 1, &["recorded  the bytes"]);
+        // So it is where the tap was killed.
+        let cut = without(&|form| ends(form, side) || ends(form, peer));
+        let left = format!("not compared: 1 bytes of connection 2: the {side} is cut off");
+        check("a stray byte where it is cut", side, &stray(side, &cut), 0, &[&left]);
+        let silent = without(&|form| of(form, 2, side));
+        let nothing = format!("connection 2: the {side} says nothing");
+        place.write("left.jsonl", &silent.iter().map(|form| format!("{form}\n")).collect::<String>());
+        let (_, found) = replay(&place, &["--side", side, "left.jsonl"]);
+        assert!(found.contains(&nothing), "{found}");
+    }
+    let headless = without(&is_head);
+    check("no request", "agent", &headless, 1, &["recorded  the head"]);
+    let headless = without(&|form| is_head(form) || ends(form, "agent") || ends(form, "editor"));
+    check(
+        "no request where it is cut",
+        "agent",
+        &headless,
+        0,
+        &["bytes of connection 2: the agent is cut off"],
+    );
+}
+
 /// The bytes of a line, a character each.
 fn said(form: &Value) -> String {
     let raw = form["raw"].as_str().map(|raw| raw.as_bytes().to_vec());
