@@ -7,8 +7,10 @@ use calloop::timer::{TimeoutAction, Timer};
 use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction, RegistrationToken};
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{DiffOutcome, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::rpc::CallId;
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Events, Poll, Token};
@@ -38,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         signal: outer.get_signal(),
         inner,
     };
-    println!("listening on port {}", app.server.port());
+    println!("listening on port {}; Enter ends it", app.server.port());
 
     let sockets = Generic::new(app.inner.registry().try_clone()?, Interest::READ, Mode::Level);
     outer.handle().insert_source(sockets, |_, _, app: &mut App| app.turn().map(|()| PostAction::Continue))?;
@@ -63,9 +65,7 @@ impl App {
             let HostEvent::Connection { event, .. } = event else { return };
             match event {
                 ServerEvent::Ready { .. } => println!("an agent is attached"),
-                ServerEvent::Call { call, .. } => {
-                    let _ = host.fail(call, -32601, "this editor has no tools");
-                }
+                ServerEvent::Call { call, request } => answer(host, call, request),
                 _ => {}
             }
         });
@@ -95,10 +95,23 @@ impl App {
     }
 }
 
+/// Takes every proposal as it is, and finds no problems.
+fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
+    // An error means that the agent has gone, or has cancelled the call.
+    let _ = match request {
+        ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
+        ToolRequest::OpenDiff(diff) => {
+            host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents })
+        }
+        _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+    };
+}
+
 fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
     let token = new_token()?;
     let info = Implementation::new("calloop_recipe", "1.0");
-    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), ToolSet::new()));
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), Token(0))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "calloop", token);
     let candidates = from_environment(Extras::default())?;

@@ -8,8 +8,10 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{DiffOutcome, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::rpc::CallId;
 use ide_mcp_link::{Bell, Next, Shutdown};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
 use ide_mcp_server::{Bind, Server, Transport};
@@ -27,14 +29,15 @@ use tokio::time::{Instant, sleep_until};
 async fn main() -> Result<(), Box<dyn Error>> {
     let token = new_token()?;
     let info = Implementation::new("tokio_recipe", "1.0");
-    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), ToolSet::new()));
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let bell = Bell::new();
     let mut server = Server::bind(Bind::AnyPort, config, |listener| Sockets::new(listener, &bell))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "tokio", token);
     let candidates = from_environment(Extras::default())?;
     let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
     server.publish(&LockDir::create(&dir.dir)?, &file)?;
-    println!("listening on port {}", server.local_addr().port());
+    println!("listening on port {}; Enter ends it", server.local_addr().port());
 
     // Whoever wants something of this task puts it into a queue and wakes. Here there is but one thing to want.
     let waker = bell.waker();
@@ -50,14 +53,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Next::Event(HostEvent::Connection { event: ServerEvent::Ready { .. }, .. }) => {
                 println!("an agent is attached");
             }
-            Next::Event(HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. }) => {
-                let _ = server.host_mut().fail(call, -32601, "this editor has no tools");
+            Next::Event(HostEvent::Connection { event: ServerEvent::Call { call, request }, .. }) => {
+                answer(server.host_mut(), call, request);
             }
             Next::Woken => server.shutdown(clock.now()),
             Next::Over => return Ok(()),
             _ => {}
         }
     }
+}
+
+/// Takes every proposal as it is, and finds no problems.
+fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
+    // An error means that the agent has gone, or has cancelled the call.
+    let _ = match request {
+        ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
+        ToolRequest::OpenDiff(diff) => {
+            host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents })
+        }
+        _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+    };
 }
 
 /// Waits for the next event, or for a waker. Dropping the future loses nothing.

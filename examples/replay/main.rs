@@ -94,7 +94,8 @@ fn load(path: &Path) -> Result<Transcript, String> {
 fn sameness(outcome: &Outcome, script: &Script) -> String {
     let (same, side, conns) = (outcome.same, script.side, script.expected.len());
     let end = seconds(script.end);
-    format!("no difference: the {side} says the same {same} times on {conns} connections in {end} s")
+    let plural = if conns == 1 { "" } else { "s" };
+    format!("no difference: the {side} says the same {same} times on {conns} connection{plural} in {end} s")
 }
 
 fn show(difference: &Difference, side: Side) -> String {

@@ -1,8 +1,8 @@
 //! No adapter, no poll: an application that draws sixty frames a second looks at its sockets once a frame.
 //!
 //! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this); this adds
-//! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one for the listener.
-//! `cargo run --example frame_loop`; Ctrl-C ends it.
+//! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one
+//! for the listener. `cargo run --example frame_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, unreachable_pub, reason = "a short program")]
 
@@ -45,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let candidates = from_environment(Extras::default())?;
     let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
     let mut lock = LockDir::create(&dir.dir)?.publish(port, &file)?;
+    println!("listening on port {port}");
 
     let quit = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -3,6 +3,7 @@
 use super::{Verdict, print, print_json};
 use crate::session::{Failure, Session};
 use ide_mcp::ide::display_safe;
+use ide_mcp_examples::complain;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -11,6 +12,9 @@ pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failur
     let result = session.result_of(asked, "the list of tools")?;
     let list: List =
         serde_json::from_str(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
+    if list.tools.is_empty() {
+        complain("agent", "the editor offers no tools");
+    }
     for tool in list.tools {
         let goes_on = if json {
             print_json(&Line { event: "tool", tool })?

@@ -36,7 +36,9 @@ fn attaches_and_ends(recipe: &str) {
         .unwrap();
     let mut said = BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap);
     let listening = said.next().unwrap();
-    let port: u16 = listening.strip_prefix("listening on port ").unwrap().parse().unwrap();
+    let port =
+        listening.strip_prefix("listening on port ").and_then(|rest| rest.strip_suffix("; Enter ends it"));
+    let port: u16 = port.unwrap().parse().unwrap();
     let lock = home.join(format!(".claude/ide/{port}.lock"));
     let token = LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap().auth_token;
 
