@@ -19,6 +19,7 @@ pub(super) struct Connections {
     eventful: VecDeque<usize>,
     /// The places that got output or became done since they were last named.
     transmitting: VecDeque<usize>,
+    /// Those of the places that are not eventful are exact.
     deadlines: Deadlines,
     /// How many are open.
     open: usize,
@@ -182,7 +183,10 @@ impl Connections {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_eventful = false;
             let id = slot.id(index);
-            let Some(server) = &mut slot.server else { continue };
+            let Some(server) = &mut slot.server else {
+                self.note(index);
+                continue;
+            };
             server.set_full(full);
             // It is to see the time by which its turn was found to have come, or it would be found again for ever.
             server.tick(self.now);
@@ -216,13 +220,14 @@ impl Connections {
     fn touch(&mut self, index: usize) {
         let at = self.note(index);
         let Some(slot) = self.slots.get_mut(index) else { return };
-        if !slot.is_eventful && at.is_some_and(|at| at <= self.now) {
+        if at.is_some_and(|at| at <= self.now) {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
     }
 
-    /// Notes what a connection has become, where its events are known; gives its deadline.
+    /// Notes what a connection has become, where its events are known; gives its deadline, unless its turn comes anyway:
+    /// then it is asked for after that.
     fn note(&mut self, index: usize) -> Option<Time> {
         let slot = self.slots.get_mut(index)?;
         if !slot.is_transmitting && slot.has_unnamed() {
@@ -231,6 +236,9 @@ impl Connections {
         }
         let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::is_open));
         self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
+        if slot.is_eventful {
+            return None;
+        }
         let at = slot.server.as_ref().and_then(Machine::deadline);
         self.deadlines.set(index, at);
         at
