@@ -104,20 +104,17 @@ fn nested_poll() {
 
 #[test]
 fn smol_loop() {
-    let place = Place::new("smol-loop");
-    let mut editor = published(&place, "smol_loop");
-    assert!(editor.line().starts_with("listening on port "));
-    assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
-    assert_eq!(editor.line(), "ide-mcp-agent is attached");
-    diff_is_accepted(&place);
-    editor.terminate();
-    ends(&place, editor);
+    attached_and_answered("smol_loop");
 }
 
 #[test]
 fn blocking_loop() {
-    let place = Place::new("blocking-loop");
-    let mut editor = published(&place, "blocking_loop");
+    attached_and_answered("blocking_loop");
+}
+
+fn attached_and_answered(program: &str) {
+    let place = Place::new(program);
+    let mut editor = published(&place, program);
     assert!(editor.line().starts_with("listening on port "));
     assert_eq!(agent(&place, &["call", "getDiagnostics"]), ["[]"]);
     assert_eq!(editor.line(), "ide-mcp-agent is attached");

@@ -1,0 +1,43 @@
+//! The client of a bridge, line by line, and an editor for it.
+
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+
+pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"peer","version":"7"}}}"#;
+pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+pub fn editor(place: &Place, arguments: &[&str]) -> (Process, u64, String) {
+    let mut editor = place.editor(arguments);
+    let event = editor.event("listening");
+    (editor, event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
+}
+
+/// A bridge whose session is open.
+pub fn bridge(place: &Place, arguments: &[&str]) -> Process {
+    let mut bridge = place.start("bridge", arguments);
+    bridge.tell(INITIALIZE);
+    assert_eq!(next(&mut bridge)["id"], "i");
+    bridge.tell(INITIALIZED);
+    bridge
+}
+
+pub fn next(process: &mut Process) -> Value {
+    serde_json::from_str(&process.line()).unwrap()
+}
+
+pub fn ask(bridge: &mut Process, id: &Value, method: &str, params: &Value) {
+    bridge.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+}
+
+pub fn call(bridge: &mut Process, id: &Value, name: &str, arguments: &Value) {
+    ask(bridge, id, "tools/call", &json!({"name": name, "arguments": arguments}));
+}
+
+pub fn diff(tab: &str) -> Value {
+    json!({"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "y", "tab_name": tab})
+}
+
+pub fn texts(answer: &Value) -> Vec<&str> {
+    let content = answer["result"]["content"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    content.iter().map(|block| block["text"].as_str().unwrap()).collect()
+}
