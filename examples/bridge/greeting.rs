@@ -61,6 +61,11 @@ impl Waiting {
     }
 }
 
+/// What this program calls itself, where somebody does not say who it is.
+pub(crate) fn itself() -> Implementation {
+    Implementation::new("bridge", env!("CARGO_PKG_VERSION"))
+}
+
 /// Who the client is, if this line is its `initialize`.
 pub(crate) fn introduction(line: &str) -> Option<Guise> {
     #[derive(Deserialize)]
@@ -84,7 +89,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
     let params: Params =
         message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
-    let info = info.unwrap_or_else(|| Implementation::new("bridge", env!("CARGO_PKG_VERSION")));
+    let info = info.unwrap_or_else(itself);
     // What is no object would be no capabilities to anybody.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
     Some(Guise { info, capabilities })

@@ -10,10 +10,10 @@
 //! last two the end of the input and a signal lead on to `Ending`; where the client waits for the editor, once it is there.
 
 use crate::attachment::{Attachment, Change, Guise};
-use crate::greeting::{Waiting, introduction};
+use crate::greeting::{Waiting, introduction, itself};
 use crate::pipes::Pipes;
 use crate::routes::{Below, OfEditor, Routes};
-use ide_mcp::mcp::{Forward, Implementation, Server, ServerConfig, ServerEvent, ServerInfo};
+use ide_mcp::mcp::{Forward, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, Time};
 use ide_mcp_examples::find::{Asked, Editor};
@@ -76,8 +76,7 @@ impl Bridge {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), PIPES)?;
         let registry = poll.registry().try_clone()?;
-        let nobody =
-            Guise { info: Implementation::new("bridge", env!("CARGO_PKG_VERSION")), capabilities: None };
+        let nobody = Guise { info: itself(), capabilities: None };
         Ok(Self {
             pipes: Pipes::new(&waker)?,
             poll,
@@ -302,8 +301,7 @@ fn server(mut config: ServerConfig) -> Below {
 
 /// What the editor says of itself is what the client hears.
 fn as_editor(info: &ServerInfo) -> ServerConfig {
-    let name = info.info.clone().unwrap_or_else(|| Implementation::new("bridge", env!("CARGO_PKG_VERSION")));
-    let mut config = ServerConfig::new(name);
+    let mut config = ServerConfig::new(info.info.clone().unwrap_or_else(itself));
     config.instructions.clone_from(&info.instructions);
     let declared: Option<BTreeMap<String, Box<RawValue>>> =
         info.capabilities.as_deref().and_then(|all| serde_json::from_str(all.get()).ok());

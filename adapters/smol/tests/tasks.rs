@@ -203,6 +203,7 @@ fn a_waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
+        // Most likely it waits by then; it may not matter.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
