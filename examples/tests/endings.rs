@@ -118,16 +118,7 @@ fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
     let project = place.project();
     let mut command = place.command("editor", &["--headless", project.to_str().unwrap()]);
     let (editor, out) = Process::spawn_unread("editor", &mut command);
-    let begin = Instant::now();
-    let lock = loop {
-        let locks = fs::read_dir(place.lock_dir());
-        if let Some(lock) = locks.ok().and_then(|mut locks| locks.next()) {
-            break lock.unwrap().path();
-        }
-        assert!(begin.elapsed() < Duration::from_secs(30), "the editor publishes no lock file");
-        thread::sleep(Duration::from_millis(5));
-    };
-    (editor, out, lock)
+    (editor, out, place.published("the editor", None))
 }
 
 /// An agent that proposes a change of so many bytes and waits.

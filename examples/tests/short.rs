@@ -12,23 +12,13 @@
 
 mod support;
 
-use std::fs;
-use std::thread;
 use std::time::{Duration, Instant};
 use support::{Place, Process};
 
-fn locks(place: &Place) -> usize {
-    fs::read_dir(place.lock_dir()).map_or(0, Iterator::count)
-}
-
-/// Waits for its lock file: from then on it is to be found.
+/// Waits for its lock file.
 fn published(place: &Place, program: &str) -> Process {
     let process = place.start(program, &[]);
-    let begin = Instant::now();
-    while locks(place) == 0 {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{program} publishes nothing");
-        thread::yield_now();
-    }
+    place.published(program, None);
     process
 }
 
@@ -46,7 +36,7 @@ fn ends(place: &Place, mut process: Process) {
     let (status, problem) = process.end();
     assert_eq!(status, Some(0), "{problem}");
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
-    assert_eq!(locks(place), 0);
+    assert!(place.in_lock_dir().is_empty());
 }
 
 /// Proposes a change, which these editors accept, and the agent writes.

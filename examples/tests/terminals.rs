@@ -57,10 +57,6 @@ fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
     }
 }
 
-fn locks(place: &Place) -> usize {
-    std::fs::read_dir(place.lock_dir()).map_or(0, Iterator::count)
-}
-
 fn ended(mut child: Child) -> (Option<i32>, String) {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -74,7 +70,7 @@ fn a_terminal_that_takes_nothing_holds_up_nobody() {
     let files = [place.write("a.txt", &text("a")), place.write("b.txt", &text("b"))];
     let (person, program) = terminal();
     let mut editor = at(&program, &mut place.command("editor", &[]));
-    wait_for("the lock file", || locks(&place) == 1);
+    place.published("the editor", None);
     // Each is a screenful: far more than a terminal holds that nobody reads.
     let mut agent = place.agent(&["calls"]);
     for turn in 0..40 {
@@ -87,7 +83,7 @@ fn a_terminal_that_takes_nothing_holds_up_nobody() {
     // Nor does its end wait for it.
     let pid = rustix::process::Pid::from_raw(i32::try_from(editor.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    wait_for("the end of the lock file", || locks(&place) == 0);
+    wait_for("the end of the lock file", || place.in_lock_dir().is_empty());
     wait_for("its end", || editor.try_wait().unwrap().is_some());
     drop(person);
 }
@@ -98,7 +94,7 @@ fn a_terminal_that_goes_away_is_the_end() {
     let (person, program) = terminal();
     let editor = at(&program, &mut place.command("editor", &[]));
     drop(program);
-    wait_for("the lock file", || locks(&place) == 1);
+    place.published("the editor", None);
     let mut agent = place.agent(&["calls"]);
     agent.tell(r#"openDiff {"old_file_path":"a.txt","new_file_contents":"new","tab_name":"t"}"#);
     agent.tell("getOpenEditors");
@@ -108,7 +104,7 @@ fn a_terminal_that_goes_away_is_the_end() {
     assert_eq!((status, said.as_str()), (Some(0), ""));
     let outcome = agent.event("outcome");
     assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
-    assert_eq!(locks(&place), 0);
+    assert!(place.in_lock_dir().is_empty());
 }
 
 #[test]
@@ -126,7 +122,7 @@ fn where_there_can_be_no_screen_it_says_what_can_be() {
         assert!(said.contains(expected) && said.contains("--headless"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
-    assert_eq!(locks(&place), 0);
+    assert!(place.in_lock_dir().is_empty());
     let mut headless = place.command("editor", &["--headless"]);
     headless.stdin(Stdio::null()).stdout(side()).stderr(Stdio::piped());
     assert_eq!(ended(headless.spawn().unwrap()), (Some(0), String::new()));

@@ -40,6 +40,29 @@ impl Place {
         self.root.join("home/.claude/ide")
     }
 
+    /// Waits for the lock file that this program publishes, beside one for another port. From then on it is to be found:
+    /// what is still being written has no such name.
+    pub fn published(&self, by: &str, other: Option<&str>) -> PathBuf {
+        let is_it = |path: &PathBuf| {
+            path.extension().is_some_and(|kind| kind == "lock")
+                && path.file_stem().and_then(|port| port.to_str()) != other
+        };
+        let begin = Instant::now();
+        loop {
+            if let Some(lock) = self.in_lock_dir().into_iter().find(is_it) {
+                return lock;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{by} publishes no lock file");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Everything that lies where lock files do.
+    pub fn in_lock_dir(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.lock_dir());
+        entries.map_or_else(|_| Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())
+    }
+
     pub fn write(&self, name: &str, text: &str) -> String {
         let path = self.project().join(name);
         fs::write(&path, text).unwrap();

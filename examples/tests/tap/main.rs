@@ -235,7 +235,7 @@ fn what_cannot_begin_says_what_to_do() {
     let (status, said) = place.start("tap", &["--to", &port, "--out", "there.jsonl"]).end();
     assert!(status == Some(2) && said.contains("--force"), "{said}");
     assert_eq!(place.read("there.jsonl"), "mine");
-    assert_eq!(fs::read_dir(place.lock_dir()).unwrap().count(), 1, "a lock file without a tap");
+    assert_eq!(place.in_lock_dir().len(), 1, "a lock file without a tap");
     let mut help = place.start("tap", &["--help"]);
     assert!(help.rest().join("\n").contains("usage: tap"));
     assert_eq!(help.end().0, Some(0));

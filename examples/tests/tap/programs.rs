@@ -4,8 +4,6 @@ use crate::support::{Place, Process};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// A tap at work, and what it published.
 pub(crate) struct Tap {
@@ -22,20 +20,10 @@ impl Tap {
 
     /// Waits for what it publishes.
     pub(crate) fn of(process: Process, place: &Place, editor: &str) -> Self {
-        let begin = Instant::now();
-        loop {
-            let locks = fs::read_dir(place.lock_dir()).unwrap().map(|entry| entry.unwrap().path());
-            let ours = |path: &PathBuf| {
-                path.extension().is_some_and(|kind| kind == "lock") && path.file_stem().unwrap() != editor
-            };
-            if let Some(lock) = { locks }.find(ours) {
-                let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
-                let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-                return Self { process, port, lock, token: file["authToken"].as_str().unwrap().into() };
-            }
-            assert!(begin.elapsed() < Duration::from_secs(30), "the tap publishes no lock file");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let lock = place.published("the tap", Some(editor));
+        let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+        let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+        Self { process, port, lock, token: file["authToken"].as_str().unwrap().into() }
     }
 
     pub(crate) fn agent(&self, place: &Place, arguments: &[&str]) -> Process {
