@@ -28,11 +28,6 @@ fn publish(place: &Place, port: u16, pid: u32) -> String {
     path.to_str().unwrap().into()
 }
 
-/// A port where nobody listens.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[test]
 fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
     let place = Place::new("usage");
@@ -131,9 +126,9 @@ fn an_editor_that_cannot_begin_says_why_with_status_2() {
 #[test]
 fn an_agent_that_finds_no_editor_says_why_with_status_2() {
     let place = Place::new("none");
-    let (pid, port) = (dead(), free_port());
+    let (pid, port) = (dead(), place.closed_port());
     let gone = publish(&place, port, pid);
-    let living = publish(&place, free_port(), std::process::id());
+    let living = publish(&place, place.closed_port(), std::process::id());
     let misnamed = place.write("editor.lock", "{}");
     let port = port.to_string();
     let not_running = format!("its process {pid} does not run: start the editor again, or remove {gone}");

@@ -1,7 +1,7 @@
 //! How a session begins, and whom the client hears from where none does.
 
 use crate::client::{INITIALIZE, INITIALIZED, ask, editor, next};
-use crate::scripted::{Scripted, silent};
+use crate::scripted::{Scripted, publish, silent};
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
 use std::fs;
@@ -14,10 +14,8 @@ fn without_an_editor_it_says_so_at_once() {
     let (status, said) = alone.end();
     assert!(status == Some(2) && said.contains("no editor found"), "{said}");
     // A lock file of somebody who has gone, and one with a wrong token.
-    let listener = silent(&place);
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    let lock = place.lock_dir().join(format!("{port}.lock"));
+    let port = place.closed_port();
+    let lock = publish(&place, port);
     let attempt = |place: &Place, port: &str| {
         let mut bridge = place.start("bridge", &["--port", port]);
         bridge.tell(INITIALIZE);
@@ -114,7 +112,7 @@ fn an_editor_that_cannot_be_reached_is_an_answer() {
     let lines = format!("{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}}\n");
     // Nobody listens there.
     let place = Place::new("bridge-dead");
-    drop(silent(&place));
+    publish(&place, place.closed_port());
     let mut bridge = place.start("bridge", &[]);
     bridge.put(&lines);
     bridge.hang_up();

@@ -4,17 +4,24 @@ use crate::support::Place;
 use serde_json::{Value, json};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
 
 /// A listener with a lock file, which says nothing by itself.
 pub fn silent(place: &Place) -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    publish(place, listener.local_addr().unwrap().port());
+    listener
+}
+
+/// The lock file of a listener, or of one that is gone.
+pub fn publish(place: &Place, port: u16) -> PathBuf {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "authToken": "t"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
-    listener
+    let lock = place.lock_dir().join(format!("{port}.lock"));
+    fs::write(&lock, file.to_string()).unwrap();
+    lock
 }
 
 /// An editor that a test speaks for.

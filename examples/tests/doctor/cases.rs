@@ -1,6 +1,6 @@
 //! Broken set-ups, and the findings that each has.
 
-use crate::fake::{Behaves, closed_port, fake};
+use crate::fake::{Behaves, fake};
 use crate::setup::{Setup, mode};
 use crate::support::dead;
 use serde_json::{Value, json};
@@ -57,27 +57,27 @@ const CASES: &[Case] = &[
     ("an open lock file", |s| mode(&s.editor(Behaves::Well), 0o644), &["lock-readable-by-others"], 1),
     (
         "half a lock file",
-        |s| drop(s.put(closed_port(), "{\"pid\":1,")),
+        |s| drop(s.put(s.place.closed_port(), "{\"pid\":1,")),
         &["lock-unparsable", "no-editor-for-directory"],
         1,
     ),
     (
         "an empty lock file",
-        |s| drop(s.put(closed_port(), "")),
+        |s| drop(s.put(s.place.closed_port(), "")),
         &["lock-unparsable", "no-editor-for-directory"],
         1,
     ),
     (
         "bytes that are no text",
         |s| {
-            fs::write(s.put(closed_port(), ""), b"\xff\xfe").unwrap();
+            fs::write(s.put(s.place.closed_port(), ""), b"\xff\xfe").unwrap();
         },
         &["lock-unparsable", "no-editor-for-directory"],
         1,
     ),
     (
         "a lock file of the past",
-        |s| drop(s.put(closed_port(), "/w\n/v\n")),
+        |s| drop(s.put(s.place.closed_port(), "/w\n/v\n")),
         &["lock-legacy", "no-editor-for-directory"],
         1,
     ),
@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
                 lock["pid"] = dead().into();
                 lock
             };
-            s.publish(closed_port(), &lock);
+            s.publish(s.place.closed_port(), &lock);
         },
         &["lock-left-over", "no-editor-for-directory"],
         1,
@@ -141,7 +141,7 @@ const CASES: &[Case] = &[
                 lock["pid"] = dead().into();
                 lock
             };
-            s.publish(closed_port(), &lock);
+            s.publish(s.place.closed_port(), &lock);
             s.editor(Behaves::Well);
         },
         &["lock-left-over"],
@@ -173,7 +173,7 @@ const CASES: &[Case] = &[
         &["lock-without-token", "lets-in-with-origin"],
         1,
     ),
-    ("a closed port", |s| drop(s.publish(closed_port(), &s.lock())), &["port-refuses"], 1),
+    ("a closed port", |s| drop(s.publish(s.place.closed_port(), &s.lock())), &["port-refuses"], 1),
     ("a silent port", |s| drop(s.editor(Behaves::NotAtAll)), &["port-silent"], 1),
     (
         "a web server",

@@ -94,8 +94,3 @@ fn serve(stream: TcpStream, behaves: Behaves) -> Option<()> {
         socket.send(Message::Text(answer.to_string().into())).ok()?;
     }
 }
-
-/// A port where nobody listens.
-pub(crate) fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}

@@ -20,7 +20,7 @@ mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 
-use fake::{Behaves, TOKEN, closed_port};
+use fake::{Behaves, TOKEN};
 use rustix::process::geteuid;
 use serde_json::{Value, json};
 use setup::{Setup, mode};
@@ -74,13 +74,15 @@ fn it_changes_nothing_unless_it_is_asked_to() {
         }
         lock
     };
-    let left_over = setup.publish(closed_port(), &changed(&json!({"pid": dead(), "ideName": "One"})));
-    let another = setup.publish(closed_port(), &changed(&json!({"pid": dead(), "ideName": "Two"})));
+    let left_over =
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "One"})));
+    let another =
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "Two"})));
     let kept = [
         setup.editor(Behaves::Well),
         setup.editor_with(&json!({"pid": dead()})),
-        setup.publish(closed_port(), &changed(&json!({"pid": null, "ideName": "One"}))),
-        setup.put(closed_port(), "no lock file"),
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": null, "ideName": "One"}))),
+        setup.put(setup.place.closed_port(), "no lock file"),
     ];
     mode(&setup.place.lock_dir(), 0o755);
     for arguments in [&[][..], &["--no-connect"]] {

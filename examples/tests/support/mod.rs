@@ -1,8 +1,10 @@
 //! Programs as processes: their lines, awaited, in a home of their own.
 
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A directory of its own with a home and a project in it, removed at the end.
 pub struct Place {
     root: PathBuf,
+    /// What keeps the closed ports closed.
+    closed: RefCell<Vec<(TcpListener, TcpStream)>>,
 }
 
 impl Place {
@@ -25,7 +29,7 @@ impl Place {
         let root = std::env::temp_dir().join(format!("ide-mcp-{name}-{}-{unique}", std::process::id()));
         fs::create_dir_all(root.join("home")).unwrap();
         fs::create_dir_all(root.join("project")).unwrap();
-        Self { root }
+        Self { root, closed: RefCell::default() }
     }
 
     pub fn home(&self) -> PathBuf {
@@ -71,6 +75,16 @@ impl Place {
 
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.project().join(name)).unwrap()
+    }
+
+    /// A port where nobody listens, nor can before the end: a connection begins there. One that was listened on would do
+    /// so a little longer in a process that is being started, and then be anybody's.
+    pub fn closed_port(&self) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let port = held.local_addr().unwrap().port();
+        self.closed.borrow_mut().push((listener, held));
+        port
     }
 
     pub fn editor(&self, arguments: &[&str]) -> Process {

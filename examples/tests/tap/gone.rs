@@ -3,6 +3,7 @@
 use crate::programs::Tap;
 use crate::support::Place;
 use crate::{HEAD, publish};
+use rustix::net::{Shutdown, shutdown};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
@@ -45,6 +46,8 @@ fn a_tap_does_not_take_itself_for_the_editor() {
     // One round in five meets itself where it does not take care.
     for round in 0..12 {
         approach(&listener);
+        // A process that another test starts has it too for a moment, and would listen on.
+        let _ = shutdown(&listener, Shutdown::Both);
         drop(listener);
         for _ in 0..8 {
             let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();

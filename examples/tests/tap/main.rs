@@ -183,8 +183,13 @@ fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
     drop(agent);
     assert_eq!(editor.read(&mut [0; 1]).unwrap(), 0);
 
+    tap.stop();
+
     // And where nobody listens an agent hears so, and may try again.
-    drop((editor, listener));
+    let place = Place::new("tap-nobody");
+    let port = place.closed_port();
+    publish(&place, port);
+    let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     agent.write_all(HEAD).unwrap();
     let mut heard = String::new();
