@@ -81,8 +81,8 @@ async fn next(server: &mut Server<Sockets>, bell: &Bell, clock: &Clock, start: I
     future::poll_fn(|context| {
         loop {
             // Listening comes first: what rings from here on wakes the task.
-            bell.listen(context.waker());
-            match server.next(clock.now(), &bell.take()) {
+            let rung = bell.listen(context.waker());
+            match server.next(clock.now(), &rung) {
                 Next::Wait(None) => return Poll::Pending,
                 Next::Wait(Some(until)) => {
                     timer.as_mut().reset(start + until.since_start());

@@ -122,9 +122,9 @@ impl Server {
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
         loop {
             // Listening comes first: what rings from here on wakes the thread.
-            self.bell.listen(&self.parking.waker());
+            let rung = self.bell.listen(&self.parking.waker());
             let now = self.now();
-            match self.inner.next(now, &self.bell.take()) {
+            match self.inner.next(now, &rung) {
                 Next::Event(event) => return Some(event),
                 Next::Wait(_) if until.is_some_and(|until| until <= now) => return None,
                 Next::Wait(due) => park(now, due.into_iter().chain(until).min()),

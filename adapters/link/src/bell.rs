@@ -3,13 +3,14 @@
 //! ```text
 //!  a socket, the listener ──ring──▶ ┌──────┐ ──wake──▶ the task or thread that listens
 //!  another thread ────────wake────▶ │ Bell │
-//!                                   └──────┘ ◀──take── the same, once it is awake: what rang since the last time
+//!                                   └──────┘ ◀─listen─ the same, once it is awake: what rang since the last time
 //! ```
 //!
-//! First it is noted who rang, then is somebody woken; and who listens first says so, then takes the notes. So
-//! nothing that rings goes unheard, however the two meet.
+//! First it is noted who rang, then is somebody woken; and who listens takes the notes in the same moment. So nothing
+//! that rings goes unheard, however the two meet.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker as Task};
 
@@ -42,18 +43,14 @@ impl Bell {
         Self::default()
     }
 
-    /// Wakes this task when it rings; one at a time listens. Then [`take`](Bell::take) what rang before.
-    pub fn listen(&self, task: &Task) {
+    /// What rang since the last time. What rings from here on wakes this task; one at a time listens.
+    #[must_use]
+    pub fn listen(&self, task: &Task) -> Rung {
         let mut state = self.state();
         if !state.listener.as_ref().is_some_and(|listener| listener.will_wake(task)) {
             state.listener = Some(task.clone());
         }
-    }
-
-    /// What rang since the last time.
-    #[must_use]
-    pub fn take(&self) -> Rung {
-        core::mem::take(&mut self.state().rung)
+        mem::take(&mut state.rung)
     }
 
     /// What rings for this socket, when woken.
@@ -151,16 +148,17 @@ mod tests {
     fn who_rang_is_told_once() {
         let (bell, count) = (Bell::new(), Arc::new(Count::default()));
         bell.of_socket(7).wake();
-        bell.listen(&Task::from(count.clone()));
+        let task = Task::from(count.clone());
+        assert_eq!(bell.listen(&task).sockets.into_iter().collect::<Vec<_>>(), [7]);
         bell.of_socket(3).wake();
         bell.of_socket(3).wake_by_ref();
         bell.of_listener().wake();
         bell.waker().wake();
         assert_eq!(count.0.load(Ordering::Relaxed), 4, "who did not listen yet was not woken");
-        let rung = bell.take();
-        assert_eq!(rung.sockets.into_iter().collect::<Vec<_>>(), [3, 7]);
+        let rung = bell.listen(&task);
+        assert_eq!(rung.sockets.into_iter().collect::<Vec<_>>(), [3]);
         assert!(rung.listener && rung.woken);
-        let nothing = bell.take();
+        let nothing = bell.listen(&task);
         assert!(nothing.sockets.is_empty() && !nothing.listener && !nothing.woken);
     }
 }

@@ -127,7 +127,7 @@ impl<T: Transport> Server<T> {
         self.finish(now);
     }
 
-    /// The same, event by event, for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, then hand over what rang.
+    /// The same, event by event, for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang.
     ///
     /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between.
     pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {

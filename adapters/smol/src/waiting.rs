@@ -40,10 +40,10 @@ impl Waiting {
             return Poll::Pending;
         }
         // Listening comes first: what rings from here on wakes the task.
-        self.bell.listen(context.waker());
+        let rung = self.bell.listen(context.waker());
         let now = self.clock.now();
         self.ready = self.ready.saturating_add(1);
-        match step(now, &self.bell.take()) {
+        match step(now, &rung) {
             Next::Event(event) => Poll::Ready(Some(event)),
             Next::Wait(until) => {
                 self.ready = 0;
