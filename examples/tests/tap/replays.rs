@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A session with all that an editor does: lists, pushes, diffs that are accepted, left and taken back, errors.
 fn session(place: &Place) {
@@ -54,6 +56,12 @@ fn session(place: &Place) {
     }
     editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,1]}"#);
     assert_eq!(watching.event("selection_changed")["params"]["text"], "p");
+    // The other hears of it in its own time.
+    let begin = Instant::now();
+    while passed(place, r#""text":"p""#) < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it is not told");
+        thread::sleep(Duration::from_millis(5));
+    }
     calls.tell("nosuch");
     calls.event("outcome");
     calls.hang_up();
@@ -225,6 +233,13 @@ fn what_nothing_can_be_compared_with_is_said_or_different() {
         0,
         &["bytes of connection 2: the agent is cut off"],
     );
+}
+
+/// How many lines of the transcript so far say this. The last may be half a line.
+fn passed(place: &Place, what: &str) -> usize {
+    let transcript = fs::read(place.project().join("t.jsonl")).unwrap();
+    let forms = transcript.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    forms.filter(|form| said(form).contains(what)).count()
 }
 
 /// The bytes of a line, a character each.
