@@ -177,11 +177,16 @@ impl<M: Wire + Machine> Conn<M> {
         if wait < SHORTEST || !self.set_read_timeout(wait) {
             return false;
         }
-        // Of what has come in time nothing may count as late: there may be more, which is read before time passes.
-        let due = now.after(wait);
-        let (machine, link) = self.inner.parts_mut();
-        link.read_waiting(machine, || self.clock.now().min(due), 1);
+        self.read_until(now.after(wait));
         true
+    }
+
+    /// One read, which waits for as long as the socket was told to. Of what has come in time nothing may count as late:
+    /// there may be more, which is read before time passes.
+    fn read_until(&mut self, due: Time) {
+        let (machine, link) = self.inner.parts_mut();
+        link.ready();
+        link.read_waiting(machine, || self.clock.now().min(due), 1);
     }
 
     /// How long it is until the machine or the link is due.
@@ -228,9 +233,12 @@ impl<M: Wire + Machine> Conn<M> {
         if !is_ending && link.error().is_none() && has_more {
             link.ready();
             link.write(machine, now, 1);
-        } else if is_ending || hears {
-            // Whatever comes, an end or an error too, is found by the read that follows.
+        } else if is_ending {
+            // What comes is discarded by the read that follows.
             let _ = link.socket().peek(&mut [0]);
+        } else if hears {
+            // To look at it without reading would take the error of the socket away.
+            self.read_until(now.after(wait));
         } else {
             // The machine waits for its caller, or for time alone.
             thread::park_timeout(wait.min(LONGEST));

@@ -37,7 +37,9 @@ fn reset_soon(stream: TcpStream) {
 
 pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     let token = ide_mcp_lockfile::new_token().unwrap();
-    for (name, upto, end, in_order, expected) in ENDINGS {
+    // How much our side has said by then: nothing, and more than one write takes.
+    let rounds = [0, 100_000].into_iter().flat_map(|said| ENDINGS.iter().map(move |ending| (said, ending)));
+    for (said, (name, upto, end, in_order, expected)) in rounds {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
         let (bytes, end) = (script(&token, addr.port(), *upto), *end);
@@ -48,18 +50,21 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         });
         let (mut closed, machine) = (Vec::new(), ws::Server::new(ws::Limits::default(), Time::ZERO));
         let error = A::accept(listener.accept().unwrap().0, machine, |machine, event| match event {
-            ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
+            ws::OwnedEvent::Upgrade(_) => {
+                machine.accept(None).unwrap();
+                machine.sender().text(&"x".repeat(said)).unwrap();
+            }
             ws::OwnedEvent::Closed(end) => closed.push(end),
             _ => {}
         });
         peer.join().unwrap();
-        assert_eq!(error, *expected, "{name}");
+        assert_eq!(error, *expected, "{name}, {said} B");
         let told = match &*closed {
             [ws::Closed::ByPeer { .. }] => *in_order,
             [ws::Closed::Vanished] => !in_order,
             _ => false,
         };
-        assert!(told, "{name}: {closed:?}");
+        assert!(told, "{name}, {said} B: {closed:?}");
     }
     // And from our side, whether the peer answers or not.
     for (name, answers) in [("it answers", true), ("it does not", false)] {
