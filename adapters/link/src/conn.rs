@@ -14,6 +14,8 @@ use std::mem;
 pub struct Conn<M, S> {
     machine: M,
     link: Link<S>,
+    /// A turn was begun, and its end waits for its events.
+    in_turn: bool,
     turns: Turns,
 }
 
@@ -22,7 +24,7 @@ impl<M, S> Conn<M, S> {
     /// not yet.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link, turns: Turns::new() }
+        Self { machine, link, in_turn: false, turns: Turns::new() }
     }
 
     /// The machine.
@@ -68,17 +70,29 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
     /// One turn: reads, ticks, hands every event to `on`, and writes what that provoked. Never waits where the socket
     /// does not.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
-        self.link.read(&mut self.machine, now, BUDGET);
-        self.machine.tick(now);
-        while let Some(event) = self.machine.poll_event() {
+        while let Some(event) = self.event_of_turn(now) {
             on(&mut self.machine, event);
         }
-        self.link.write(&mut self.machine, now, BUDGET);
-        self.link.discard(now, BUDGET);
     }
 
-    /// The same, event by event: the next event, be it left from before, or `None` at the end of a turn. Nothing of
-    /// a turn is lost or done twice if what follows comes later, or something was sent in between.
+    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
+    /// Nothing of a turn is lost or done twice if what follows comes later, or something was sent in between.
+    pub fn event_of_turn(&mut self, now: Time) -> Option<M::Event> {
+        if !mem::replace(&mut self.in_turn, true) {
+            self.link.read(&mut self.machine, now, BUDGET);
+            self.machine.tick(now);
+        }
+        let event = self.machine.poll_event();
+        if event.is_none() {
+            self.in_turn = false;
+            self.link.write(&mut self.machine, now, BUDGET);
+            self.link.discard(now, BUDGET);
+        }
+        event
+    }
+
+    /// The next event, be it left from before, or `None` where there is no more now: it begins a turn as often as that
+    /// brings an event.
     pub fn step(&mut self, now: Time) -> Option<M::Event> {
         if let Some(event) = self.machine.poll_event() {
             return Some(event);

@@ -50,6 +50,8 @@ pub struct Link<S> {
     /// Something was written: there may be a farewell that must not be lost.
     has_written: bool,
     idleness: Idleness,
+    /// What somebody else found out about the socket, until it has ended by it.
+    failed: Option<io::Error>,
     error: Option<io::Error>,
 }
 
@@ -80,6 +82,7 @@ impl<S> Link<S> {
             ended: false,
             has_written: false,
             idleness: Idleness::new(),
+            failed: None,
             error: None,
         }
     }
@@ -90,10 +93,18 @@ impl<S> Link<S> {
         self.writable = true;
     }
 
+    /// The socket is of no use, as whoever made it has found out: the next [`read`](Link::read) ends the transport with
+    /// this error, and tries nothing.
+    pub fn fail(&mut self, error: io::Error) {
+        self.readable = true;
+        self.failed = Some(error);
+    }
+
     /// Whether a step on this wire could move something now, or begin the end. While this holds a loop does not wait.
     pub fn is_due(&self, wire: &(impl Wire + ?Sized)) -> bool {
         self.stage == Stage::Moving
-            && (self.may_read() && wire.wants_input()
+            && (self.failed.is_some()
+                || self.may_read() && wire.wants_input()
                 || self.may_write() && !wire.outgoing().is_empty()
                 || wire.is_done())
     }
@@ -178,6 +189,9 @@ impl<S: Read + Write + Shutdown> Link<S> {
     pub fn read_waiting(&mut self, wire: &mut (impl Wire + ?Sized), now: impl Fn() -> Time, budget: usize) {
         if self.stage != Stage::Moving {
             return;
+        }
+        if let Some(error) = self.failed.take() {
+            return self.end(wire, now(), Some(error));
         }
         let mut left = budget;
         while left > 0 && self.may_read() && wire.wants_input() {

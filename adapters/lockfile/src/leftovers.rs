@@ -86,7 +86,11 @@ impl LockDir {
 fn is_listening(port: u16) -> Option<bool> {
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match TcpStream::connect_timeout(&addr, PATIENCE) {
-        Ok(_) => Some(true),
+        // Where nobody listens the port may be given to the very socket that asks.
+        Ok(stream) => match (stream.local_addr(), stream.peer_addr()) {
+            (Ok(local), Ok(peer)) => Some(local != peer),
+            _ => None,
+        },
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
     }

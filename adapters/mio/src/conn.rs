@@ -6,7 +6,7 @@ use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use std::io;
-use std::net::{Shutdown, SocketAddr};
+use std::net::SocketAddr;
 
 /// One connection: a machine on a socket that is registered in the application's `Poll`, under a token of its own.
 ///
@@ -64,9 +64,9 @@ impl<M: Wire + Machine> Conn<M> {
             }
             self.connecting = false;
             let stream = self.stream();
-            if !failed && refuse_itself(stream.local_addr(), stream.peer_addr()).is_err() {
-                // The machine hears that the transport ended. A socket that cannot be shut down has ended already.
-                let _ = stream.shutdown(Shutdown::Both);
+            match refuse_itself(stream.local_addr(), stream.peer_addr()) {
+                Err(refused) if !failed => self.inner.link_mut().fail(refused),
+                _ => {}
             }
         }
         self.inner.ready();
@@ -77,6 +77,12 @@ impl<M: Wire + Machine> Conn<M> {
     /// direction at most, so that connections beside it get their turn.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut M, M::Event)) {
         self.inner.turn(now, on);
+    }
+
+    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
+    /// Nothing is lost or done twice if a call comes later than it could.
+    pub fn next_event(&mut self, now: Time) -> Option<M::Event> {
+        self.inner.event_of_turn(now)
     }
 
     /// When the next turn is due at the latest: `now` while there is something to do.
@@ -112,4 +118,35 @@ pub(crate) fn prepare(stream: &mut TcpStream, registry: &Registry, token: Token)
     // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
     let _ = stream.set_nodelay(true);
     registry.register(stream, token, Interest::READABLE | Interest::WRITABLE)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use getrandom::SysRng;
+    use ide_mcp::ws::{Ask, Client, Closed, Limits, OwnedEvent};
+    use mio::{Events, Poll};
+    use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, socket};
+    use std::net::{Ipv4Addr, TcpStream as Std};
+
+    #[test]
+    fn a_socket_that_has_found_nobody_but_itself_was_refused() {
+        let itself = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&itself, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        connect(&itself, &SocketAddr::try_from(getsockname(&itself).unwrap()).unwrap()).unwrap();
+        let stream = Std::from(itself);
+        stream.set_nonblocking(true).unwrap();
+        let (link, ask) = (Link::connecting(TcpStream::from_std(stream)), Ask::new("127.0.0.1:1"));
+        let machine = Client::new(ask, SysRng, Limits::default(), Time::ZERO).unwrap();
+        let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(8));
+        let mut conn = Conn::register(link, machine, poll.registry(), Token(0), true).unwrap();
+        poll.poll(&mut events, None).unwrap();
+        for event in &events {
+            assert!(conn.handle(event));
+        }
+        assert_eq!(conn.next_event(Time::ZERO), Some(OwnedEvent::Closed(Closed::Vanished)));
+        assert_eq!(conn.next_event(Time::ZERO), None);
+        assert!(conn.is_over());
+        assert_eq!(conn.error().map(io::Error::kind), Some(io::ErrorKind::ConnectionRefused));
+    }
 }

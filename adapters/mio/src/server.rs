@@ -51,7 +51,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// How many tokens a server owns, counted from its base.
+    /// How many tokens a server owns, counted from its base: 1024, one for the listener and 1,023 for connections. Let the
+    /// application's own lie below the base.
     pub const TOKENS: usize = TOKENS;
 
     /// Listens, and registers in the `Poll` of this registry under tokens from `base` on.
@@ -88,6 +89,13 @@ impl Server {
     /// every connection that has something. Moves about 256 KiB a connection and direction at most.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut Host, HostEvent)) {
         self.inner.turn(now, on);
+    }
+
+    /// The same, event by event: the next of this turn, or `None` at its end, for an application that needs all of itself
+    /// to handle an event: `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. The call after
+    /// `None` begins another turn. Nothing is lost or done twice if a call comes later than it could.
+    pub fn next_event(&mut self, now: Time) -> Option<HostEvent> {
+        self.inner.event_of_turn(now)
     }
 
     /// When the next turn is due at the latest: `now` while there is something to do.

@@ -25,6 +25,8 @@ pub struct Server<T: Transport> {
     links: Links<T::Socket>,
     addr: SocketAddr,
     lock_error: Option<Error>,
+    /// A turn was begun, and its end waits for its events.
+    in_turn: bool,
     turns: Turns,
 }
 
@@ -55,6 +57,7 @@ impl<T: Transport> Server<T> {
             links: Links::new(),
             addr,
             lock_error: None,
+            in_turn: false,
             turns: Turns::new(),
         })
     }
@@ -120,16 +123,28 @@ impl<T: Transport> Server<T> {
     /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
     /// every connection that has something. Moves about 256 KiB a connection and direction at most.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
-        self.begin(now);
-        while let Some(event) = self.poll_event() {
+        while let Some(event) = self.event_of_turn(now) {
             on(&mut self.host, event);
         }
-        self.finish(now);
     }
 
-    /// The same, event by event, for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang.
+    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
     ///
     /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between.
+    pub fn event_of_turn(&mut self, now: Time) -> Option<HostEvent> {
+        if !mem::replace(&mut self.in_turn, true) {
+            self.begin(now);
+        }
+        let event = self.poll_event();
+        if event.is_none() {
+            self.in_turn = false;
+            self.finish(now);
+        }
+        event
+    }
+
+    /// Event by event for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang. Here a turn may
+    /// begin before the events of the last have been asked for; nothing is lost then either.
     pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {
         if rung.listener {
             self.acceptable();

@@ -63,7 +63,11 @@ fn drive<M: Wire + Machine>(
         for event in &events {
             assert!(conn.handle(event));
         }
-        conn.turn(clock.now(), &mut on);
+        // Event by event, which is all that a turn does.
+        let now = clock.now();
+        while let Some(event) = conn.next_event(now) {
+            on(conn.machine_mut(), event);
+        }
     }
     conn.error().map(io::Error::kind)
 }
@@ -98,12 +102,15 @@ impl Editor for MioEditor {
         move || waker.wake().unwrap()
     }
 
-    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent)) {
+    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
         let wait = self.clock.until(self.server.deadline(self.clock.now()));
         wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(at_most).min(at_most));
         for event in &self.events {
             assert!(self.server.handle(event) || event.token() == WAKER, "{event:?}");
         }
-        self.server.turn(self.clock.now(), on);
+        let now = self.clock.now();
+        while let Some(event) = self.server.next_event(now) {
+            on(self.server.host_mut(), event);
+        }
     }
 }
