@@ -33,7 +33,7 @@
 //!
 //! ```
 //! use ide_mcp::{Machine, Time, Wire};
-//! use std::io::{self, ErrorKind, Read, Write};
+//! use std::io::{ErrorKind, Read, Write};
 //!
 //! /// One turn for a socket that does not block. It is over when the machine is done; until then, take the next turn
 //! /// when the socket is ready, or at the deadline.
@@ -42,13 +42,14 @@
 //!     socket: &mut (impl Read + Write),
 //!     now: Time,
 //!     mut handle: impl FnMut(&mut M, M::Event),
-//! ) -> io::Result<Option<Time>> {
+//! ) -> Option<Time> {
 //!     while machine.wants_input() {
 //!         match socket.read(machine.space()) {
 //!             Ok(0) => machine.feed_eof(now),
 //!             Ok(n) => machine.filled(now, n),
 //!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-//!             Err(error) => return Err(error),
+//!             Err(error) if error.kind() == ErrorKind::Interrupted => {}
+//!             Err(_) => machine.feed_eof(now),
 //!         }
 //!     }
 //!     machine.tick(now);
@@ -57,13 +58,18 @@
 //!     }
 //!     while !machine.outgoing().is_empty() {
 //!         match socket.write(machine.outgoing()) {
-//!             Ok(0) => return Err(ErrorKind::WriteZero.into()),
-//!             Ok(n) => machine.sent(n),
+//!             Ok(n) if n > 0 => machine.sent(n),
 //!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-//!             Err(error) => return Err(error),
+//!             Err(error) if error.kind() == ErrorKind::Interrupted => {}
+//!             // Nobody hears the rest; the last events say so in the next turn.
+//!             Ok(_) | Err(_) => {
+//!                 let rest = machine.outgoing().len();
+//!                 machine.feed_eof(now);
+//!                 machine.sent(rest);
+//!             }
 //!         }
 //!     }
-//!     Ok(machine.deadline())
+//!     machine.deadline()
 //! }
 //! ```
 //!

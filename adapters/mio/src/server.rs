@@ -12,36 +12,67 @@ use std::io;
 ///
 /// ```no_run
 /// use ide_mcp::Clock;
-/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet, locate::Extras};
+/// use ide_mcp::ide::{Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Tool, ToolRequest, ToolSet, locate::Extras};
 /// use ide_mcp::mcp::Implementation;
 /// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
-/// use ide_mcp_mio::{Bind, Server};
+/// use ide_mcp_mio::{Bind, Server, Waker};
+/// use std::sync::mpsc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // What agents may ask for, and who may attach: whoever has the token from the lock file.
 /// let token = new_token()?;
+/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
 /// let policy = Policy::new(0, token.clone());
-/// let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new()));
+/// let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools));
 ///
+/// // Listen first, publish second.
 /// let mut poll = mio::Poll::new()?;
-/// let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(100))?;
+/// let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
 /// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
 /// if let Some(candidate) = from_environment(Extras::default())?.first() {
 ///     server.publish(&LockDir::create(&candidate.dir)?, &file)?;
 /// }
 ///
+/// // Other threads put something into the queue first, and wake second.
+/// let (sender, queue) = mpsc::channel();
+/// let waker = Waker::new(poll.registry(), mio::Token(0))?;
+/// let theirs = waker.clone();
+/// std::thread::spawn(move || {
+///     let _ = sender.send("quit");
+///     theirs.wake()
+/// });
+///
 /// let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
-/// loop {
+/// while !server.is_over() {
 ///     let wait = clock.until(server.deadline(clock.now()));
-///     poll.poll(&mut events, wait)?;
+///     match poll.poll(&mut events, wait) {
+///         Err(error) if error.kind() != std::io::ErrorKind::Interrupted => return Err(error.into()),
+///         _ => {}
+///     }
 ///     for event in &events {
 ///         server.handle(event);
 ///     }
-///     server.turn(clock.now(), |host, event| {
-///         if let HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } = event {
-///             let _ = host.fail(call, -32601, "not yet");
-///         }
-///     });
+///     let now = clock.now();
+///     for _quit in queue.try_iter() {
+///         server.shutdown(now);
+///     }
+///     while let Some(event) = server.next_event(now) {
+///         let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else { continue };
+///         let host = server.host_mut();
+///         // An error means that the agent has gone, or does not want the answer any more.
+///         let _ = match request {
+///             // Yours here: the agent takes an empty list for "no problems".
+///             ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
+///             // Yours here: ask the person, and decide in a later turn. The agent writes the file, nobody else.
+///             ToolRequest::OpenDiff(diff) => {
+///                 host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents })
+///             }
+///             _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+///         };
+///     }
 /// }
+/// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
@@ -51,8 +82,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// How many tokens a server owns, counted from its base: 1024, one for the listener and 1,023 for connections. Let the
-    /// application's own lie below the base.
+    /// How many tokens a server owns, counted from its base: 1,024, one for the listener and the others for connections.
+    /// Let the application's own lie below the base.
     pub const TOKENS: usize = TOKENS;
 
     /// Listens, and registers in the `Poll` of this registry under tokens from `base` on.
@@ -91,9 +122,9 @@ impl Server {
         self.inner.turn(now, on);
     }
 
-    /// The same, event by event: the next of this turn, or `None` at its end, for an application that needs all of itself
-    /// to handle an event: `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. The call after
-    /// `None` begins another turn. Nothing is lost or done twice if a call comes later than it could.
+    /// The same, event by event: the next of this turn, or `None` at its end, for an application that needs all of
+    /// itself to handle one: `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. The call
+    /// after `None` begins another turn. Nothing is lost or done twice if a call comes later than it could.
     pub fn next_event(&mut self, now: Time) -> Option<HostEvent> {
         self.inner.event_of_turn(now)
     }

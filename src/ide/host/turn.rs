@@ -1,5 +1,5 @@
-use ide_mcp::ide::{ConnId, Host, HostEvent, OpenDiff, ServerEvent, ToolRequest};
-use ide_mcp::{Machine, Time, Wire, mcp::ToolResult, rpc::CallId};
+use ide_mcp::ide::{ConnId, Diagnostics, Host, HostEvent, OpenDiff, ServerEvent, ToolRequest};
+use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 
@@ -25,7 +25,7 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
         match event {
             // Yours here: the agent takes an empty list for "no problems". Without any, do not handle the tool.
             ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
-                let _ = host.respond(call, &ToolResult::diagnostics(&[]));
+                let _ = host.answer(call, &Diagnostics::new(Vec::new()));
             }
             // Never write the file when it is accepted: the agent does.
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => drop(open.insert(call, diff)),
@@ -52,6 +52,8 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
             }
         }
         if wire.is_done() {
+            // An adapter lingers for a second: dropped while the peer still sends, a socket is reset, and the peer may not
+            // get what was said last.
             sockets.remove(&id);
             host.remove(now, id);
         }
