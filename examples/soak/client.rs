@@ -156,6 +156,8 @@ impl Life<'_, '_> {
     /// Leaves a proposal open, waits for all else, and then for the editor to end, which answers it.
     fn settle(&mut self) -> Result<(), String> {
         ask(self, &Ask::Proposal("left open".into()));
+        // What is answered behind it shows that the editor has it: of what it has not read at its end it knows nothing.
+        self.ask("ping", None, Expected::Result);
         self.until("all but verdicts is answered", |life| life.ledger.is_settled())?;
         self.client.soak.note(self.client.number, |seen| seen.is_settled = true);
         while self.ended.is_none() && self.phase() < Phase::Failed {
