@@ -422,6 +422,7 @@ mod tests {
         calls.finish(waiting).unwrap();
         assert_eq!(calls.keep(at_once[0]), Ok(()));
         assert_eq!(calls.keep(at_once[0]), Ok(()), "it waits already");
+        assert_eq!(calls.at_once, 63, "and is counted once");
         assert_eq!(calls.keep(at_once[1]), Err(Refused::Busy));
         // However they end, they do not count any more, and the one that waits does.
         calls.finish(at_once[1]).unwrap();

@@ -370,6 +370,11 @@ mod tests {
             "silence NotJson",
         ),
         (
+            "C1 a name that is a control character",
+            "{\"\u{1}\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+            "silence NotJson",
+        ),
+        (
             "C1 a control character in a name with escapes",
             "{\"\\u0061\n\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
             "silence NotJson",
