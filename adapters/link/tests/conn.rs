@@ -42,18 +42,31 @@ impl fmt::Debug for Seen {
 /// The loop of both sides: time goes on by a millisecond whenever nothing moves. The server echoes; the client sends
 /// the texts, and closes after the last echo.
 fn run(server: &mut Server, client: &mut Client, texts: &[String]) -> Seen {
+    run_by(server, client, texts, usize::MAX)
+}
+
+/// The same, where the server goes away after so many events of a turn, and comes back to it later.
+fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: usize) -> Seen {
     let (mut now, mut seen) = (Time::ZERO, Seen::default());
     while !(server.is_over() && client.is_over()) {
         seen.turns += 1;
         assert!(seen.turns < 200_000, "never idle: {seen:?}");
         let before = server.link().socket().moves();
         server.ready();
-        server.turn(now, |machine, event| match event {
-            ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
-            ws::OwnedEvent::Text(text) => machine.sender().text(&text).unwrap(),
-            ws::OwnedEvent::Closed(closed) => seen.server.push(closed),
-            _ => {}
-        });
+        let mut taken = 0;
+        while taken < at_most {
+            let Some(event) = server.event_of_turn(now) else { break };
+            taken += 1;
+            match event {
+                ws::OwnedEvent::Upgrade(_) => server.machine_mut().accept(None).unwrap(),
+                ws::OwnedEvent::Text(text) => server.machine_mut().sender().text(&text).unwrap(),
+                ws::OwnedEvent::Closed(closed) => seen.server.push(closed),
+                _ => {}
+            }
+        }
+        if taken == at_most {
+            assert_eq!(server.deadline(now), Some(now), "the turn has no end yet");
+        }
         client.ready();
         client.turn(now, |machine, event| match event {
             ws::OwnedEvent::Open { .. } => {
@@ -94,6 +107,16 @@ fn sixty_four_messages_come_back_whatever_the_pipe_holds() {
         assert!(seen.echoed == texts(), "capacity {capacity}: {seen:?}");
         assert_eq!(seen.client, [ws::Closed::ByUs { answered: true }], "capacity {capacity}");
         assert!(matches!(&*seen.server, [ws::Closed::ByPeer { .. }]), "capacity {capacity}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_turn_that_is_left_in_the_middle_goes_on_later() {
+    for at_most in [1, 2, 5] {
+        let (mut server, mut client) = joined(4000);
+        let seen = run_by(&mut server, &mut client, &texts(), at_most);
+        assert!(seen.echoed == texts(), "{at_most} at a time: {seen:?}");
+        assert_eq!(seen.client, [ws::Closed::ByUs { answered: true }], "{at_most} at a time");
     }
 }
 
