@@ -23,7 +23,8 @@ use serde_json::json;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use support::Place;
 
 #[test]
@@ -118,6 +119,22 @@ fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
     place.write("cut.jsonl", &cut);
     let (status, said) = replay(&place, &["cut.jsonl"]);
     assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
+}
+
+#[test]
+fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
+    let place = Place::new("tap-vanished");
+    let (_listener, port) = bare_editor(&place);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    fs::remove_file(&tap.lock).unwrap();
+    let begin = Instant::now();
+    // It is looked after every 5 s; whoever connects comes and goes in between.
+    while !tap.lock.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "it does not come back");
+        drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
+        thread::sleep(Duration::from_millis(300));
+    }
+    tap.stop();
 }
 
 #[test]
