@@ -13,8 +13,8 @@
 //! `ns` are nanoseconds since the first line, never less than in the line before. Bytes are as they were read, `raw`
 //! where they are text and `base64` where they are not; a character that a terminal would obey is an escape. `from` is
 //! `agent`, `editor`, or `tap` for what it said itself, and then `to` is whom. In the place of every token stand as many
-//! stars, and `token` in the first line is just that; whatever else an agent sends where a token could be, in whatever
-//! field of the head, is as many minus signs.
+//! stars, and `token` in the first line is just that; whatever else an agent sends where a token could be, in the target
+//! or in whatever field of the head, is as many minus signs.
 //!
 //! Read is also the form of hand-written recordings, of messages instead of bytes: `ms` in place of `ns`, `client` and
 //! `server`, `http` for a head and `text` for a message, no first line and no `conn`: each `http` of a client is a

@@ -56,10 +56,10 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     let place = Place::new("tap-wrong");
     let (_editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
-    let ask = |fields: &str| {
+    let ask_for = |target: &str, fields: &str| {
         let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
         let head = format!(
-            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{fields}\r\n",
             tap.port
         );
@@ -68,10 +68,14 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
         socket.read_to_string(&mut answer).unwrap();
         answer
     };
+    let ask = |fields: &str| ask_for("/", fields);
     let field = "X-Claude-Code-Ide-Authorization";
     assert!(ask(&format!("{field}: canary\r\n")).starts_with("HTTP/1.1 401"));
     assert!(ask(&format!("{field} : canary\r\n")).starts_with("HTTP/1.1 400"), "no field has such a name");
     assert!(ask("").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?authToken=canary", "").starts_with("HTTP/1.1 401"), "nobody looks there");
+    assert!(ask_for("/?to=canary&b", "").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?canary#a", "").starts_with("HTTP/1.1 400"), "no target has a fragment");
     let right = format!("{field}: {}\r\nOrigin: http://evil.example\r\n", tap.token);
     assert!(ask(&right).starts_with("HTTP/1.1 403"), "a web page that has the token");
     let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
