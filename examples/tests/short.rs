@@ -13,6 +13,7 @@
 mod support;
 
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 use support::{Place, Process};
 
 /// Waits for its lock file.
@@ -79,6 +80,25 @@ fn frame_loop() {
     diff_is_accepted(&place);
     editor.terminate();
     ends(&place, editor);
+}
+
+#[test]
+fn frame_loop_goes_on_where_its_lock_file_cannot_be_looked_after() {
+    let place = Place::new("frame-disk");
+    let mut editor = published(&place, "frame_loop");
+    let away = place.home().join("away");
+    fs::rename(place.lock_dir(), &away).unwrap();
+    fs::write(place.lock_dir(), "no directory").unwrap();
+    // It is looked after every 5 s, so twice in this time.
+    thread::sleep(Duration::from_secs(11));
+    fs::remove_file(place.lock_dir()).unwrap();
+    place.published("frame_loop, which found no directory,", None);
+    agent(&place, &["tools"]);
+    editor.terminate();
+    let (status, said) = editor.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(said.matches("lock file").count(), 1, "{said}");
+    assert!(place.in_lock_dir().is_empty());
 }
 
 #[test]
