@@ -91,11 +91,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Farewell: two seconds at most, if somebody does not answer it.
-    lock.remove()?;
+    let removed = lock.remove();
     host.shutdown(clock.now());
     while host.connections().next().is_some() {
         turn::turn(&mut host, &mut sockets, &mut open, clock.now());
         thread::sleep(FRAME);
     }
+    removed?;
     Ok(())
 }
