@@ -4,16 +4,24 @@
 //! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one
 //! for the listener. `cargo run --example frame_loop`; Ctrl-C ends it.
 
-#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, unreachable_pub, reason = "a short program")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::wildcard_enum_match_arm,
+    unreachable_pub,
+    reason = "a short program"
+)]
 
 #[path = "../../src/ide/host/turn.rs"]
 mod turn;
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{DiffOutcome, Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet};
+use ide_mcp::ide::{
+    DiffOutcome, Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet, display_safe,
+};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, Watched, from_environment, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::collections::BTreeMap;
@@ -44,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Frames", token);
     let candidates = from_environment(Extras::default())?;
     let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    let mut lock = LockDir::create(&dir.dir)?.publish(port, &file)?;
+    let mut lock = Watched::new(LockDir::create(&dir.dir)?.publish(port, &file)?);
     println!("listening on port {port}");
 
     let quit = Arc::new(AtomicBool::new(false));
@@ -54,10 +62,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (mut sockets, mut open) = (BTreeMap::new(), BTreeMap::new());
     let clock = Clock::new();
-    for frame in 0_u64.. {
-        if quit.load(Ordering::Relaxed) {
-            break;
-        }
+    let mut said = String::new();
+    while !quit.load(Ordering::Relaxed) {
         let begin = clock.now();
         for _ in 0..ACCEPTED_A_FRAME {
             let Ok((stream, _)) = listener.accept() else { break };
@@ -72,19 +78,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some((call, diff)) = open.pop_first() {
             let _ = host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents });
         }
-        // Every five seconds: a client that cannot see this process deletes its lock file.
-        if frame % 300 == 0 {
-            let _ = lock.republish_if_missing()?;
+        // Every five seconds: a client that cannot see this process deletes its lock file. Where that cannot be mended now
+        // it may be later.
+        if let Some(looked) = lock.tick(begin) {
+            let problem = looked.err().map_or_else(String::new, |error| error.to_string());
+            if !problem.is_empty() && problem != said {
+                eprintln!("frame_loop: the lock file: {}", display_safe(&problem));
+            }
+            said = problem;
         }
         thread::sleep(FRAME.saturating_sub(clock.now().since(begin)));
     }
 
     // Farewell: two seconds at most, if somebody does not answer it.
-    lock.remove()?;
+    let removed = lock.remove();
     host.shutdown(clock.now());
     while host.connections().next().is_some() {
         turn::turn(&mut host, &mut sockets, &mut open, clock.now());
         thread::sleep(FRAME);
     }
+    removed?;
     Ok(())
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 const WAKER: Token = Token(0);
-/// The server owns this token and the [`Server::TOKENS`] that follow.
+/// The server owns [`Server::TOKENS`] tokens, of which this is the first.
 const SERVER: Token = Token(1);
 
 /// A timer of the application, to show how it joins the others.
@@ -64,7 +64,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let now = clock.now();
         if status_at <= now {
             status_at = now.after(STATUS_EVERY);
-            println!("{} attached", server.host().connections().count());
+            // Not those that are not let in yet, nor those that are ending.
+            let attached = server.host().connections().filter(|(_, agent)| agent.is_open()).count();
+            println!("{attached} attached");
         }
         server.turn(now, |host, event| {
             let HostEvent::Connection { event, .. } = event else { return };

@@ -14,6 +14,7 @@ use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::frame::{self, Header};
 use ide_mcp::{Machine, Time, Wire};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Debug;
 
@@ -83,7 +84,7 @@ impl<M: Machine<Event: Debug>> Machine for Traced<M> {
     fn poll_event(&mut self) -> Option<M::Event> {
         let event = self.machine.poll_event();
         if let Some(event) = &event {
-            println!("  {event:?}");
+            println!("  {}", display_safe(&format!("{event:?}")));
         }
         event
     }
@@ -171,6 +172,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some(event) = agent.poll_event() {
             match event {
                 ClientEvent::Ready(_) => {
+                    // What a peer says may be meant for the terminal of whoever looks on.
+                    agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
                     agent.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None)))?;
                 }
                 ClientEvent::Outcome { .. } => agent.close(),

@@ -11,14 +11,16 @@
 //! ```
 //!
 //! `ns` are nanoseconds since the first line, never less than in the line before. Bytes are as they were read, `raw`
-//! where they are text and `base64` where they are not; `from` is `agent`, `editor`, or `tap` for what it said itself, and
-//! then `to` is whom. In the place of every token stand as many stars, and `token` in the first line is just that; whatever
-//! else an agent sends where a token could be, in whatever field of the head, is as many minus signs.
+//! where they are text and `base64` where they are not; a character that a terminal would obey is an escape. `from` is
+//! `agent`, `editor`, or `tap` for what it said itself, and then `to` is whom. In the place of every token stand as many
+//! stars, and `token` in the first line is just that; whatever else an agent sends where a token could be, in the target
+//! or in whatever field of the head, is as many minus signs.
 //!
 //! Read is also the form of hand-written recordings, of messages instead of bytes: `ms` in place of `ns`, `client` and
 //! `server`, `http` for a head and `text` for a message, no first line and no `conn`: each `http` of a client is a
 //! connection.
 
+use crate::json_line;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ide_mcp::Time;
@@ -145,7 +147,7 @@ pub fn write_header(header: &Header) -> String {
 
 fn as_line(value: &impl Serialize) -> String {
     // Numbers and text cannot fail to be written to memory.
-    let mut line = serde_json::to_string(value).unwrap_or_default();
+    let mut line = json_line(value).unwrap_or_default();
     line.push('\n');
     line
 }
@@ -287,12 +289,16 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ide_mcp::ide::is_display_unsafe;
+
+    /// What a terminal obeys, or what turns the rest of its line around, and what JSON alone would leave as it is.
+    const UNSAFE: &str = "\u{9b}2J\u{7f}\u{202e}\u{85}";
 
     fn header() -> Header {
         Header {
             transcript: VERSION,
             started_ms: 5,
-            editor: "E \"\u{e9}\"".into(),
+            editor: format!("E \"\u{e9}\" {UNSAFE}"),
             port: 7,
             token: Some("**".into()),
         }
@@ -303,9 +309,10 @@ mod tests {
         let whats = [
             What::Open,
             What::Bytes(Side::Agent, b"GET / HTTP/1.1\r\n".to_vec()),
+            What::Bytes(Side::Agent, format!("GET /{UNSAFE} HTTP/1.1\r\n").into_bytes()),
             What::Bytes(Side::Editor, vec![0x81, 0xff, 0]),
-            What::Text(Side::Editor, "{}".into()),
-            What::End(Side::Agent, "reset".into()),
+            What::Text(Side::Editor, format!("{{\"{UNSAFE}\":1}}")),
+            What::End(Side::Agent, format!("reset {UNSAFE}")),
         ];
         let mut text = write_header(&header());
         let lines: Vec<Line> = (0..)
@@ -313,10 +320,12 @@ mod tests {
             .map(|(ns, what)| Line { at: Time::new(Duration::from_nanos(ns)), conn: 3, what, by_tap: false })
             .collect();
         lines.iter().for_each(|line| text.push_str(&write(line)));
+        let obeyed = text.lines().find(|line| line.contains(is_display_unsafe));
+        assert_eq!(obeyed, None, "a terminal would not show it, but obey");
         let read = read(&text).unwrap();
         assert_eq!(read.header, Some(header()));
         assert!(!read.is_cut);
-        assert!(read.lines.iter().map(|(number, _)| *number).eq(2..7));
+        assert!(read.lines.iter().map(|(number, _)| *number).eq(2..8));
         assert_eq!(read.lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>(), lines);
     }
 

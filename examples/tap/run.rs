@@ -9,7 +9,7 @@ use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{LockFile, display_safe};
 use ide_mcp_examples::transcript::{Header, VERSION};
 use ide_mcp_examples::{complain, find, on_signal};
-use ide_mcp_lockfile::{LockDir, Published, from_environment, new_token};
+use ide_mcp_lockfile::{LockDir, Watched, from_environment, new_token};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -21,15 +21,12 @@ use std::{process, thread};
 /// How many agents there may be at once: more than any editor lets in, and each takes two threads.
 const CONNECTIONS: usize = 32;
 
-/// How often it is seen to that the lock file is still there.
-const WATCH: Duration = Duration::from_secs(5);
-
 /// How long the close handshakes may take at the end, and then what is left of the transcript to be written.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(crate) struct Tap {
-    lock: Published,
+    lock: Watched,
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
     events: Receiver<Event>,
@@ -88,23 +85,25 @@ impl Tap {
         complain("tap", &format!("the lock file is {}", lock.path().display()));
         complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
         let ends = Ends { token, port, editor_token: editor.token, editor_port: editor.port };
-        let ends = Arc::new(ends);
+        let (lock, ends) = (Watched::new(lock), Arc::new(ends));
         Ok(Self { lock, ends, recorder, events, sender, open: BTreeMap::new(), accepted: 0 })
     }
 
     /// Until a signal comes. Whether the transcript is whole.
     pub(crate) fn run(mut self) -> bool {
+        let clock = Clock::new();
         loop {
-            match self.events.recv_timeout(WATCH) {
+            // Whatever woke it: who comes and goes all the time does not put this off.
+            if let Some(Err(error)) = self.lock.tick(clock.now()) {
+                complain("tap", &error.to_string());
+            }
+            let look_at = self.lock.deadline(clock.now());
+            match self.events.recv_timeout(clock.until(Some(look_at)).unwrap_or_default()) {
                 Ok(Event::Accepted(agent)) => self.converse(agent),
                 Ok(Event::Open(conn, handle)) => drop(self.open.insert(conn, Some(handle))),
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::Signal) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = self.lock.republish_if_missing() {
-                        complain("tap", &error.to_string());
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
         self.stop()

@@ -12,7 +12,9 @@
 
 mod support;
 
+use ide_mcp::ide::is_display_unsafe;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 use support::{Place, Process};
 
 /// Waits for its lock file.
@@ -82,6 +84,25 @@ fn frame_loop() {
 }
 
 #[test]
+fn frame_loop_goes_on_where_its_lock_file_cannot_be_looked_after() {
+    let place = Place::new("frame-disk");
+    let mut editor = published(&place, "frame_loop");
+    let away = place.home().join("away");
+    fs::rename(place.lock_dir(), &away).unwrap();
+    fs::write(place.lock_dir(), "no directory").unwrap();
+    // It is looked after every 5 s, so twice in this time.
+    thread::sleep(Duration::from_secs(11));
+    fs::remove_file(place.lock_dir()).unwrap();
+    place.published("frame_loop, which found no directory,", None);
+    agent(&place, &["tools"]);
+    editor.terminate();
+    let (status, said) = editor.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(said.matches("lock file").count(), 1, "{said}");
+    assert!(place.in_lock_dir().is_empty());
+}
+
+#[test]
 fn nested_poll() {
     let place = Place::new("nested-poll");
     let mut editor = published(&place, "nested_poll");
@@ -116,13 +137,17 @@ fn attached_and_answered(program: &str) {
 #[test]
 fn tracer() {
     let mut tracer = Place::new("tracer").start("tracer", &[]);
-    let said = tracer.rest().join("\n");
+    let lines = tracer.rest();
+    let obeyed = lines.iter().find(|line| line.contains(is_display_unsafe));
+    assert_eq!(obeyed, None, "a terminal would not show it, but obey");
+    let said = lines.join("\n");
     assert_eq!(tracer.end(), (Some(0), String::new()));
     for line in
         ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed(ByPeer"]
     {
         assert!(said.contains(line), "{line}: {said}");
     }
+    assert!(said.contains("  Notification {") && said.contains("\u{fffd}2J"), "{said}");
     assert!(said.contains(r#"◀ Text {"jsonrpc":"2.0","id":2,"method":"tools/call""#), "{said}");
     assert!(!said.contains("a-token-of-this-example"), "{said}");
 }

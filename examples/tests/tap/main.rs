@@ -23,7 +23,8 @@ use serde_json::json;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use support::Place;
 
 #[test]
@@ -55,10 +56,10 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     let place = Place::new("tap-wrong");
     let (_editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
-    let ask = |fields: &str| {
+    let ask_for = |target: &str, fields: &str| {
         let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
         let head = format!(
-            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{fields}\r\n",
             tap.port
         );
@@ -67,10 +68,14 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
         socket.read_to_string(&mut answer).unwrap();
         answer
     };
+    let ask = |fields: &str| ask_for("/", fields);
     let field = "X-Claude-Code-Ide-Authorization";
     assert!(ask(&format!("{field}: canary\r\n")).starts_with("HTTP/1.1 401"));
     assert!(ask(&format!("{field} : canary\r\n")).starts_with("HTTP/1.1 400"), "no field has such a name");
     assert!(ask("").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?authToken=canary", "").starts_with("HTTP/1.1 401"), "nobody looks there");
+    assert!(ask_for("/?to=canary&b", "").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?canary#a", "").starts_with("HTTP/1.1 400"), "no target has a fragment");
     let right = format!("{field}: {}\r\nOrigin: http://evil.example\r\n", tap.token);
     assert!(ask(&right).starts_with("HTTP/1.1 403"), "a web page that has the token");
     let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
@@ -118,6 +123,22 @@ fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
     place.write("cut.jsonl", &cut);
     let (status, said) = replay(&place, &["cut.jsonl"]);
     assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
+}
+
+#[test]
+fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
+    let place = Place::new("tap-vanished");
+    let (_listener, port) = bare_editor(&place);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    fs::remove_file(&tap.lock).unwrap();
+    let begin = Instant::now();
+    // It is looked after every 5 s; whoever connects comes and goes in between.
+    while !tap.lock.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "it does not come back");
+        drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
+        thread::sleep(Duration::from_millis(300));
+    }
+    tap.stop();
 }
 
 #[test]
