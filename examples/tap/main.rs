@@ -19,7 +19,9 @@ mod options;
 mod pipe;
 mod record;
 mod redact;
+mod request_line;
 mod run;
+mod secrets;
 
 use ide_mcp_examples::{FAILED, NOT_BEGUN, Program};
 use options::Options;

@@ -11,3 +11,7 @@ mod pipe;
 mod record;
 #[path = "../tap/redact.rs"]
 mod redact;
+#[path = "../tap/request_line.rs"]
+mod request_line;
+#[path = "../tap/secrets.rs"]
+mod secrets;
