@@ -35,7 +35,7 @@ impl Proposal {
             Verdict::Accept => {
                 DiffOutcome::Saved { contents: contents.unwrap_or(self.diff.new_file_contents) }
             }
-            Verdict::Reject => DiffOutcome::Rejected { tab_name: self.diff.tab_name },
+            Verdict::Reject => self.diff.rejected(),
         }
     }
 

@@ -8,9 +8,9 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{DiffOutcome, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp_link::{Bell, Next, Shutdown};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
@@ -67,10 +67,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
     // An error means that the agent has gone, or has cancelled the call.
     let _ = match request {
-        ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
-        ToolRequest::OpenDiff(diff) => {
-            host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents })
-        }
+        ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
+        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
         _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
     };
 }

@@ -8,10 +8,10 @@
 
 use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{
-    DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent,
+    Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent,
 };
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp_blocking::{Bind, Server, Waker};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
@@ -67,7 +67,7 @@ fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(CallId, Ope
             println!("{} is attached", display_safe(&name));
         }
         ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
-            let _ = server.host_mut().respond(call, &ToolResult::diagnostics(&[]));
+            let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         // Not answered here: a proposal waits for a person, and holds up nothing else.
         ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
@@ -86,8 +86,7 @@ fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(CallId
     thread::spawn(move || {
         // One who takes everything as it is.
         for (call, diff) in proposed {
-            let outcome = DiffOutcome::Saved { contents: diff.new_file_contents };
-            if decided.send(Message::Decided(call, outcome)).is_err() {
+            if decided.send(Message::Decided(call, diff.accepted())).is_err() {
                 return;
             }
             person.wake();

@@ -17,9 +17,7 @@ mod turn;
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{
-    DiffOutcome, Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet, display_safe,
-};
+use ide_mcp::ide::{Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, Watched, from_environment, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -76,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // The application draws, and its person decides; here everything is accepted a frame later.
         while let Some((call, diff)) = open.pop_first() {
-            let _ = host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents });
+            let _ = host.decide(call, &diff.accepted());
         }
         // Every five seconds: a client that cannot see this process deletes its lock file. Where that cannot be mended now
         // it may be later.

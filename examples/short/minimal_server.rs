@@ -11,9 +11,9 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy};
+use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy};
 use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server, Waker};
 use std::error::Error;
@@ -64,23 +64,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         if quit.load(Ordering::Acquire) {
             server.shutdown(clock.now());
         }
-        server.turn(clock.now(), |host, event| {
+        let now = clock.now();
+        while let Some(event) = server.next_event(now) {
             let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else {
-                return;
+                continue;
             };
+            let host = server.host_mut();
             // An error means that the agent has gone, or has cancelled the call: there is nobody to answer.
             let _ = match request {
                 // Yours here: the agent takes an empty list for "no problems".
-                ToolRequest::GetDiagnostics(_) => host.respond(call, &ToolResult::diagnostics(&[])),
-                ToolRequest::OpenDiff(diff) => host.decide(call, &saved(diff)),
+                ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
+                // The agent writes the file; whoever writes it as well makes its next edit fail.
+                ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
                 _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
             };
-        });
+        }
     }
     Ok(())
-}
-
-/// The agent writes the file; whoever writes it as well makes its next edit fail.
-fn saved(diff: OpenDiff) -> DiffOutcome {
-    DiffOutcome::Saved { contents: diff.new_file_contents }
 }

@@ -6,9 +6,11 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{Diagnostic, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy, Position, Range};
+use ide_mcp::ide::{
+    Diagnostic, Diagnostics, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy, Position, Range,
+};
 use ide_mcp::ide::{ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolSet, display_safe};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
@@ -56,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             match message {
                 // Too late, if it was answered by its deadline, or if the agent has gone.
                 Message::Checked(call, file) => {
-                    let _ = server.host_mut().respond(call, &ToolResult::diagnostics(&[file]));
+                    let _ = server.host_mut().answer(call, &Diagnostics::new(vec![file]));
                 }
                 Message::Quit => server.shutdown(clock.now()),
             }

@@ -5,9 +5,9 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::{DiffOutcome, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
 use ide_mcp_smol::{Bind, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -77,12 +77,12 @@ async fn hear(server: &mut Server, event: ServerEvent) {
             println!("{} is attached", display_safe(&name));
         }
         ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
-            let _ = server.host_mut().respond(call, &ToolResult::diagnostics(&[]));
+            let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
             // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
-            let _ = server.host_mut().decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents });
+            let _ = server.host_mut().decide(call, &diff.accepted());
         }
         _ => {}
     }

@@ -8,9 +8,11 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use getrandom::SysRng;
-use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, GetDiagnostics, Policy, Server};
+use ide_mcp::ide::{
+    AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server,
+};
 use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet, display_safe};
-use ide_mcp::mcp::{Implementation, ToolResult};
+use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::frame::{self, Header};
 use ide_mcp::{Machine, Time, Wire};
@@ -165,7 +167,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         hand_over(&mut agent, &mut editor);
         while let Some(event) = editor.poll_event() {
             if let ServerEvent::Call { call, .. } = event {
-                editor.machine.respond(call, &ToolResult::diagnostics(&[]))?;
+                editor.machine.answer(call, &Diagnostics::new(Vec::new()))?;
             }
         }
         hand_over(&mut editor, &mut agent);

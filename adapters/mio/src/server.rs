@@ -12,7 +12,7 @@ use std::io;
 ///
 /// ```no_run
 /// use ide_mcp::Clock;
-/// use ide_mcp::ide::{Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 /// use ide_mcp::ide::{Tool, ToolRequest, ToolSet, locate::Extras};
 /// use ide_mcp::mcp::Implementation;
 /// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
@@ -65,9 +65,7 @@ use std::io;
 ///             // Yours here: the agent takes an empty list for "no problems".
 ///             ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
 ///             // Yours here: ask the person, and decide in a later turn. The agent writes the file, nobody else.
-///             ToolRequest::OpenDiff(diff) => {
-///                 host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents })
-///             }
+///             ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
 ///             _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
 ///         };
 ///     }

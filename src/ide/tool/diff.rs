@@ -35,6 +35,19 @@ impl OpenDiff {
             tab_name: tab_name.into(),
         }
     }
+
+    /// The verdict that it is to be as it was proposed. What the person has edited before is
+    /// [`DiffOutcome::Saved`] with their text.
+    #[must_use]
+    pub fn accepted(self) -> DiffOutcome {
+        DiffOutcome::Saved { contents: self.new_file_contents }
+    }
+
+    /// The verdict that it is not to be, or that the view was closed.
+    #[must_use]
+    pub fn rejected(self) -> DiffOutcome {
+        DiffOutcome::Rejected { tab_name: self.tab_name }
+    }
 }
 
 arguments! {
