@@ -12,10 +12,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What begins a place where texts for people or peers stand, and what ends it.
-const PLACES: [(&str, &str); 7] = [
+const PLACES: [(&str, &str); 8] = [
     ("fmt::Display for ", "\n}\n"),
     ("const fn rule(", "\n    }\n"),
     ("const fn text(", "\n    }\n"),
+    ("-> Refusal {", "\n}\n"),
     ("Refusal::new(", ")"),
     ("bad(", ")"),
     (" refuse(", ")"),
@@ -43,7 +44,8 @@ fn every_text_is_explained() {
     for file in rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters"))) {
         let source = fs::read_to_string(&file).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
-        for text in PLACES.iter().flat_map(|place| texts(source, place)) {
+        let of_places = PLACES.iter().flat_map(|place| texts(source, place));
+        for text in of_places.chain(io_errors(source)) {
             // What is filled in is an ellipsis there.
             for piece in text.split(['{', '}']).step_by(2).map(str::trim).filter(|piece| piece.len() > 8) {
                 found += 1;
@@ -68,6 +70,19 @@ fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {
         texts.extend(literals(place));
     }
     texts
+}
+
+/// The texts of errors of std, which may have a name before they are used.
+fn io_errors(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in source.match_indices("io::Error::new(").chain(source.match_indices("Error::other(")) {
+        let block = source[..at].rfind('{').unwrap();
+        let end = at + source[at..].find(';').unwrap();
+        let texts = literals(&source[block..end]);
+        assert!(!texts.is_empty(), "no text is seen in {}", &source[block..end]);
+        found.extend(texts);
+    }
+    found
 }
 
 /// The string literals of a piece of code, with what they escape.

@@ -128,6 +128,11 @@ impl Goal {
         if self.at_least { self.reached >= self.bound } else { self.reached <= self.bound }
     }
 
+    /// By what factor the bound is missed, if it is; infinite where nothing of it is reached.
+    pub fn shortfall(&self) -> f64 {
+        if self.at_least { self.bound / self.reached } else { self.reached / self.bound }
+    }
+
     /// The bound in words.
     pub fn wants(&self) -> String {
         format!("{} {}{}", if self.at_least { "≥" } else { "≤" }, number(self.bound), self.unit)

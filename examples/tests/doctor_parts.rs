@@ -1,5 +1,7 @@
-//! The parts of the doctor that need no process, each with its tests, and the page that explains its findings.
+//! The parts of the doctor that need no process, each with its tests, the page that explains its findings, and the sample
+//! in README.md.
 #![allow(
+    clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     dead_code,
     unreachable_pub,
@@ -16,6 +18,10 @@ mod report;
 #[path = "../doctor/rules/mod.rs"]
 mod rules;
 
+use facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
+use ide_mcp::ide::locate::{Environment, Extras, Source, locate};
+use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_examples::find::Here;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -45,4 +51,59 @@ fn the_page_of_findings_is_the_table() {
         there == page,
         "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-examples --test doctor_parts"
     );
+}
+
+/// README.md shows what the doctor prints of an editor that refuses its own token, where nothing else is wrong.
+#[test]
+fn the_sample_of_the_readme_is_what_is_printed() {
+    let printed = printed(&refused());
+    assert!(
+        include_str!("../../README.md").contains(&format!("```text\n{printed}\n```\n")),
+        "README.md shows something else than\n{printed}"
+    );
+}
+
+fn printed(facts: &Facts) -> String {
+    let findings = rules::judge(facts);
+    let verdict = rules::verdict(facts, &findings);
+    let report = report::Report { findings: &findings, verdict: &verdict, cwd: &facts.here.logical };
+    report::text(&report, false, false)
+}
+
+/// What is seen of one editor that has the directory open and another token than its lock file says.
+fn refused() -> Facts {
+    let mut here = Here::of(Some("/".as_ref())).unwrap();
+    (here.logical, here.canonical) = ("/home/me/project".into(), "/home/me/project".into());
+    let environment = Environment { home: Some("/home/me"), ..Environment::default() };
+    let directories =
+        locate(&environment, Extras { default_too: true, xdg: true, claude_code: true }).unwrap();
+    let directories = directories.into_iter().map(|candidate| {
+        let used = candidate.source == Source::Home;
+        let state = if used { State::There { mode: Some(0o700), stranger: None } } else { State::Missing };
+        Directory { path: candidate.dir, source: candidate.source, used, state }
+    });
+    let token = AuthToken::from_text("the-token").unwrap();
+    let lock = Lock {
+        path: "/home/me/.claude/ide/41111.lock".into(),
+        directory: 0,
+        used: true,
+        port: Some(41111),
+        file: Ok(LockFile::new(7, vec!["/home/me/project".into()], "VS Code", token)),
+        mode: Some(0o600),
+        pid_alive: Some(true),
+        modified: None,
+        probe: Some(Probe::Asked {
+            with_token: Answer::Refused("401 Unauthorized".into()),
+            without_token: Some(Answer::Refused("401 Unauthorized".into())),
+            with_origin: Some(Answer::Declined("403 Forbidden".into())),
+        }),
+    };
+    Facts {
+        variables: Variables::default(),
+        here,
+        system: System::Other,
+        directories: Ok(directories.collect()),
+        locks: vec![lock],
+        removed: Vec::new(),
+    }
 }

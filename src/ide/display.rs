@@ -1,4 +1,4 @@
-//! Texts of a peer on a terminal or in a title, which obey some characters instead of showing them (reliability P8): tab
+//! Texts of a peer on a terminal or in a title, which obey some characters instead of showing them: tab
 //! names, names of clients and editors, folders, messages.
 
 use alloc::borrow::Cow;

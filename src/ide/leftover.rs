@@ -1,4 +1,4 @@
-//! Lock files that an editor left behind when it was killed, and who may remove them (reliability L6).
+//! Lock files that an editor left behind when it was killed, and who may remove them.
 //!
 //! A process that we cannot see may live all the same: that of Windows seen from WSL, that of another container. So a
 //! file is only taken for left over where everything says so, and never one of another editor or one that is not

@@ -6,25 +6,23 @@ use super::batch;
 use crate::rpc;
 
 /// A rule that a message of the peer broke. The session goes on; the owner may log it.
-///
-/// The marks C3 and so on are those of [`rpc::Violation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
     /// The text is no message, or one that breaks a rule of JSON-RPC.
     Message(rpc::Violation),
-    /// C4: an array of messages, which the negotiated version does not have. None of them was looked at.
+    /// An array of messages, which the negotiated version does not have. None of them was looked at.
     Batch,
-    /// C3: an array of messages within another, which no version has. None of those within it was looked at.
+    /// An array of messages within another, which no version has. None of those within it was looked at.
     NestedBatch,
-    /// C3: an array of messages that is empty or has more than 64. None of them was looked at.
+    /// An array of messages that is empty or has more than 64. None of them was looked at.
     BatchLength,
     /// A response to a request that has already ended: a second answer, or one that crossed our cancellation or came
     /// after our timeout. The last two are nobody's fault.
     LateResponse,
     /// A response to a request that was never sent.
     UnknownResponse,
-    /// C6: a method that is a request came without an id. It is not executed.
+    /// A method that is a request came without an id. It is not executed.
     RequestWithoutId,
     /// A notification before the session was opened. It is dropped.
     Premature,

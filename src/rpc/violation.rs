@@ -4,34 +4,32 @@ use core::fmt;
 
 use super::code;
 
-/// A rule of JSON-RPC that a text of the peer broke. What only a session can tell is
-/// [`mcp::Violation`](crate::mcp::Violation).
-///
-/// The marks are the rows of the table that [`classify`](crate::rpc::classify) implements.
+/// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds it. What only a session
+/// can tell is [`mcp::Violation`](crate::mcp::Violation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// C1: the text is not JSON.
+    /// The text is not JSON.
     NotJson,
-    /// C2: JSON, but neither an object that is a message nor an array.
+    /// JSON, but neither an object that is a message nor an array.
     NotAMessage,
-    /// C7, C8: `id` is null, no string and no integer, too long, or there twice.
+    /// `id` is null, no string and no integer, too long, or there twice.
     InvalidId,
-    /// C9: `method` is not a string.
+    /// `method` is not a string.
     InvalidMethod,
     /// The method name is longer than the limit.
     MethodTooLong,
-    /// C9: `method` beside `result` or `error`.
+    /// `method` beside `result` or `error`.
     MixedMembers,
-    /// C10: `jsonrpc` is missing or is not `"2.0"`.
+    /// `jsonrpc` is missing or is not `"2.0"`.
     WrongVersion,
-    /// C13: `params` is neither an object nor null.
+    /// `params` is neither an object nor null.
     InvalidParams,
-    /// C18: a member of the envelope is there twice.
+    /// A member of the envelope is there twice.
     DuplicateMember,
     /// The message nests deeper than the limit.
     TooDeep,
-    /// C17: a response with both or neither of `result` and `error`, or with an error that is none.
+    /// A response with both or neither of `result` and `error`, or with an error that is none.
     MalformedResponse,
 }
 

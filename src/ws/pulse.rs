@@ -8,7 +8,7 @@
 //!
 //! Any byte is life, be it a pong or not. Whoever drives the machine may have slept, as a laptop
 //! does, and then has heard nothing for hours though the peer is there: a beat that comes much later than it was due
-//! pings again before anything is concluded (K1), once in a silence.
+//! pings again before anything is concluded, once in a silence.
 
 use super::Keepalive;
 use crate::Time;

@@ -1,4 +1,4 @@
-//! What other editors say differently: protocol.md 4.4 and 4.5, and the direct methods.
+//! What other editors say differently, the direct methods, and what else is read that no dialect here says.
 
 use super::row::{
     Offers::{All, Nothing, These},
@@ -234,7 +234,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "readFile, out of the workspace",
-        "P1, P4: -32603 with the reason, and nobody is asked",
+        "-32603 with the reason, and nobody is asked",
         Editor(
             Obsidian,
             Nothing,
@@ -410,7 +410,7 @@ pub const ROWS: &[Row] = &[
         Reads(read::<TabClosed>, &["Tab not found"], "Some(TabClosed { found: false })"),
     ),
     row(
-        "4.5, startLine and endLine",
+        "others: startLine and endLine",
         "lines from 1",
         Editor(
             VsCode,
@@ -424,7 +424,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, getDiagnostics with filePath",
+        "others: getDiagnostics with filePath",
         "as uri",
         Editor(
             VsCode,
@@ -436,7 +436,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, arguments that nobody knows",
+        "others: arguments that nobody knows",
         "are passed over",
         Editor(
             VsCode,
@@ -448,32 +448,32 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, read: FILE_OPENED",
+        "others, read: FILE_OPENED",
         "opened",
         Reads(read::<OpenedFile>, &["FILE_OPENED"], r#"Some(InFront { path: "", note: None })"#),
     ),
     row(
-        "4.5, read: another word for a closed tab",
+        "others, read: another word for a closed tab",
         "closed",
         Reads(read::<TabClosed>, &["Tab closed successfully"], "Some(TabClosed { found: true })"),
     ),
     row(
-        "4.5, read: closed as JSON",
+        "others, read: closed as JSON",
         "with its number",
         Reads(read::<ClosedDiffTabs>, &[r#"{"closed":3}"#], "Some(ClosedDiffTabs { count: 3 })"),
     ),
     row(
-        "4.5, read: a bare number of closed tabs",
+        "others, read: a bare number of closed tabs",
         "as it is",
         Reads(read::<ClosedDiffTabs>, &["0"], "Some(ClosedDiffTabs { count: 0 })"),
     ),
     row(
-        "4.5, read: a selection that is null",
+        "others, read: a selection that is null",
         "none",
         Reads(read::<CurrentSelection>, &[r#"{"selection":null}"#], "Some(CurrentSelection(None))"),
     ),
     row(
-        "4.5, read: openEditors instead of tabs",
+        "others, read: openEditors instead of tabs",
         "as tabs",
         Reads(
             |result| {
@@ -489,7 +489,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, read: folders as a bare list",
+        "others, read: folders as a bare list",
         "with names and URIs",
         Reads(
             read::<WorkspaceFolders>,
@@ -498,7 +498,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, read: a diagnostic in each block",
+        "others, read: a diagnostic in each block",
         "not understood: its columns begin at 1, which nothing says",
         Reads(
             read::<Diagnostics>,
@@ -507,18 +507,22 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "4.5, read: DIFF_ACCEPTED, keep",
+        "verdicts, read: DIFF_ACCEPTED, keep",
         "no verdicts",
         Reads(read::<DiffOutcome>, &["DIFF_ACCEPTED", "keep"], "None"),
     ),
     row(
-        "4.3, read: a rejection in one block",
+        "verdicts, read: a rejection in one block",
         "rejected",
         Reads(read::<DiffOutcome>, &["DIFF_REJECTED"], r#"Some(Rejected { tab_name: "" })"#),
     ),
-    row("4.3, read: TAB_CLOSED as a verdict", "none", Reads(read::<DiffOutcome>, &["TAB_CLOSED"], "None")),
     row(
-        "4.3, read: a text that was edited",
+        "verdicts, read: TAB_CLOSED as a verdict",
+        "none",
+        Reads(read::<DiffOutcome>, &["TAB_CLOSED"], "None"),
+    ),
+    row(
+        "verdicts, read: a text that was edited",
         "as it was edited, to the byte",
         Reads(read::<DiffOutcome>, &["FILE_SAVED", "a\r\nb"], r#"Some(Saved { contents: "a\r\nb" })"#),
     ),

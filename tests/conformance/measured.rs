@@ -1,4 +1,4 @@
-//! What the real client was seen to do, and what follows for an editor or an agent: measured.md, row by row.
+//! What the real client was seen to do (docs/evidence.md), and what follows for an editor or an agent.
 
 use super::row::{
     Offers::{Nothing, These},

@@ -1,4 +1,4 @@
-//! Notifications both ways: protocol.md section 5.
+//! Notifications both ways.
 
 use super::row::{
     Offers::{All, Nothing},

@@ -1,4 +1,4 @@
-//! Q1 to Q42 of protocol.md section 6.
+//! Q1 to Q42: what surprises in the protocol, and what this crate does about it.
 
 use super::row::{
     Offers::{All, Nothing, These},

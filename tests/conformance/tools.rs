@@ -1,4 +1,4 @@
-//! One row for each tool: protocol.md 4.2 and 4.4.
+//! One row for each tool.
 
 use super::row::{
     Offers::{All, Nothing, These},

@@ -10,7 +10,7 @@ use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::{Error, Published, sys};
 
-/// A directory that is ours alone: mode 0700, checked when it was opened (L1).
+/// A directory that is ours alone: mode 0700, checked when it was opened.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -50,7 +50,7 @@ impl LockDir {
 
     /// Publishes `file` as `<port>.lock`, over whatever has that name: who listens on the port owns the name.
     ///
-    /// Listen first: whoever sees the file may connect at once (L5). The file appears whole, with mode 0600 (L1 to L3).
+    /// Listen first: whoever sees the file may connect at once. The file appears whole, with mode 0600.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::Malformed`] if the file has more than [`LockFile::MAX_LEN`] bytes,
@@ -75,7 +75,7 @@ impl LockDir {
         &self.handle
     }
 
-    /// Writes beside the name and renames onto it (L3). The temporary name cannot be guessed and does not end in
+    /// Writes beside the name and renames onto it. The temporary name cannot be guessed and does not end in
     /// `.lock` or `.json`.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port);

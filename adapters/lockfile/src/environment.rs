@@ -28,7 +28,7 @@ pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
     })
 }
 
-/// A new token from the randomness of the system (L10).
+/// A new token from the randomness of the system.
 ///
 /// # Errors
 /// [`Error::Entropy`]. There is no weaker source to fall back to.

@@ -22,7 +22,7 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// A directory or file belongs to another user (L1, L4).
+    /// A directory or file belongs to another user.
     NotOurs {
         /// Its path.
         path: PathBuf,
@@ -31,24 +31,24 @@ pub enum Error {
         /// The user we are.
         us: u32,
     },
-    /// A directory stays open to other users, whatever we do: some file systems have no modes (L1).
+    /// A directory stays open to other users, whatever we do: some file systems have no modes.
     TooOpen {
         /// Its path.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
-    /// The name of a lock file leads to a symbolic link (L4).
+    /// The name of a lock file leads to a symbolic link.
     Symlink {
         /// Its path.
         path: PathBuf,
     },
-    /// The name of a lock file leads to a pipe, a directory, a device or a socket (L4).
+    /// The name of a lock file leads to a pipe, a directory, a device or a socket.
     NotRegular {
         /// Its path.
         path: PathBuf,
     },
-    /// The name ends in `.lock`, but what comes before that is no port (L9).
+    /// The name ends in `.lock`, but what comes before that is no port.
     NotAPort {
         /// Its path.
         path: PathBuf,
@@ -60,12 +60,12 @@ pub enum Error {
         /// What is wrong with it.
         source: LockFileError,
     },
-    /// A path leads to a symbolic link that leads nowhere: what would be made there lies who knows where (P3).
+    /// A path leads to a symbolic link that leads nowhere: what would be made there lies who knows where.
     Dangling {
         /// Its path.
         path: PathBuf,
     },
-    /// A path that symbolic links lead to is none that may be opened (P6, P7).
+    /// A path that symbolic links lead to is none that may be opened.
     Suspicious {
         /// The path.
         path: PathBuf,

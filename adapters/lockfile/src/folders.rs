@@ -1,5 +1,5 @@
 //! The folders to publish. The real client resolves symbolic links in its working directory before it compares, so an
-//! editor that was opened through one has to publish both forms (L8).
+//! editor that was opened through one has to publish both forms.
 
 use std::fs;
 use std::io::ErrorKind;

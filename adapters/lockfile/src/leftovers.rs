@@ -1,4 +1,4 @@
-//! Removing what our own editor left behind when it was killed (L6).
+//! Removing what our own editor left behind when it was killed.
 
 use core::fmt;
 use std::io::ErrorKind;

@@ -10,7 +10,7 @@ use crate::{Error, LockDir};
 
 /// A published lock file. Dropping it removes the file, unless somebody else's has taken its place.
 ///
-/// Drop it, or call [`remove`](Self::remove), before the listener closes (L5).
+/// Drop it, or call [`remove`](Self::remove), before the listener closes.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
@@ -65,7 +65,7 @@ impl Published {
     }
 
     /// Publishes the file again if it vanished, along with its directory if need be: a client that cannot see our
-    /// process deletes it (L6). A step for a timer; 5 s is a good interval.
+    /// process deletes it. A step for a timer; 5 s is a good interval.
     ///
     /// # Errors
     /// As [`LockDir::create`] and [`LockDir::publish`]; a later step may succeed.

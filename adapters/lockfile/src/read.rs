@@ -1,4 +1,4 @@
-//! Reading one file that somebody else may have put there (L4): regular, ours, of bounded length.
+//! Reading one file that somebody else may have put there: regular, ours, of bounded length.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;

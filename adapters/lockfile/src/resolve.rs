@@ -1,4 +1,4 @@
-//! Whether a path of a peer lies in the open folders, with symbolic links resolved on both sides (P2, P3).
+//! Whether a path of a peer lies in the open folders, with symbolic links resolved on both sides.
 
 use std::ffi::OsString;
 use std::fs;

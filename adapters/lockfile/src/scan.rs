@@ -1,5 +1,5 @@
 //! What a client sees in a directory of lock files. Nothing is deleted, whatever it is: a process that we cannot see
-//! may live all the same (L6).
+//! may live all the same.
 
 use std::cmp::Reverse;
 use std::fs;

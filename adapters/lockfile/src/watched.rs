@@ -18,7 +18,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// How often it is seen to that the file is still there: a client that cannot see our process deletes it (L6).
+    /// How often it is seen to that the file is still there: a client that cannot see our process deletes it.
     pub const INTERVAL: Duration = Duration::from_secs(5);
 
     /// Watches over this file from the first [`tick`](Self::tick) on.

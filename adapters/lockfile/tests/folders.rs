@@ -1,4 +1,4 @@
-//! The folders to publish (L8).
+//! The folders to publish.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What an editor that was killed leaves behind, and what else lies beside it (L6).
+//! What an editor that was killed leaves behind, and what else lies beside it.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Paths of a peer against a disk with symbolic links (P2, P3).
+//! Paths of a peer against a disk with symbolic links.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]

@@ -165,7 +165,7 @@ mod unix {
     use std::thread;
     use support::{make_fifo, set_mode};
 
-    /// L4. A scan that waits for the pipe would never answer; the timeout is there to fail and not to hang.
+    /// A scan that waits for the pipe would never answer; the timeout is there to fail and not to hang.
     #[test]
     fn l04_links_pipes_and_sockets_are_reported_without_waiting() {
         let temp = TempDir::new();

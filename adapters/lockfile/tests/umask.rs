@@ -1,4 +1,4 @@
-//! L1 under the worst umask. It belongs to the process, so this test has one of its own.
+//! The modes of what is written under the worst umask. The umask belongs to the process, so this test has one of its own.
 
 #![cfg(unix)]
 

@@ -5,9 +5,9 @@ use crate::facts::{Answer, Facts, Lock, Probe, State};
 use crate::kinds;
 use ide_mcp::ide::LockFile;
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
-use ide_mcp::ide::matching::{Because, Matching, Place, Refusal, choose};
+use ide_mcp::ide::matching::{Because, Listed, Matching, Place, Refusal, choose};
 
-/// How many editors are named before the rest is counted.
+/// How many editors are named, those that have ended among them, before the rest is counted.
 const NAMED: usize = 5;
 
 /// What an agent that starts here comes to.
@@ -121,24 +121,38 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching) -> Vec<Finding> 
     if !found.is_empty() {
         return found;
     }
-    let elsewhere: Vec<String> = matching
-        .refused
-        .iter()
-        .filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
+    let elsewhere =
+        matching.refused.iter().filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
             (Refusal::Elsewhere { folders }, Some(lock)) => Some(format!("{} has {folders:?}", editor(lock))),
             _ => None,
-        })
-        .collect();
+        });
+    // First who is the likeliest cause.
+    let ended = ended(locks, &facts.here.canonical).into_iter();
+    let others: Vec<String> =
+        ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
     let mut says = format!("no usable editor has {:?} open", facts.here.canonical);
-    for (index, editor) in elsewhere.iter().take(NAMED).enumerate() {
+    for (index, editor) in others.iter().take(NAMED).enumerate() {
         says.push_str(if index == 0 { ": " } else { "; " });
         says.push_str(editor);
     }
-    match elsewhere.len().checked_sub(NAMED) {
+    match others.len().checked_sub(NAMED) {
         None | Some(0) => {}
         Some(more) => says.push_str(&format!("; and {more} more")),
     }
     vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
+}
+
+/// Those that had this directory open and have left their lock file behind. Where a port answers, the process may live
+/// out of sight.
+fn ended<'a>(locks: &[&'a Lock], cwd: &str) -> Vec<&'a Lock> {
+    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
+    let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
+        .iter()
+        .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
+        .filter_map(|lock| Some((*lock, Listed { pid_alive: None, ..lock.listed()? })))
+        .unzip();
+    let matching = choose(&as_if_alive, &Place { cwd, canonical: None, port: None });
+    matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
 }
 
 fn only_physically(facts: &Facts, lock: &Lock, because: &Because) -> Option<Finding> {

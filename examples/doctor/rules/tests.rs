@@ -434,6 +434,88 @@ fn the_verdict_is_what_an_agent_comes_to() {
     }
 }
 
+/// An editor that was killed.
+fn dead(port: u16, folder: &str) -> Lock {
+    Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(port, folder) }
+}
+
+#[test]
+fn who_does_not_have_the_directory_open_is_named_and_who_had_it_first() {
+    let cases: [(&str, fn(&mut Facts), &str); 12] = [
+        ("none", |f| file(f).workspace_folders.clear(), ""),
+        ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has ["/v"]"#),
+        (
+            "one that was killed",
+            |f| f.locks = vec![dead(1, "/w")],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        (
+            "one that was killed, with a directory above",
+            |f| f.locks = vec![dead(1, "/")],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        (
+            "one that was killed and not asked",
+            |f| f.locks = vec![Lock { probe: None, ..dead(1, "/w") }],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        ("one that was killed elsewhere", |f| f.locks = vec![dead(1, "/v")], ""),
+        (
+            "one that was killed elsewhere, by port",
+            |f| {
+                f.locks = vec![dead(1, "/v")];
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            "",
+        ),
+        (
+            "one that was killed and spoke something else",
+            |f| {
+                f.locks = vec![dead(1, "/w")];
+                f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
+            },
+            "",
+        ),
+        (
+            "one of a container, whose port answers",
+            |f| f.locks = vec![Lock { probe: Some(Probe::Open), ..dead(1, "/w") }],
+            "",
+        ),
+        (
+            "one of a container, which was asked",
+            |f| f.locks = vec![Lock { pid_alive: Some(false), ..lock(1, "/w") }],
+            "",
+        ),
+        (
+            "both",
+            |f| f.locks = vec![lock(1, "/v"), dead(2, "/w")],
+            r#": "E" on port 2 had, until its process ended; "E" on port 1 has ["/v"]"#,
+        ),
+        (
+            "more than are named",
+            |f| {
+                f.locks = (1..=4).map(|port| lock(port, "/v")).collect();
+                f.locks.extend((5..=7).map(|port| dead(port, "/w")));
+            },
+            concat!(
+                r#": "E" on port 5 had, until its process ended; "E" on port 6 had, until its process ended; "#,
+                r#""E" on port 7 had, until its process ended; "E" on port 1 has ["/v"]; "E" on port 2 has ["/v"]; "#,
+                "and 2 more",
+            ),
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let mut facts = sound();
+        change(&mut facts);
+        let says: Vec<String> = judge(&facts)
+            .into_iter()
+            .filter(|found| found.kind.id == "no-editor-for-directory")
+            .map(|found| found.says)
+            .collect();
+        assert_eq!(says, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");
+    }
+}
+
 #[test]
 fn an_advice_has_names_that_a_shell_takes() {
     let cases = [

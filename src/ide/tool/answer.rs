@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// The typed answer of a tool.
 ///
-/// An editor gives it to [`Server::answer`](crate::ide::Server::answer), which knows the dialect, or to a
-/// [`Host`](crate::ide::Host) as `host.respond(call, &answer.result(dialect))`. An agent reads it from what came.
+/// An editor gives it to [`Host::answer`](crate::ide::Host::answer) or [`Server::answer`](crate::ide::Server::answer),
+/// which know the dialect. An agent reads it from what came.
 pub trait Answer: Sized {
     /// The result, in the exact shape of this dialect.
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
