@@ -2,10 +2,9 @@
 
 use crate::folders::Folders;
 use crate::options::Options;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Registry, Token};
 use std::error::Error;
@@ -34,9 +33,7 @@ pub(crate) fn listen(
     let mut server = bound.map_err(|error| no_port(options.port, &error))?;
     let names = workspace_folders(folders.given())?;
     let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
-    let candidates = from_environment(Extras::default())?;
-    let candidate = candidates.first().ok_or("there is no directory for lock files")?;
-    server.publish(&LockDir::create(&candidate.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     Ok(server)
 }
 

@@ -6,12 +6,11 @@ use calloop::generic::Generic;
 use calloop::timer::{TimeoutAction, Timer};
 use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction, RegistrationToken};
 use ide_mcp::Clock;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Events, Poll, Token};
 use std::error::Error;
@@ -112,8 +111,6 @@ fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), Token(0))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "calloop", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     Ok(server)
 }

@@ -7,13 +7,12 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
 use ide_mcp::Clock;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp_link::{Bell, Next, Shutdown};
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_server::{Bind, Server, Transport};
 use std::error::Error;
 use std::future::{self, Future as _};
@@ -34,9 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bell = Bell::new();
     let mut server = Server::bind(Bind::AnyPort, config, |listener| Sockets::new(listener, &bell))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "tokio", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}; Enter ends it", server.local_addr().port());
 
     // Whoever wants something of this task puts it into a queue and wakes. Here there is but one thing to want.

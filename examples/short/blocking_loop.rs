@@ -6,7 +6,6 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{
     Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent,
 };
@@ -14,7 +13,7 @@ use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp_blocking::{Bind, Server, Waker};
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
@@ -53,9 +52,7 @@ fn listen() -> Result<Server, Box<dyn Error>> {
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let mut server = Server::bind(Bind::AnyPort, config)?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "blocking loop", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}", server.port());
     Ok(server)
 }

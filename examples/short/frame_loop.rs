@@ -16,10 +16,9 @@
 mod turn;
 
 use ide_mcp::Clock;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, Watched, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, Watched, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::collections::BTreeMap;
@@ -48,9 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Listens already: whoever finds the lock file finds somebody there. It goes before the listener does, since what
     // is declared last is dropped first.
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Frames", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    let mut lock = Watched::new(LockDir::create(&dir.dir)?.publish(port, &file)?);
+    let mut lock = Watched::new(LockDir::from_environment()?.publish(port, &file)?);
     println!("listening on port {port}");
 
     let quit = Arc::new(AtomicBool::new(false));

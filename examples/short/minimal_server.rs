@@ -10,11 +10,10 @@
 )]
 
 use ide_mcp::Clock;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy};
 use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server, Waker};
 use std::error::Error;
 use std::sync::Arc;
@@ -32,9 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut poll = mio::Poll::new()?;
     let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Minimal", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
 
     println!("listening on port {}; Enter ends it", server.port());
 

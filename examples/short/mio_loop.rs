@@ -5,7 +5,6 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{
     Diagnostic, Diagnostics, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy, Position, Range,
 };
@@ -13,7 +12,7 @@ use ide_mcp::ide::{ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolS
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server, Waker};
 use mio::{Events, Poll, Token};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -98,9 +97,7 @@ fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), SERVER)?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "mio loop", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}", server.port());
     Ok(server)
 }

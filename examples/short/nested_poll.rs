@@ -20,10 +20,9 @@ fn main() {
 #[cfg(unix)]
 mod on_unix {
     use ide_mcp::Clock;
-    use ide_mcp::ide::locate::Extras;
     use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
     use ide_mcp::mcp::Implementation;
-    use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+    use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
     use ide_mcp_mio::{Bind, Server};
     use mio::{Events, Poll, Token};
     use rustix::event::{PollFd, PollFlags, Timespec, poll as outer_poll};
@@ -88,9 +87,7 @@ mod on_unix {
         let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), ToolSet::new()));
         let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), Token(0))?;
         let file = LockFile::new(process::id(), workspace_folders(["."])?, "Nested", token);
-        let candidates = from_environment(Extras::default())?;
-        let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-        server.publish(&LockDir::create(&dir.dir)?, &file)?;
+        server.publish(&LockDir::from_environment()?, &file)?;
         Ok(server)
     }
 

@@ -4,11 +4,10 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_smol::{Bind, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -44,9 +43,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
     let mut server = Server::bind(Bind::AnyPort, config)?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "smol loop", token);
-    let candidates = from_environment(Extras::default())?;
-    let dir = candidates.first().ok_or("no directory for lock files: set HOME")?;
-    server.publish(&LockDir::create(&dir.dir)?, &file)?;
+    server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}", server.port());
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;

@@ -5,11 +5,10 @@ use crate::head::Ends;
 use crate::options::Options;
 use crate::record::Recorder;
 use ide_mcp::Clock;
-use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::{LockFile, display_safe};
 use ide_mcp_examples::transcript::{Header, VERSION};
 use ide_mcp_examples::{complain, find, on_signal};
-use ide_mcp_lockfile::{LockDir, Watched, from_environment, new_token};
+use ide_mcp_lockfile::{LockDir, Watched, new_token};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -77,9 +76,7 @@ impl Tap {
         let accepting = sender.clone();
         thread::spawn(move || accept(&listener, &accepting));
         let file = LockFile::new(process::id(), editor.folders, name, token.clone());
-        let candidates = from_environment(Extras::default())?;
-        let candidate = candidates.first().ok_or("there is no directory for lock files")?;
-        let lock = LockDir::create(&candidate.dir)?.publish(port, &file)?;
+        let lock = LockDir::from_environment()?.publish(port, &file)?;
 
         complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
         complain("tap", &format!("the lock file is {}", lock.path().display()));

@@ -20,10 +20,10 @@ use std::time::Duration;
 /// [`poll`](Server::poll) with [`Duration::ZERO`] looks at what is there.)
 ///
 /// ```no_run
-/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet, locate::Extras};
+/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
 /// use ide_mcp::mcp::Implementation;
 /// use ide_mcp_blocking::{Bind, Server};
-/// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 /// use std::sync::mpsc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,9 +33,7 @@ use std::time::Duration;
 ///
 /// let mut server = Server::bind(Bind::AnyPort, config)?;
 /// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
-/// if let Some(candidate) = from_environment(Extras::default())?.first() {
-///     server.publish(&LockDir::create(&candidate.dir)?, &file)?;
-/// }
+/// server.publish(&LockDir::from_environment()?, &file)?;
 ///
 /// // Other threads put something into the queue first, and wake second.
 /// let (sender, queue) = mpsc::channel();

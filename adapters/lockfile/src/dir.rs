@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use getrandom::SysRng;
 use getrandom::rand_core::TryRng;
+use ide_mcp::ide::locate::{Extras, LocateError};
 use ide_mcp::ide::{LockFile, LockForm};
 
-use crate::{Error, Published, sys};
+use crate::{Error, Published, from_environment, sys};
 
 /// A directory that is ours alone: mode 0700, checked when it was opened.
 #[derive(Clone, Debug)]
@@ -18,6 +19,17 @@ pub struct LockDir {
 }
 
 impl LockDir {
+    /// The directory that agents look into, by the variables of this process: `ide` in `CLAUDE_CONFIG_DIR`, or in
+    /// `.claude` at home. Made where it is missing.
+    ///
+    /// # Errors
+    /// As [`from_environment`] and [`create`](Self::create).
+    pub fn from_environment() -> Result<Self, Error> {
+        let candidates = from_environment(Extras::default())?;
+        let first = candidates.first().ok_or(Error::Locate(LocateError::NoHome))?;
+        Self::create(&first.dir)
+    }
+
     /// Opens a directory that exists, and takes away whatever others than its owner may do with it.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use ide_mcp::ide::locate::{Candidate, Environment, Extras, HOME_VARIABLE, Locate
 
 use crate::Error;
 
-/// The candidate directories by the variables of this process, as [`locate`] orders them; never empty.
+/// The candidate directories by the variables of this process, as [`locate`] orders them; never empty. An editor needs
+/// the first: [`LockDir::from_environment`](crate::LockDir::from_environment).
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] of a variable that is needed.

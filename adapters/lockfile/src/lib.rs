@@ -11,18 +11,15 @@
 //! on Unix there are no modes and no owners here: the profile directory of Windows is its user's own by default.
 //!
 //! ```no_run
-//! use ide_mcp::ide::{AuthToken, LockFile, locate::Extras};
-//! use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+//! use ide_mcp::ide::LockFile;
+//! use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 //!
 //! # fn main() -> Result<(), ide_mcp_lockfile::Error> {
 //! let listening_on = 12345; // Listen first, publish then.
 //! let folders = workspace_folders(["."])?;
 //! let file = LockFile::new(std::process::id(), folders, "My Editor", new_token()?);
-//! let candidates = from_environment(Extras::default())?;
-//! if let Some(candidate) = candidates.first() {
-//!     let published = LockDir::create(&candidate.dir)?.publish(listening_on, &file)?;
-//!     published.remove()?; // Or drop it; then close the listener.
-//! }
+//! let published = LockDir::from_environment()?.publish(listening_on, &file)?;
+//! published.remove()?; // Or drop it; then close the listener.
 //! # Ok(())
 //! # }
 //! ```

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use ide_mcp::ide::locate::Extras;
-use ide_mcp_lockfile::{from_environment, new_token};
+use ide_mcp_lockfile::{LockDir, from_environment, new_token};
 
 /// Tells the child that it is one. A process must not change its own environment while it has threads.
 const CHILD: &str = "IDE_MCP_LOCKFILE_TEST_CHILD";
@@ -17,6 +17,12 @@ type Variables<'a> = &'a [(&'a str, &'a str)];
 #[test]
 fn the_variables_of_the_process_decide() {
     if let Some(extras) = env::var_os(CHILD) {
+        if extras == "opened" {
+            return match LockDir::from_environment() {
+                Ok(dir) => println!("found {}", dir.path().display()),
+                Err(error) => println!("found {error}"),
+            };
+        }
         let xdg = extras == "xdg";
         match from_environment(Extras { xdg, ..Extras::default() }) {
             Ok(found) => found.iter().for_each(|candidate| println!("found {}", candidate.dir)),
@@ -36,6 +42,24 @@ fn the_variables_of_the_process_decide() {
         let variables = variables.iter().map(|(name, value)| (*name, OsStr::new(*value)));
         assert_eq!(found_with(extras, variables), expected, "{name}");
     }
+}
+
+#[test]
+fn the_first_of_them_is_made_and_opened() {
+    let home = env::temp_dir().join(format!("ide-mcp-environment-{}", std::process::id()));
+    let config = home.join("config");
+    std::fs::create_dir(&home).unwrap();
+    let opened = |variables: &[(&str, &OsStr)]| found_with("opened", variables.iter().copied());
+    let at_home = (if cfg!(windows) { "USERPROFILE" } else { "HOME" }, home.as_os_str());
+    let configured = ("CLAUDE_CONFIG_DIR", config.as_os_str());
+    for (variables, dir) in
+        [(&[at_home][..], home.join(".claude").join("ide")), (&[at_home, configured][..], config.join("ide"))]
+    {
+        assert_eq!(opened(variables), [dir.to_str().unwrap()]);
+        assert!(dir.is_dir());
+    }
+    assert_eq!(opened(&[]), ["HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path"]);
+    std::fs::remove_dir_all(home).unwrap();
 }
 
 /// What a process with these variables finds.

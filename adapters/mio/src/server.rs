@@ -13,9 +13,9 @@ use std::io;
 /// ```no_run
 /// use ide_mcp::Clock;
 /// use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-/// use ide_mcp::ide::{Tool, ToolRequest, ToolSet, locate::Extras};
+/// use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
 /// use ide_mcp::mcp::Implementation;
-/// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 /// use ide_mcp_mio::{Bind, Server, Waker};
 /// use std::sync::mpsc;
 ///
@@ -30,9 +30,7 @@ use std::io;
 /// let mut poll = mio::Poll::new()?;
 /// let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
 /// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
-/// if let Some(candidate) = from_environment(Extras::default())?.first() {
-///     server.publish(&LockDir::create(&candidate.dir)?, &file)?;
-/// }
+/// server.publish(&LockDir::from_environment()?, &file)?;
 ///
 /// // Other threads put something into the queue first, and wake second.
 /// let (sender, queue) = mpsc::channel();

@@ -17,9 +17,9 @@ use std::io;
 /// [`host_mut`](Server::host_mut) was made to send goes out with the next call.
 ///
 /// ```no_run
-/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet, locate::Extras};
+/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
 /// use ide_mcp::mcp::Implementation;
-/// use ide_mcp_lockfile::{LockDir, from_environment, new_token, workspace_folders};
+/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 /// use ide_mcp_smol::{Bind, Server};
 /// use std::sync::mpsc;
 ///
@@ -30,9 +30,7 @@ use std::io;
 ///
 /// let mut server = Server::bind(Bind::AnyPort, config)?;
 /// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
-/// if let Some(candidate) = from_environment(Extras::default())?.first() {
-///     server.publish(&LockDir::create(&candidate.dir)?, &file)?;
-/// }
+/// server.publish(&LockDir::from_environment()?, &file)?;
 ///
 /// // Other threads put something into the queue first, and wake second.
 /// let (sender, queue) = mpsc::channel();
