@@ -88,11 +88,15 @@ impl Tap {
 
     /// Until a signal comes. Whether the transcript is whole.
     pub(crate) fn run(mut self) -> bool {
-        let clock = Clock::new();
+        let (clock, mut said) = (Clock::new(), None);
         loop {
-            // Whatever woke it: who comes and goes all the time does not put this off.
-            if let Some(Err(error)) = self.lock.tick(clock.now()) {
-                complain("tap", &error.to_string());
+            // Whatever woke it: who comes and goes all the time does not put this off. A problem that lasts is said once.
+            if let Some(looked) = self.lock.tick(clock.now()) {
+                let problem = looked.err().map(|error| error.to_string());
+                if let Some(problem) = problem.as_ref().filter(|_| problem != said) {
+                    complain("tap", problem);
+                }
+                said = problem;
             }
             let look_at = self.lock.deadline(clock.now());
             match self.events.recv_timeout(clock.until(Some(look_at)).unwrap_or_default()) {

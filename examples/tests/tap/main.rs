@@ -138,7 +138,19 @@ fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
         drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
         thread::sleep(Duration::from_millis(300));
     }
-    tap.stop();
+
+    // Where there is no directory for it, that is said once, and not at every look.
+    let away = place.home().join("away");
+    fs::rename(place.lock_dir(), &away).unwrap();
+    fs::write(place.lock_dir(), "no directory").unwrap();
+    thread::sleep(Duration::from_secs(11));
+    tap.process.terminate();
+    let (_, said) = tap.process.end();
+    assert_eq!(
+        said.matches(&*place.lock_dir().to_string_lossy()).count(),
+        2,
+        "it published, and cannot look: {said}"
+    );
 }
 
 #[test]
