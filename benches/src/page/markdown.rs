@@ -29,7 +29,10 @@ const SECTIONS: &[(&str, &str, &str)] = &[
          host. `ide-mcp-smol` waits by async-io, which arms the reactor anew for every wait; `ide-mcp-blocking` hands what \
          its threads read to the thread of the application, which has to be woken for it. CPU time is the least of the \
          rounds and the ratio their median, so the two need not agree where the machine was busy; instructions are \
-         counted in a round of their own. Where 100 connections ask, each sends its window before the first answer is read.",
+         counted in a round of their own. Where 100 connections ask, each sends its window before the first answer is read. On a \
+         virtual machine its host decides what it costs to wake the other core (waking, at the top), by a factor of two from \
+         one run to the next. Where that is dear, all of these take longer for the same instructions, and ratios come nearer \
+         to one; where it is cheap, ide-mcp-blocking, which wakes most often, stands out more.",
     ),
     (
         "idle",
@@ -130,7 +133,8 @@ pub fn page(results: &Results) -> String {
 }
 
 fn setting(page: &mut String, setting: &Setting) {
-    let Setting { date, processor, cores, kernel, compiler, simd, rounds, load, minutes, versions } = setting;
+    let Setting { date, processor, cores, kernel, compiler, simd, rounds, load, waking, minutes, versions } =
+        setting;
     let command = match *rounds {
         super::ROUNDS => COMMAND.into(),
         fewer => format!("{COMMAND} --rounds {fewer}"),
@@ -152,6 +156,7 @@ fn setting(page: &mut String, setting: &Setting) {
          | date | {date}, {minutes} minutes, {rounds} rounds |\n\
          | machine | {processor}, {cores} cores, {kernel} |\n\
          | load | {} before, {} after: processes that wanted to run, over a minute |\n\
+         | waking | {} µs before, {} µs after: a thread on the other core is woken and wakes in turn |\n\
          | compiler | {compiler}, release, no other flags; this crate {simd} |\n\
          | versions | {} |\n\n\
          {busy}In every round each contestant has its turn, so compare what stands in one table and nothing else. Times \
@@ -159,6 +164,8 @@ fn setting(page: &mut String, setting: &Setting) {
          the server's, that of the kernel included. Contestants are checked to decode or answer the same.\n",
         number(load[0]),
         number(load[1]),
+        number(waking[0]),
+        number(waking[1]),
         versions.join(", "),
     )
     .expect("a string takes everything");

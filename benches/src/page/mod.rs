@@ -3,6 +3,7 @@
 mod markdown;
 mod setting;
 mod svg;
+mod waking;
 
 use crate::data::Section;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Where and when it was measured.
 
+use super::waking::there_and_back;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::process::Command;
@@ -18,6 +19,9 @@ pub struct Setting {
     pub rounds: usize,
     /// Processes that wanted to run, over the last minute, before and after.
     pub load: [f64; 2],
+    /// Microseconds to wake a thread on the other core and be woken by it, before and after.
+    #[serde(default)]
+    pub waking: [f64; 2],
     pub minutes: f64,
     /// Name and version of what it was measured against.
     pub versions: Vec<(String, String)>,
@@ -56,6 +60,7 @@ impl Setting {
             simd: cfg!(feature = "simd"),
             rounds,
             load: [load(), 0.0],
+            waking: [there_and_back(), 0.0],
             minutes: 0.0,
             versions: CRATES.iter().filter_map(|name| Some(((*name).into(), version(name)?))).collect(),
         };
@@ -67,6 +72,7 @@ impl Begun {
     pub fn end(self) -> Setting {
         let Self(mut setting, start) = self;
         setting.load[1] = load();
+        setting.waking[1] = there_and_back();
         setting.minutes = (start.elapsed().as_secs_f64() / 6.0).round() / 10.0;
         setting
     }

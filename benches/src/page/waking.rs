@@ -1,0 +1,42 @@
+//! What it costs on this machine to wake a thread on the other core.
+
+use crate::serve::pin;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Instant;
+
+/// How often each batch goes there and back.
+const TRIPS: u32 = 2_000;
+
+/// How many batches there are.
+const BATCHES: usize = 9;
+
+/// Microseconds for a word to a thread on the other core and its answer, where each waits for the other: the median of
+/// the batches.
+pub fn there_and_back() -> f64 {
+    let ((there, heard), (back, answered)) = (channel(), channel());
+    thread::spawn(move || {
+        pin(1);
+        for () in heard {
+            if back.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    // On a thread of its own, since what follows is to choose its core itself.
+    let asking = thread::spawn(move || {
+        pin(0);
+        let mut batches = [0.0; BATCHES];
+        for batch in &mut batches {
+            let start = Instant::now();
+            for _ in 0..TRIPS {
+                there.send(()).expect("the other thread listens");
+                answered.recv().expect("the other thread answers");
+            }
+            *batch = start.elapsed().as_secs_f64() * 1e6 / f64::from(TRIPS);
+        }
+        batches.sort_by(f64::total_cmp);
+        batches[BATCHES / 2]
+    });
+    asking.join().expect("it does not panic")
+}
