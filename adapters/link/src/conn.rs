@@ -79,14 +79,12 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
     /// Nothing of a turn is lost or done twice if what follows comes later, or something was sent in between.
     pub fn event_of_turn(&mut self, now: Time) -> Option<M::Event> {
         if !mem::replace(&mut self.in_turn, true) {
-            self.link.read(&mut self.machine, now, BUDGET);
-            self.machine.tick(now);
+            self.begin(now);
         }
         let event = self.machine.poll_event();
         if event.is_none() {
             self.in_turn = false;
-            self.link.write(&mut self.machine, now, BUDGET);
-            self.link.discard(now, BUDGET);
+            self.finish(now);
         }
         event
     }
@@ -99,12 +97,10 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         }
         // A peer that always has something to say is to hear our answers all the same.
         self.link.write(&mut self.machine, now, BUDGET);
-        self.link.read(&mut self.machine, now, BUDGET);
-        self.machine.tick(now);
+        self.begin(now);
         let event = self.machine.poll_event();
         if event.is_none() {
-            self.link.write(&mut self.machine, now, BUDGET);
-            self.link.discard(now, BUDGET);
+            self.finish(now);
         }
         event
     }
@@ -131,5 +127,15 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
             return Some(now);
         }
         self.machine.deadline().into_iter().chain(self.link.deadline(now)).min()
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.link.read(&mut self.machine, now, BUDGET);
+        self.machine.tick(now);
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.link.write(&mut self.machine, now, BUDGET);
+        self.link.discard(now, BUDGET);
     }
 }

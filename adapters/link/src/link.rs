@@ -96,7 +96,6 @@ impl<S> Link<S> {
     /// The socket is of no use, as whoever made it has found out: the next [`read`](Link::read) ends the transport with
     /// this error, and tries nothing.
     pub fn fail(&mut self, error: io::Error) {
-        self.readable = true;
         self.failed = Some(error);
     }
 
