@@ -157,10 +157,12 @@ impl Tools for SharedTools {
     }
 
     fn timeout(&self, call: &ToolRequest) -> Timeout {
+        if let ToolRequest::GetDiagnostics(asked) = call {
+            return Timeout::After(if asked.uri.is_some() { DIAGNOSTICS_OF_ONE } else { DIAGNOSTICS_OF_ALL });
+        }
         match call.tool() {
             // What waits for a person.
             Some(Tool::OpenDiff | Tool::ExecuteCode) => Timeout::Never,
-            Some(Tool::GetDiagnostics) => Timeout::After(DIAGNOSTICS),
             Some(_) | None => Timeout::Default,
         }
     }
@@ -177,8 +179,10 @@ impl Tools for SharedTools {
     }
 }
 
-/// The client waits 500 ms for the problems of a file before it edits it.
-const DIAGNOSTICS: Duration = Duration::from_millis(400);
+/// The client waits 500 ms for the problems of the file that it is about to write (measured).
+const DIAGNOSTICS_OF_ONE: Duration = Duration::from_millis(400);
+/// It waits 2 s for those of all files once it has written (measured). The language server needs that time.
+const DIAGNOSTICS_OF_ALL: Duration = Duration::from_millis(1_900);
 const NO_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
 const NO_FLAT_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
 
