@@ -26,7 +26,7 @@ use ide_mcp::{
 };
 use support::{
     ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
-    masked, open_diff, read, request, selection, show, text, texts, written,
+    masked, open_diff, read, request, selection, settling, show, text, texts, written,
 };
 
 const NOTHING: [&str; 0] = [];
@@ -326,8 +326,12 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
     assert_eq!(editors.host.deadline(), Some(editors.now), "law 5: what can go, goes");
     assert_eq!(editors.poll(), NOTHING);
     assert_eq!(editors.named(), [recent, old]);
-    assert_eq!(editors.mentions(recent), ["1", "3", "4"]);
-    assert_eq!(editors.mentions(old), ["2", "5"]);
+    let mentions = editors.mentions_until(300, &[old, recent]);
+    assert_eq!(
+        mentions,
+        [(0, old, "2"), (0, recent, "1"), (100, old, "5"), (100, recent, "3"), (200, recent, "4")]
+            .map(|(millis, conn, path)| (millis, conn, path.to_owned()))
+    );
     // Once the latest has gone, the one before it is the latest.
     editors.host.remove(editors.now, recent);
     editors.poll();
@@ -340,8 +344,8 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
 }
 
 #[test]
-fn mentions_wait_for_a_client_that_hears_and_keep_their_order() {
-    let mut editors = Editors::new();
+fn mentions_wait_for_a_client_that_settles_and_keep_their_order() {
+    let mut editors = Editors::with(HostConfig::new(settling()));
     editors.at(1_000);
     let conn = editors.open();
     editors.host.mention(editors.now, mention("1"), Some(conn)).unwrap();
@@ -350,16 +354,11 @@ fn mentions_wait_for_a_client_that_hears_and_keep_their_order() {
     editors.host.mention(editors.now, mention("2"), None).unwrap();
     editors.host.mention(editors.now, mention("3"), Some(conn)).unwrap();
     assert_eq!(editors.mentions(conn), NOTHING);
-    // By itself, when the client has not said `ide_connected` for 500 ms.
-    assert_eq!(
-        editors.host.deadline().map(|due| due.min(at(1_500))),
-        Some(at(1_000)),
-        "output was not named"
-    );
+    assert_eq!(editors.host.deadline(), Some(at(1_000)), "output was not named");
     editors.named();
-    assert_eq!(editors.host.deadline(), Some(at(1_500)));
-    assert_eq!(editors.at(1_500), NOTHING);
-    assert_eq!(editors.mentions(conn), ["1", "2", "3"]);
+    assert_eq!(editors.host.deadline(), Some(at(2_600)), "by itself, 1.6 s after initialized");
+    let mentions = editors.mentions_until(4_000, &[conn]);
+    assert_eq!(mentions, [(2_600, conn, "1".into()), (2_700, conn, "2".into()), (2_800, conn, "3".into())]);
 }
 
 #[test]
@@ -381,18 +380,20 @@ fn mentions_wait_for_room_and_go_when_it_is_there() {
 }
 
 #[test]
-fn mentions_expire_after_5_s_or_with_their_addressee() {
+fn mentions_expire_after_30_s_or_with_their_addressee() {
     let mut editors = Editors::new();
     let deaf = editors.open();
+    editors.say(deaf, INITIALIZE);
+    editors.written(deaf);
     editors.at(1_000);
     editors.host.mention(editors.now, mention("nobody"), None).unwrap();
     editors.host.mention(editors.now, mention("deaf"), Some(deaf)).unwrap();
     editors.at(1_001);
     editors.host.mention(editors.now, mention("later"), None).unwrap();
-    assert_eq!(editors.host.deadline(), Some(at(6_000)));
-    assert_eq!(editors.at(5_999), NOTHING);
-    assert_eq!(editors.at(6_000), ["expired nobody", "expired deaf"]);
-    assert_eq!(editors.at(6_001), ["expired later"]);
+    assert_eq!(editors.at(30_999), NOTHING);
+    editors.written(deaf);
+    assert_eq!(editors.at(31_000), ["expired nobody", "expired deaf"]);
+    assert_eq!(editors.at(31_001), ["expired later"]);
 
     editors.host.mention(editors.now, mention("gone"), Some(deaf)).unwrap();
     editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
@@ -405,26 +406,36 @@ fn mentions_expire_after_5_s_or_with_their_addressee() {
 }
 
 #[test]
-fn at_most_256_mentions_wait() {
+fn at_most_256_mentions_wait_and_all_of_them_arrive() {
     let mut editors = Editors::new();
     for index in 0..256 {
         assert_eq!(editors.host.mention(editors.now, mention(&format!("{index}")), None), Ok(()));
     }
     assert_eq!(editors.host.mention(editors.now, mention("256"), None), Err(MentionError::TooMany));
-    let conn = editors.attach_and_keep();
-    let expected: Vec<String> = (0..256).map(|index| format!("{index}")).collect();
-    assert_eq!(editors.mentions(conn), expected);
+    let conn = editors.open();
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editors.say(conn, said);
+    }
+    // The last one goes out 25.5 s after the first: within the 30 s for which they wait.
+    let mentions = editors.mentions_until(30_000, &[conn]);
+    let expected: Vec<_> = (0..256).map(|index| (100 * index, conn, format!("{index}"))).collect();
+    assert_eq!(mentions, expected);
     assert_eq!(editors.host.mention(editors.now, mention("256"), None), Ok(()));
 }
 
 impl Editors {
-    /// A client that hears, and what it hears at once is not taken away.
-    fn attach_and_keep(&mut self) -> ConnId {
-        let conn = self.open();
-        for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-            self.say(conn, said);
+    /// Lets the time pass, up to these milliseconds; returns when these clients received which mentions.
+    fn mentions_until(&mut self, millis: u64, conns: &[ConnId]) -> Vec<(u64, ConnId, String)> {
+        let mut received = Vec::new();
+        let mut now = u64::try_from(self.now.since_start().as_millis()).unwrap();
+        while now < millis {
+            for conn in conns {
+                received.extend(self.mentions(*conn).into_iter().map(|path| (now, *conn, path)));
+            }
+            now += 1;
+            assert_eq!(self.at(now), NOTHING, "at {now} ms");
         }
-        conn
+        received
     }
 }
 
@@ -598,6 +609,24 @@ fn i35_a_call_is_answered_where_it_came_from() {
     assert_eq!(editors.texts(again), NOTHING);
     assert_eq!(editors.host.decide(new, &saved("y")), Ok(()));
     assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
+}
+
+#[test]
+fn close_all_diff_tabs_ends_the_diffs_of_its_client_alone() {
+    let mut editors = Editors::new();
+    let (one, two) = (editors.attach(), editors.attach());
+    for tab in ["a", "b"] {
+        editors.call(one, &open_diff(1, tab));
+        editors.texts(one);
+        let kept = editors.call(two, &open_diff(1, tab));
+        let ended = editors.say(one, &call(2, "closeAllDiffTabs", "{}"));
+        assert_eq!(ended, [format!("1: diff {tab} AllClosed")]);
+        let texts = [answer(1, &["DIFF_REJECTED", tab]), answer(2, &["CLOSED_1_DIFF_TABS"])];
+        assert_eq!(editors.texts(one), texts);
+        assert_eq!(editors.texts(two), NOTHING);
+        assert_eq!(editors.host.decide(kept, &saved("x")), Ok(()));
+        assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
+    }
 }
 
 #[test]
@@ -922,10 +951,9 @@ fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut(
         let mut editors = Editors::new();
         let conn = editors.open();
         editors.say(conn, INITIALIZE);
-        editors.say(conn, INITIALIZED);
         editors.written(conn);
         editors.host.mention(editors.now, mention("waits"), None).unwrap();
-        editors.feed(conn, &text(CONNECTED));
+        editors.feed(conn, &text(INITIALIZED));
         if cut {
             editors.poll();
         }

@@ -221,12 +221,16 @@ fn a_cancelled_call_ends_once_on_both_sides() {
 #[test]
 fn a_call_that_nobody_answers_is_answered_in_time() {
     let mut pair = Pair::attached();
-    let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
-    pair.at(399);
-    assert!(pair.client_events.is_empty());
-    pair.at(400);
-    assert_eq!(pair.result(asked), ["[]"]);
-    assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
+    let mut begin = 0;
+    for (uri, millis) in [(Some("file:///w/a".into()), 400), (None, 1_900)] {
+        let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(uri))).unwrap();
+        pair.at(begin + millis - 1);
+        assert!(pair.client_events.is_empty(), "before {millis} ms");
+        pair.at(begin + millis);
+        assert_eq!(pair.result(asked), ["[]"], "after {millis} ms");
+        assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
+        begin += millis;
+    }
 }
 
 #[test]
@@ -248,6 +252,7 @@ fn pushes_arrive_typed() {
         ClientEvent::ActiveEditorChanged(active),
         ClientEvent::Notification { method, params: None },
         ClientEvent::ToolsChanged,
+        ClientEvent::SelectionChanged(_),
     ] = &said[..]
     else {
         panic!("{said:?}")

@@ -23,7 +23,8 @@ use ide_mcp::{
 };
 use support::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
-    close_tab, config, drain, masked, open_diff, read, request, selection, shown, text,
+    close_tab, config, drain, frames::plain, masked, open_diff, read, request, selection, settling, shown,
+    text,
 };
 
 const NOTHING: [&str; 0] = [];
@@ -304,7 +305,7 @@ fn a_handler_may_shut_down_with_calls_still_to_come() {
 
 #[test]
 fn a_call_may_be_given_another_time() {
-    let mut editor = Editor::attached(without_keepalive());
+    let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
     let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.server.wait(diff, Timeout::After(Duration::from_secs(60))).unwrap();
@@ -512,23 +513,25 @@ fn calls_arrive_typed() {
 }
 
 #[test]
-fn i38_the_selection_waits_until_it_is_heard() {
-    let steps: &[(&str, &[(u64, &str)], u64)] = &[
-        ("ide_connected", &[(10, INITIALIZE), (20, INITIALIZED), (30, CONNECTED)], 30),
-        ("ide_connected first", &[(10, INITIALIZE), (20, CONNECTED), (30, INITIALIZED)], 30),
-        ("never ide_connected", &[(10, INITIALIZE), (20, INITIALIZED)], 520),
-        ("ide_connected late", &[(10, INITIALIZE), (20, INITIALIZED), (519, CONNECTED)], 519),
+fn i38_selections_are_sent_early_settled_and_late() {
+    const LIST: &str = r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#;
+    let rows: &[(&str, &[(u64, &str)], &[u64])] = &[
+        ("initialized", &[(10, INITIALIZE), (20, INITIALIZED)], &[20, 1_620, 6_620]),
+        ("ide_connected", &[(10, INITIALIZE), (20, INITIALIZED), (30, CONNECTED)], &[20, 1_620, 6_620]),
+        ("ide_connected first", &[(10, INITIALIZE), (15, CONNECTED), (20, INITIALIZED)], &[20, 1_620, 6_620]),
+        ("tools listed", &[(10, INITIALIZE), (20, INITIALIZED), (47, LIST)], &[20, 47, 1_647, 6_647]),
         (
-            "ide_connected too late",
-            &[(10, INITIALIZE), (20, INITIALIZED), (521, CONNECTED), (522, CONNECTED)],
-            520,
+            "tools listed late",
+            &[(10, INITIALIZE), (20, INITIALIZED), (2_000, LIST)],
+            &[20, 1_620, 2_000, 3_600, 8_600],
         ),
+        ("tools listed first", &[(10, INITIALIZE), (15, LIST), (20, INITIALIZED)], &[20, 1_620, 6_620]),
     ];
-    for (name, said, expected) in steps {
-        let mut editor = Editor::open(config());
+    for (name, said, expected) in rows {
+        let mut editor = Editor::open(without_keepalive(settling()));
         editor.server.select(selection("early"));
-        let mut heard = Vec::new();
-        for millis in 1..=2_000 {
+        let mut sent = Vec::new();
+        for millis in 1..=20_000 {
             editor.at(millis);
             for (_, text) in said.iter().filter(|(at, _)| *at == millis) {
                 editor.say(text);
@@ -536,60 +539,59 @@ fn i38_the_selection_waits_until_it_is_heard() {
             if millis == 15 {
                 editor.server.select(selection("latest"));
             }
-            let texts = editor.texts();
-            assert_eq!(editor.server.is_hearing(), millis >= *expected, "{name} at {millis} ms");
-            heard
-                .extend(texts.into_iter().filter(|text| text.contains("changed")).map(|text| (millis, text)));
+            let selections = editor.texts().into_iter().filter(|text| text.contains("selection_changed"));
+            sent.extend(selections.map(|text| (millis, text)));
         }
-        assert_eq!(heard, [(*expected, selection_changed("latest"))], "{name}");
+        let expected: Vec<_> = expected.iter().map(|at| (*at, selection_changed("latest"))).collect();
+        assert_eq!(sent, expected, "{name}");
     }
 }
 
 /// Where other times are looked at.
-fn without_keepalive() -> ServerConfig {
-    let mut config = config();
+fn without_keepalive(mut config: ServerConfig) -> ServerConfig {
     config.limits.keepalive = None;
     config
 }
 
 #[test]
-fn the_time_of_the_grace_is_a_deadline() {
-    let mut editor = Editor::open(without_keepalive());
+fn the_settle_time_is_a_deadline() {
+    let mut editor = Editor::open(without_keepalive(settling()));
     editor.at(10);
     editor.say(INITIALIZE);
     editor.say(INITIALIZED);
-    assert_eq!(editor.server.deadline(), Some(at(510)));
-    editor.say(CONNECTED);
-    assert_eq!(editor.server.deadline(), None);
+    assert!(!editor.server.is_hearing());
+    assert_eq!(editor.server.deadline(), Some(at(1_610)));
+    editor.at(1_610);
+    assert!(editor.server.is_hearing());
+    assert_eq!(editor.server.deadline(), None, "nothing is selected");
 }
 
 #[test]
 fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     for listed_after in [Some(40), None] {
-        let mut editor = Editor::attached(config());
+        let mut editor = Editor::attached(without_keepalive(settling()));
+        editor.at(1_600);
         editor.server.select(selection("one"));
         assert_eq!(editor.texts(), [selection_changed("one")]);
-        editor.at(1_000);
+        editor.at(10_000);
         assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
         assert_eq!(editor.texts(), [CHANGED]);
-        let due = 1_000 + listed_after.unwrap_or(1_000);
-        editor.at(due - 1);
         assert!(!editor.server.is_hearing());
-        assert_eq!(editor.texts(), NOTHING);
-        editor.at(due);
-        if listed_after.is_some() {
+        if let Some(after) = listed_after {
+            editor.at(10_000 + after);
             editor.say(&request(1, "tools/list"));
-            assert_eq!(
-                editor.texts(),
-                [r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#.to_owned(), selection_changed("one")]
-            );
-        } else {
-            assert_eq!(editor.texts(), [selection_changed("one")]);
+            let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#;
+            assert_eq!(editor.texts(), [list.to_owned(), selection_changed("one")]);
         }
-        assert!(editor.server.is_hearing());
-        // Time alone makes the client forget nothing.
-        editor.at(due + 10_000);
+        let settled = 11_600 + listed_after.unwrap_or(0);
+        editor.at(settled - 1);
+        assert_eq!((editor.server.is_hearing(), editor.texts()), (false, vec![]));
+        editor.at(settled);
+        assert_eq!((editor.server.is_hearing(), editor.texts()), (true, vec![selection_changed("one")]));
+        editor.at(settled + 5_000);
+        assert_eq!(editor.texts(), [selection_changed("one")]);
+        editor.at(settled + 60_000);
         assert_eq!(editor.texts(), NOTHING);
     }
 }
@@ -598,7 +600,7 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
 #[test]
 fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
     for late in [false, true] {
-        let mut editor = Editor::attached(without_keepalive());
+        let mut editor = Editor::attached(without_keepalive(config()));
         editor.server.select(selection("x"));
         editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
         editor.texts();
@@ -620,9 +622,9 @@ fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
 fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_ones() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let other = || ToolSet::new().handle(Tool::GetDiagnostics);
-    // Who has not listed them hears at once what is selected, and once; the other one when it has listed the new ones.
-    let rows = [(true, CHANGED.to_owned(), 2), (false, selection_changed("x"), 1)];
-    for (listed, told, after_list) in rows {
+    let rows =
+        [(true, vec![CHANGED.to_owned(), selection_changed("x")]), (false, vec![selection_changed("x")])];
+    for (listed, told) in rows {
         for connected_first in [true, false] {
             let mut editor = Editor::open(config());
             editor.server.select(selection("x"));
@@ -639,27 +641,13 @@ fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_
             assert_eq!(editor.server.set_tools(other()), Err(SendError::NotReady));
             assert_eq!(editor.texts(), NOTHING, "not yet");
             after.iter().for_each(|said| drop(editor.say(said)));
-            assert_eq!(editor.texts(), std::slice::from_ref(&told), "listed: {listed}");
+            assert_eq!(editor.texts(), told, "listed: {listed}");
             editor.say(&request(2, "tools/list"));
-            assert_eq!(editor.texts().len(), after_list, "listed: {listed}");
+            assert_eq!(editor.texts()[1..], [selection_changed("x")], "listed: {listed}");
             assert_eq!(editor.server.set_tools(other()), Ok(()));
             assert_eq!(editor.texts(), NOTHING, "nothing is new");
         }
     }
-}
-
-#[test]
-fn a_change_of_the_tools_before_ide_connected_is_a_change_too() {
-    let mut editor = Editor::open(config());
-    editor.server.select(selection("one"));
-    editor.say(INITIALIZE);
-    editor.say(INITIALIZED);
-    editor.server.set_tools(ToolSet::new()).unwrap();
-    editor.written();
-    editor.say(CONNECTED);
-    assert_eq!(editor.texts(), NOTHING, "the client is about to list, and forgets");
-    editor.say(&request(1, "tools/list"));
-    assert_eq!(editor.texts()[1..], [selection_changed("one")]);
 }
 
 #[test]
@@ -677,8 +665,9 @@ fn a_change_of_the_tools_is_told_once_there_is_room() {
     assert_eq!(editor.server.outgoing().len(), full);
     editor.server.sent(full - 999);
     let rest = editor.written();
-    assert!(rest.ends_with(br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#));
-    assert_eq!(rest.len(), 999 + 2 + 61, "once, and no selection before the tools are listed");
+    let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    assert_eq!(rest[999..], changed, "once, and there is no room for the selection");
+    assert_eq!(editor.texts(), [selection_changed("one")]);
     editor.say(&request(2, "tools/list"));
     let texts = editor.texts();
     assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
@@ -739,29 +728,72 @@ fn a_selection_is_cut_at_256_kib_between_characters() {
 }
 
 #[test]
-fn mentions_need_somebody_who_hears() {
+fn mentions_wait_for_the_settle_time_and_for_each_other() {
     let lines = Mention::new("/w/a.txt", Some((0, 1)));
-    let mut editor = Editor::new(config());
+    let mut editor = Editor::new(settling());
     assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
-    let mut editor = Editor::open(config());
-    for said in [INITIALIZE, INITIALIZED] {
+    let mut editor = Editor::open(settling());
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
         editor.say(said);
         editor.written();
-        assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+        assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady), "{said}");
         assert!(editor.server.outgoing().is_empty());
     }
-    editor.say(CONNECTED);
+    editor.at(1_599);
+    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    editor.at(1_600);
     assert_eq!(editor.server.mention(&lines), Ok(()));
-    assert_eq!(editor.server.mention(&Mention::new("/w/b", None)), Ok(()));
-    assert_eq!(
-        editor.texts(),
-        [
-            r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#,
-            r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#,
-        ]
-    );
+    editor.at(5_000);
+    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady), "the first one is not written");
+    let first = r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#;
+    assert_eq!(editor.texts(), [first]);
+    editor.at(5_099);
+    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    editor.at(5_100);
+    assert_eq!(editor.server.mention(&Mention::new("/w/b", None).with_line_count(7)), Ok(()));
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#]);
     editor.eof();
     assert_eq!(editor.server.mention(&lines), Err(SendError::Closed));
+}
+
+/// As measured: opencode counts lines from 1, and drops a mention without any.
+#[test]
+fn opencode_receives_lines_in_every_mention() {
+    let rows = [
+        (Mention::new("/w/a", Some((0, 2))), (1, 3)),
+        (Mention::new("/w/a", None).with_line_count(7), (1, 7)),
+        (Mention::new("/w/a", None), (0, 0)),
+    ];
+    for (mention, (first, last)) in rows {
+        let mut editor = Editor::open(config());
+        editor.say(&INITIALIZE.replace("claude-code", "opencode"));
+        editor.say(INITIALIZED);
+        editor.written();
+        assert_eq!(editor.server.mention(&mention), Ok(()));
+        let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
+        assert_eq!(
+            editor.texts(),
+            [format!(r#"{{"jsonrpc":"2.0","method":"at_mentioned","params":{lines}}}"#)]
+        );
+    }
+}
+
+/// As measured: opencode answers no request, so that an editor which pings by JSON-RPC would cut it off.
+#[test]
+fn opencode_is_not_pinged_by_json_rpc() {
+    for (name, is_pinged) in [("claude-code", true), ("opencode", false)] {
+        let mut config = without_keepalive(config());
+        config.session.keepalive = Some(Keepalive::default());
+        let mut editor = Editor::open(config);
+        editor.say(&INITIALIZE.replace("claude-code", name));
+        editor.say(INITIALIZED);
+        editor.written();
+        editor.at(5_000);
+        let pings = editor.texts().iter().filter(|text| text.contains(r#""ping""#)).count();
+        assert_eq!(pings, usize::from(is_pinged), "{name}");
+        editor.at(8_000);
+        assert_eq!(editor.server.is_open(), !is_pinged, "{name}");
+    }
 }
 
 #[test]
@@ -835,7 +867,7 @@ fn i26_cuts_do_not_matter() {
 /// JSON-RPC pings, as another dialect has them: 5 s, 3 s, and then the connection is closed.
 #[test]
 fn a_client_that_does_not_answer_pings_is_left() {
-    let mut config = without_keepalive();
+    let mut config = without_keepalive(config());
     config.session.keepalive = Some(Keepalive::default());
     let mut editor = Editor::attached(config);
     open(&mut editor, 1, "t");
@@ -882,7 +914,7 @@ fn what_lies_unpolled_is_dealt_with_before_time_is() {
 
 #[test]
 fn a_request_of_ours_waits_from_the_latest_time_seen() {
-    let mut editor = Editor::attached(without_keepalive());
+    let mut editor = Editor::attached(without_keepalive(config()));
     editor.server.tick(at(100_000));
     editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
     assert_eq!(editor.server.deadline(), Some(at(160_000)));

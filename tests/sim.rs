@@ -40,16 +40,20 @@ fn the_same_seed_is_the_same_life() {
     assert_eq!(different.len(), digests.len(), "and another seed is another one");
 }
 
-/// Each fault that is planted is found in these seeds, and under the rule that it breaks.
+/// Each fault that is planted is found in these seeds, and under the rule that it breaks. In some of them it may break
+/// another rule before.
 #[test]
 fn every_planted_fault_is_found_under_its_rule() {
-    const WITHIN: u64 = 60;
     let mut wrong = Vec::new();
     for (bug, invariant) in Bug::ALL {
-        let found = (0..WITHIN).find_map(|seed| finds(seed, *bug));
-        match found {
-            Some(under) if under == *invariant => {}
-            other => wrong.push(format!("{bug:?} breaks {invariant:?}, and is found as {other:?}")),
+        let mut found = Vec::new();
+        let is_found = (0..SEEDS).any(|seed| {
+            let under = finds(seed, *bug);
+            found.extend(under);
+            under == Some(*invariant)
+        });
+        if !is_found {
+            wrong.push(format!("{bug:?} breaks {invariant:?}, and is found as {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

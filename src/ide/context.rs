@@ -33,7 +33,9 @@ impl Selection {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
-    /// No file has the focus: nothing is selected, and there is no cursor.
+    /// No file has the focus: nothing is selected, and there is no cursor. Sent, it removes what the client shows: an
+    /// empty text at an empty range, which is the form that clears in every version of the real client (measured). A
+    /// notification with a null `text`, `filePath` or `selection` is dropped by all of them.
     #[must_use]
     pub fn cleared() -> Self {
         Self::default()
@@ -63,10 +65,6 @@ pub(crate) struct InDialect<'a, T>(pub(crate) &'a T, pub(crate) Dialect);
 impl Serialize for InDialect<'_, Selection> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Selection { text, file_path, file_url, range } = self.0;
-        // A selection is in a file; without one there is none.
-        let is_there = !file_path.is_empty();
-        let or_null = |text| is_there.then_some(text);
-        let range = is_there.then_some(*range);
         let mut params = serializer.serialize_map(None)?;
         match self.1.rules().selection {
             SelectionForm::Full => {
@@ -74,20 +72,20 @@ impl Serialize for InDialect<'_, Selection> {
                 params.serialize_entry("filePath", file_path)?;
                 match file_url {
                     Some(url) => params.serialize_entry("fileUrl", url)?,
-                    None if !is_there => params.serialize_entry("fileUrl", "")?,
+                    None if file_path.is_empty() => params.serialize_entry("fileUrl", "")?,
                     None => params.serialize_entry("fileUrl", &format_args!("{}", Unencoded(file_path)))?,
                 }
-                params.serialize_entry("selection", &range.map(RangeOut::from))?;
+                params.serialize_entry("selection", &RangeOut::from(*range))?;
             }
-            SelectionForm::Nullable => {
-                params.serialize_entry("selection", &range)?;
-                params.serialize_entry("text", &or_null(text).filter(|text| !text.is_empty()))?;
-                params.serialize_entry("filePath", &or_null(file_path))?;
+            SelectionForm::Short => {
+                params.serialize_entry("selection", range)?;
+                params.serialize_entry("text", text)?;
+                params.serialize_entry("filePath", file_path)?;
             }
             SelectionForm::Ranged => {
-                params.serialize_entry("file_path", &or_null(file_path))?;
-                params.serialize_entry("range", &range)?;
-                params.serialize_entry("text", &or_null(text))?;
+                params.serialize_entry("file_path", file_path)?;
+                params.serialize_entry("range", range)?;
+                params.serialize_entry("text", text)?;
             }
         }
         params.end()
@@ -149,13 +147,34 @@ pub struct Mention {
     pub file_path: String,
     /// The first and the last line, both from 0 and both meant; `None` for the whole file.
     pub lines: Option<(u32, u32)>,
+    /// How many lines the file has, where that is known. Only opencode receives it, in the mention of a whole file: it
+    /// drops one without lines (measured).
+    pub line_count: Option<u32>,
 }
 
 impl Mention {
     /// Mentions the file with this absolute path: these lines of it (from 0, the last one included), or all.
     #[must_use]
     pub fn new(file_path: impl Into<String>, lines: Option<(u32, u32)>) -> Self {
-        Self { file_path: file_path.into(), lines }
+        Self { file_path: file_path.into(), lines, line_count: None }
+    }
+
+    /// Sets how many lines the file has.
+    #[must_use]
+    pub const fn with_line_count(mut self, lines: u32) -> Self {
+        self.line_count = Some(lines);
+        self
+    }
+
+    /// Returns the mention for a client that demands lines and counts them from 1. To opencode the lines 0 to 0 are the
+    /// whole file (measured).
+    pub(crate) fn with_lines_from_one(&self) -> Self {
+        let lines = match (self.lines, self.line_count) {
+            (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),
+            (None, Some(count)) => (count.min(1), count),
+            (None, None) => (0, 0),
+        };
+        Self { lines: Some(lines), ..self.clone() }
     }
 }
 
@@ -169,7 +188,7 @@ impl Serialize for Mention {
 impl Serialize for InDialect<'_, Mention> {
     /// Both lines or none: a client may look at them together.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Mention { file_path, lines } = self.0;
+        let Mention { file_path, lines, .. } = self.0;
         let [path, first, last] = match self.1.rules().snake_case {
             true => ["file_path", "line_start", "line_end"],
             false => ["filePath", "lineStart", "lineEnd"],
@@ -196,7 +215,7 @@ impl<'de> Deserialize<'de> for Mention {
     /// Tolerant of what editors send: a single line number stands for both.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let MentionIn { file_path, first, last } = MentionIn::deserialize(deserializer)?;
-        Ok(Self { file_path, lines: first.or(last).zip(last.or(first)) })
+        Ok(Self::new(file_path, first.or(last).zip(last.or(first))))
     }
 }
 
@@ -306,23 +325,27 @@ mod tests {
             (
                 Dialect::JetBrains,
                 &cursor,
-                alloc::format!(r#"{{"selection":{ZERO},"text":null,"filePath":"/a"}}"#),
+                alloc::format!(r#"{{"selection":{ZERO},"text":"","filePath":"/a"}}"#),
             ),
             (
                 Dialect::JetBrains,
                 &Selection::cleared(),
-                r#"{"selection":null,"text":null,"filePath":null}"#.into(),
+                alloc::format!(r#"{{"selection":{ZERO},"text":"","filePath":""}}"#),
             ),
             (Dialect::SnakeCase, &here, alloc::format!(r#"{{"file_path":"/a","range":{AT},"text":"x"}}"#)),
             (
                 Dialect::SnakeCase,
                 &Selection::cleared(),
-                r#"{"file_path":null,"range":null,"text":null}"#.into(),
+                alloc::format!(r#"{{"file_path":"","range":{ZERO},"text":""}}"#),
             ),
             (
                 Dialect::VsCode,
                 &Selection::cleared(),
-                r#"{"text":"","filePath":"","fileUrl":"","selection":null}"#.into(),
+                [
+                    r#"{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"#,
+                    r#""end":{"line":0,"character":0},"isEmpty":true}}"#,
+                ]
+                .concat(),
             ),
         ];
         for (dialect, selection, expected) in cases {
@@ -379,6 +402,21 @@ mod tests {
         }
         let half = r#"{"filePath":"/a","lineStart":3,"lineEnd":null}"#;
         assert_eq!(serde_json::from_str::<Mention>(half).unwrap().lines, Some((3, 3)));
+    }
+
+    #[test]
+    fn lines_from_one_stand_for_the_whole_file_too() {
+        let rows = [
+            ("lines", Mention::new("/a", Some((0, 2))), (1, 3)),
+            ("lines of a file of known length", Mention::new("/a", Some((0, 2))).with_line_count(9), (1, 3)),
+            ("the last line there can be", Mention::new("/a", Some((7, u32::MAX))), (8, u32::MAX)),
+            ("a file of known length", Mention::new("/a", None).with_line_count(9), (1, 9)),
+            ("an empty file", Mention::new("/a", None).with_line_count(0), (0, 0)),
+            ("a file", Mention::new("/a", None), (0, 0)),
+        ];
+        for (name, mention, lines) in rows {
+            assert_eq!(mention.with_lines_from_one().lines, Some(lines), "{name}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::rpc::code;
 /// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
 /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
 /// | selection | all members | `selection`, `text`, `filePath` | `file_path`, `range`, `text` | all members |
-/// | no selection | empty texts, `selection: null` | nulls | nulls | empty texts, `selection: null` |
+/// | no selection | empty texts, empty range | the same | the same | the same |
 /// | unknown tool | -32602 | -32601 | -32601 | -32602 |
 /// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
 /// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |
@@ -125,9 +125,9 @@ pub(crate) struct Rules {
 pub(crate) enum SelectionForm {
     /// `text`, `filePath`, `fileUrl`, `selection` with `isEmpty`.
     Full,
-    /// `selection`, `text`, `filePath`, each of which may be null.
-    Nullable,
-    /// `file_path`, `range`, `text`, each of which may be null.
+    /// `selection`, `text`, `filePath`.
+    Short,
+    /// `file_path`, `range`, `text`.
     Ranged,
 }
 
@@ -147,7 +147,7 @@ const JETBRAINS: Rules = Rules {
     names_rejected_tab: false,
     says_ok: true,
     shouts: true,
-    selection: SelectionForm::Nullable,
+    selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,
     pings: true,
     ..VS_CODE

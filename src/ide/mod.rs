@@ -33,21 +33,23 @@
 //!    (*measured*). [`Policy`] answers 101, or refuses before anything is heard. A client that is refused does not try
 //!    again; one that is let in without `mcp` leaves without a word (*measured*).
 //! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list` (*recorded*):
-//!    [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. What is pushed before is lost (*measured*), so it
-//!    waits here: for `ide_connected`, or 500 ms.
+//!    [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message marks the moment from which the client accepts
+//!    pushes: it comes up to 500 ms after the answer to its list of tools (*measured*). So the selection is sent at once,
+//!    again 1.6 s after that answer and once more 5 s later; mentions wait for these 1.6 s.
 //! 5. **The tools.** The [`ToolSet`] is listed. The model of the client sees only `getDiagnostics` and `executeCode`, and
 //!    the client calls `closeAllDiffTabs` even where nothing is listed (*measured*), `close_tab` and `set_permission_mode`
 //!    too (*described*): these three are always answered here.
 //! 6. **The selection.** [`Host::select`] as often as it changes, [`Host::mention`] for files: a selection goes into the
 //!    next prompt, unasked (*measured*), so a [`Filter`] stands before it. After each change of the tools the client lists
-//!    them again and forgets the selection (*measured*); it is told it again after every list from then on.
+//!    them again and forgets the selection (*measured*), so every list begins the time of step 4 anew.
 //! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*): the diffs of this client end, and those of no other.
 //! 8. **An edit** comes as [`ToolRequest::OpenDiff`] and waits for a person. The answer is a [`DiffOutcome`], two blocks of
 //!    text; one block is not understood; the client writes the file, with the text of the answer (*measured*). Where the
 //!    person decides in the terminal, the call is never cancelled: `close_tab` is the only sign (*measured*). It is
 //!    answered here, and [`ServerEvent::DiffClosed`] says that the view can go.
-//! 9. **After the edit** come `close_tab`, twice, and [`ToolRequest::GetDiagnostics`] (*measured*), which have 400 ms: the
-//!    client waits 500, and on other calls without end (*described*), so each has a deadline.
+//! 9. **Around the edit** come `close_tab`, twice, and [`ToolRequest::GetDiagnostics`], for the file before the client writes
+//!    it and for all files after that. The client waits 500 ms for the first and 2 s for the second (*measured*), so their
+//!    deadlines are 400 ms and 1.9 s. On other calls it waits without end (*described*), so each has a deadline.
 //! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff ends, then comes
 //!     [`ServerEvent::Closed`]. An editor that comes back on its port with its token has its client back within some 12 s
 //!     (*measured*); [`Reconnect`] does so for an agent.
@@ -132,6 +134,7 @@ mod limits;
 mod lock_file;
 mod policy;
 mod position;
+mod quirks;
 mod reconnect;
 mod server;
 mod slot;

@@ -1,189 +1,329 @@
-//! The selection that a client is to know: the latest wins, and it is sent only when it can be heard.
+//! When one client accepts pushes, and the selection that it is to know.
 //!
 //! ```text
-//!  Deaf ──initialized──▶ Expecting ──ide_connected, 500 ms──▶ Hearing ──our list_changed──▶ Relisting
-//!              (at once if ide_connected came first) │             ▲                          ▲  │
-//!                                                    │             └────tools/list, 1 s───────┼──┘
-//!                                                    └──────────our list_changed──────────────┘
+//!            initialized               settle time, or 10 s of lists
+//!  Attaching ───────────▶ Settling ─────────────────────────────────▶ Settled
+//!                         │  ▲  ▲                                        │
+//!                         └──┘  └────────────────────────────────────────┘
+//!                  tools/list answered          tools/list answered, our list_changed
+//!                  (the time starts again)
 //! ```
 //!
-//! Measured: what is sent before `initialized` is lost, and `tools/list_changed` makes the client forget the
-//! selection, so that it has to be sent again once the tools have been listed. Which of its lists is the answer to that
-//! cannot be known, for one may have been under way and another may take longer than a second: so from then on the
-//! selection is sent after every list. The same again does no harm.
+//! No message of a client marks the moment from which it accepts pushes: it is 40 to 500 ms after the answer to its list of
+//! tools (measured), or after `initialized` if it never lists them. A client that receives `tools/list_changed` forgets
+//! the selection, lists the tools again, and again ignores what comes too early.
+//!
+//! A repeated selection does no harm. It is sent
+//!
+//! 1. at once in `Settling` and `Settled`, and after each list;
+//! 2. again when the settle time is over;
+//! 3. once more 5 s after that, unless a newer one was sent meanwhile.
+//!
+//! A repeated mention is a second mention, so mentions wait for `Settled`, and each waits until 100 ms after the one before
+//! it was written: two versions of the real client drop mentions that are closer to each other (measured).
 
 use super::Selection;
 use crate::Time;
+use crate::time::earlier;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The real client says `ide_connected` right after `initialized`; one that never does is not kept waiting longer.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long a client that lists its tools over and over can keep mentions waiting. They are kept for 30 s.
+const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
-/// The real client lists again at once; one that does not has forgotten nothing.
-const RELIST: Duration = Duration::from_secs(1);
+/// How long after the settle time a selection is sent once more, for a client that is slower than any that was measured.
+const REPEAT: Duration = Duration::from_secs(5);
 
+/// The least time between two mentions.
+const MENTION_GAP: Duration = Duration::from_millis(100);
+
+/// The pushes of one connection.
 #[derive(Debug)]
 pub(crate) struct Slot {
     latest: Option<Arc<Selection>>,
-    /// The latest has not been sent since the client last could have forgotten it.
-    owed: bool,
-    /// The client was told of a change of the tools.
-    relists: bool,
+    /// The latest selection has to be sent as soon as there is room.
+    is_due: bool,
     state: State,
+    settle: Duration,
+    /// The end of the last mention in the outgoing stream, until it was written.
+    unwritten_mention: Option<u64>,
+    /// When the next mention can be sent, while that is later than now.
+    next_mention: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Deaf { connected: bool },
-    Expecting { until: Time },
-    Hearing,
-    Relisting { until: Time },
+    Attaching,
+    Settling {
+        since: Time,
+        until: Time,
+    },
+    /// The selection is sent once more at this time.
+    Settled {
+        repeat: Option<Time>,
+    },
 }
 
 impl Slot {
     pub(crate) const fn new() -> Self {
-        Self { latest: None, owed: false, relists: false, state: State::Deaf { connected: false } }
+        Self {
+            latest: None,
+            is_due: false,
+            state: State::Attaching,
+            settle: Duration::ZERO,
+            unwritten_mention: None,
+            next_mention: None,
+        }
     }
 
+    /// Replaces the selection.
     pub(crate) fn set(&mut self, selection: Arc<Selection>) {
         self.latest = Some(selection);
-        self.owed = true;
-    }
-
-    pub(crate) fn initialized(&mut self, now: Time) {
-        if let State::Deaf { connected } = self.state {
-            self.state =
-                if connected { State::Hearing } else { State::Expecting { until: now.after(GRACE) } };
+        self.is_due = true;
+        if let State::Settled { repeat } = &mut self.state {
+            *repeat = None;
         }
     }
 
-    pub(crate) fn ide_connected(&mut self) {
+    /// Begins to settle: the client sent `initialized`.
+    pub(crate) fn on_initialized(&mut self, now: Time, settle: Duration) {
+        self.settle = settle;
+        if self.state == State::Attaching {
+            self.settle_from(now, now);
+            self.is_due = self.latest.is_some();
+        }
+    }
+
+    /// Begins to settle anew: the client has the answer to its `tools/list`.
+    pub(crate) fn on_tools_listed(&mut self, now: Time) {
         match self.state {
-            State::Deaf { .. } => self.state = State::Deaf { connected: true },
-            State::Expecting { .. } => self.state = State::Hearing,
-            State::Hearing | State::Relisting { .. } => {}
+            State::Attaching => return,
+            State::Settling { since, .. } => self.settle_from(since, now),
+            State::Settled { .. } => self.settle_from(now, now),
+        }
+        self.is_due = self.latest.is_some();
+    }
+
+    /// Begins to settle anew: the client receives `tools/list_changed`, and lists its tools again.
+    pub(crate) fn on_list_changed(&mut self, now: Time) {
+        if self.state != State::Attaching {
+            self.settle_from(now, now);
         }
     }
 
-    pub(crate) fn list_changed(&mut self, now: Time) {
-        // One that is not initialized is not told of the change.
-        if !matches!(self.state, State::Deaf { .. }) {
-            self.state = State::Relisting { until: now.after(RELIST) };
-            self.relists = true;
-            self.owed = self.latest.is_some();
+    fn settle_from(&mut self, since: Time, now: Time) {
+        let until = now.after(self.settle).min(since.after(LONGEST_SETTLING));
+        self.state = State::Settling { since, until };
+        if self.settle.is_zero() {
+            self.tick(now);
         }
     }
 
-    pub(crate) fn tools_listed(&mut self) {
-        if self.relists {
-            self.state = State::Hearing;
-            self.owed = self.latest.is_some();
+    /// Notes that the outgoing stream has been written up to `written`.
+    pub(crate) fn on_written(&mut self, now: Time, written: u64) {
+        if self.unwritten_mention.take_if(|end| *end <= written).is_some() {
+            self.next_mention = Some(now.after(MENTION_GAP));
         }
     }
 
-    /// Lets the time pass.
-    pub(crate) fn expire(&mut self, now: Time) {
-        if self.deadline().is_some_and(|until| until <= now) {
-            self.state = State::Hearing;
+    /// Notes that a mention was sent, which ends at this position of the outgoing stream.
+    pub(crate) const fn on_mention_sent(&mut self, end: u64) {
+        self.unwritten_mention = Some(end);
+    }
+
+    /// Advances the clock.
+    pub(crate) fn tick(&mut self, now: Time) {
+        match &mut self.state {
+            State::Settling { until, .. } if *until <= now => {
+                self.is_due = self.latest.is_some();
+                self.state = State::Settled { repeat: self.is_due.then(|| now.after(REPEAT)) };
+            }
+            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| *at <= now).is_some(),
+            State::Attaching | State::Settling { .. } => {}
         }
+        self.next_mention.take_if(|at| *at <= now);
     }
 
-    pub(crate) const fn deadline(&self) -> Option<Time> {
-        match self.state {
-            State::Expecting { until } | State::Relisting { until } => Some(until),
-            State::Deaf { .. } | State::Hearing => None,
-        }
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let state = match self.state {
+            State::Attaching => None,
+            State::Settling { until, .. } => until.if_ever(),
+            State::Settled { repeat } => repeat.and_then(Time::if_ever),
+        };
+        earlier(state, self.next_mention.and_then(Time::if_ever))
     }
 
-    /// Whether the client hears what is pushed.
-    pub(crate) fn is_hearing(&self) -> bool {
-        self.state == State::Hearing
+    /// Returns true once the client accepts pushes, as far as can be known.
+    pub(crate) const fn is_settled(&self) -> bool {
+        matches!(self.state, State::Settled { .. })
     }
 
-    /// What is to be sent now, if anything.
+    /// Returns true if a mention can be sent now.
+    pub(crate) const fn can_mention(&self) -> bool {
+        self.is_settled() && self.unwritten_mention.is_none() && self.next_mention.is_none()
+    }
+
+    /// Returns the selection to send now, if there is one.
     pub(crate) fn due(&self) -> Option<Arc<Selection>> {
-        if self.owed && self.is_hearing() { self.latest.clone() } else { None }
+        self.latest.clone().filter(|_| self.is_due && self.state != State::Attaching)
     }
 
-    /// It has been sent.
-    pub(crate) const fn sent(&mut self) {
-        self.owed = false;
+    /// Notes that the selection was sent.
+    pub(crate) const fn on_selection_sent(&mut self) {
+        self.is_due = false;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
+
+    const SETTLE: Duration = Duration::from_millis(1_600);
 
     fn at(millis: u64) -> Time {
         Time::from_millis(millis)
     }
 
-    fn slot() -> Slot {
+    /// What happens to a slot.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Select,
+        Initialized,
+        Listed,
+        Changed,
+    }
+
+    use Step::{Changed, Initialized, Listed, Select};
+
+    /// Lets the steps happen at their milliseconds; returns when a selection was sent and from when on the slot is settled.
+    fn run(steps: &[(u64, Step)]) -> (Vec<u64>, Option<u64>) {
+        let (mut slot, mut sent, mut settled) = (Slot::new(), Vec::new(), None);
+        for millis in 0..40_000 {
+            slot.tick(at(millis));
+            for (_, step) in steps.iter().filter(|(when, _)| *when == millis) {
+                match step {
+                    Select => slot.set(Arc::default()),
+                    Initialized => slot.on_initialized(at(millis), SETTLE),
+                    Listed => slot.on_tools_listed(at(millis)),
+                    Changed => slot.on_list_changed(at(millis)),
+                }
+            }
+            if slot.due().is_some() {
+                slot.on_selection_sent();
+                sent.push(millis);
+            }
+            assert!(slot.deadline().is_none_or(|due| due > at(millis)), "{steps:?} at {millis} ms");
+            settled = if slot.is_settled() { settled.or(Some(millis)) } else { None };
+        }
+        (sent, settled)
+    }
+
+    #[test]
+    fn selections_are_sent_early_settled_and_late() {
+        /// A name, what happens, when the selection is sent, and since when the client has settled.
+        type Row<'a> = (&'a str, &'a [(u64, Step)], &'a [u64], Option<u64>);
+        let rows: &[Row<'_>] = &[
+            ("never initialized", &[(1, Select), (2, Listed), (3, Changed)], &[], None),
+            ("nothing selected", &[(10, Initialized)], &[], Some(1_610)),
+            ("selected before", &[(1, Select), (10, Initialized)], &[10, 1_610, 6_610], Some(1_610)),
+            ("listed", &[(1, Select), (10, Initialized), (40, Listed)], &[10, 40, 1_640, 6_640], Some(1_640)),
+            (
+                "listed before initialized",
+                &[(1, Select), (5, Listed), (10, Initialized)],
+                &[10, 1_610, 6_610],
+                Some(1_610),
+            ),
+            (
+                "selected while settling",
+                &[(10, Initialized), (500, Select), (900, Select)],
+                &[500, 900, 1_610, 6_610],
+                Some(1_610),
+            ),
+            (
+                "a newer one before the last repeat",
+                &[(1, Select), (10, Initialized), (6_609, Select)],
+                &[10, 1_610, 6_609],
+                Some(1_610),
+            ),
+            (
+                "selected late",
+                &[(10, Initialized), (2_000, Select), (9_000, Select)],
+                &[2_000, 9_000],
+                Some(1_610),
+            ),
+            (
+                "tools changed and listed",
+                &[(1, Select), (10, Initialized), (10_000, Changed), (10_020, Listed)],
+                &[10, 1_610, 6_610, 10_020, 11_620, 16_620],
+                Some(11_620),
+            ),
+            (
+                "tools changed and never listed",
+                &[(1, Select), (10, Initialized), (10_000, Changed)],
+                &[10, 1_610, 6_610, 11_600, 16_600],
+                Some(11_600),
+            ),
+            (
+                "a list under way when the tools change",
+                &[(1, Select), (10, Initialized), (10_000, Changed), (10_001, Listed), (10_030, Listed)],
+                &[10, 1_610, 6_610, 10_001, 10_030, 11_630, 16_630],
+                Some(11_630),
+            ),
+            (
+                "listed unasked",
+                &[(1, Select), (10, Initialized), (20_000, Listed)],
+                &[10, 1_610, 6_610, 20_000, 21_600, 26_600],
+                Some(21_600),
+            ),
+            ("initialized twice", &[(10, Initialized), (1_000, Initialized)], &[], Some(1_610)),
+        ];
+        for (name, steps, sent, settled) in rows {
+            assert_eq!(run(steps), (sent.to_vec(), *settled), "{name}");
+        }
+    }
+
+    #[test]
+    fn endless_lists_let_mentions_through_every_10_s() {
+        let lists = (1..40).map(|second| (second * 1_000, Listed));
+        let steps: Vec<(u64, Step)> = [(0, Initialized)].into_iter().chain(lists).collect();
+        let (mut slot, mut settled) = (Slot::new(), Vec::new());
+        for millis in 0..40_000 {
+            slot.tick(at(millis));
+            settled.extend((slot.is_settled() && millis % 1_000 == 0).then_some(millis));
+            for (_, step) in steps.iter().filter(|(when, _)| *when == millis) {
+                match step {
+                    Initialized => slot.on_initialized(at(millis), SETTLE),
+                    _ => slot.on_tools_listed(at(millis)),
+                }
+            }
+        }
+        assert_eq!(settled, [10_000, 20_000, 30_000]);
+    }
+
+    #[test]
+    fn mentions_are_100_ms_apart_as_written() {
         let mut slot = Slot::new();
-        slot.set(Arc::new(Selection::default()));
-        slot
-    }
-
-    #[test]
-    fn nothing_is_due_before_the_client_can_hear() {
-        let mut slot = slot();
-        slot.expire(at(10_000));
-        assert!(slot.due().is_none() && slot.deadline().is_none());
-        slot.initialized(at(10_000));
-        assert!(slot.due().is_none());
-        slot.expire(at(10_499));
-        assert!(slot.due().is_none());
-        assert_eq!(slot.deadline(), Some(at(10_500)));
-        slot.expire(at(10_500));
-        assert!(slot.due().is_some() && slot.deadline().is_none());
-        slot.sent();
-        assert!(slot.due().is_none());
-    }
-
-    #[test]
-    fn ide_connected_opens_in_either_order() {
-        for first in [true, false] {
-            let mut slot = slot();
-            if first {
-                slot.ide_connected();
-                assert!(slot.due().is_none());
-                slot.initialized(at(0));
-            } else {
-                slot.initialized(at(0));
-                slot.ide_connected();
+        slot.on_initialized(at(0), SETTLE);
+        assert!(!slot.can_mention());
+        slot.tick(at(1_600));
+        for (sent, written) in [(1_600, 1_600), (1_700, 9_000), (9_100, 9_150)] {
+            slot.tick(at(sent));
+            assert!(slot.can_mention(), "at {sent} ms");
+            slot.on_mention_sent(50);
+            slot.on_written(at(sent), 49);
+            slot.tick(at(written));
+            assert!(!slot.can_mention(), "it has not been written");
+            slot.on_written(at(written), 50);
+            slot.on_written(at(written + 1), 50);
+            slot.tick(at(written + 99));
+            assert!(!slot.can_mention() && slot.deadline() == Some(at(written + 100)), "at {sent} ms");
+            slot.tick(at(written + 100));
+            assert!(slot.can_mention() && slot.deadline().is_none(), "at {sent} ms");
+            if sent == 9_100 {
+                slot.on_list_changed(at(9_300));
+                assert!(!slot.can_mention());
             }
-            assert!(slot.due().is_some());
         }
-    }
-
-    #[test]
-    fn the_selection_is_owed_again_after_a_list_change() {
-        for by_time in [true, false] {
-            let mut slot = slot();
-            slot.initialized(at(0));
-            slot.ide_connected();
-            slot.sent();
-            slot.list_changed(at(100));
-            slot.expire(at(1099));
-            assert!(slot.due().is_none());
-            if by_time {
-                slot.expire(at(1100))
-            } else {
-                slot.tools_listed()
-            }
-            assert!(slot.due().is_some());
-            // A list that was under way may have come first, or the one that is meant comes late.
-            slot.sent();
-            slot.tools_listed();
-            assert!(slot.due().is_some());
-        }
-        let mut slot = slot();
-        slot.initialized(at(0));
-        slot.ide_connected();
-        slot.sent();
-        slot.tools_listed();
-        assert!(slot.due().is_none(), "who was told of no change forgets nothing");
     }
 }

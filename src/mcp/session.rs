@@ -121,6 +121,11 @@ impl<E: From<Common>> Session<E> {
         self.pulse.start(self.now);
     }
 
+    /// Pings the peer no more.
+    pub(super) const fn stop_keepalive(&mut self) {
+        self.pulse.stop();
+    }
+
     /// A message came, whatever it is.
     pub(super) fn heard(&mut self) {
         self.pulse.heard(self.now);

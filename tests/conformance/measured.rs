@@ -80,13 +80,13 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 4",
-        "a selection before `initialize` is lost: it waits",
-        Test(EDITOR, "i38_the_selection_waits_until_it_is_heard"),
+        "a selection before `initialize` is lost: it is sent from `initialized` on",
+        Test(EDITOR, "i38_selections_are_sent_early_settled_and_late"),
     ),
     row(
         "session 5",
-        "after 400 ms it is shown: it goes out at once on ide_connected, else after 500 ms",
-        Test(EDITOR, "the_time_of_the_grace_is_a_deadline"),
+        "no message marks the moment from which pushes are accepted: it is up to 500 ms after the answer to `tools/list`, so the selection is sent again, and mentions wait, until 1.6 s after it",
+        Test("tests/ide_pushes.rs", "selections_and_mentions_reach_a_slow_client"),
     ),
     row(
         "session 6",
@@ -128,7 +128,11 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row("session 10", "the editor may ask for roots/list", Test(PAIR, "what_an_editor_asks_is_answered")),
+    row(
+        "session 10",
+        "the client answers roots/list with its folder: an agent answers -32601 where its configuration does not forward it",
+        Test(PAIR, "what_an_editor_asks_is_answered"),
+    ),
     row(
         "session 11",
         "an unknown request is -32601",
@@ -235,7 +239,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "calls 3",
-        "accepted with another text; close_tab twice; the problems of the file, and of all",
+        "accepted with another text; close_tab twice; the problems of the file before the client writes it, and of all files after",
         Editor(
             VsCode,
             These(&[Tool::OpenDiff, Tool::GetDiagnostics]),

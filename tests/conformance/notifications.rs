@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "selection_changed, cleared",
-        "empty texts, no selection",
+        "an empty text at an empty range: every other form is ignored by the client (measured)",
         Editor(
             VsCode,
             Nothing,
@@ -47,7 +47,7 @@ pub const ROWS: &[Row] = &[
                     server.select(Selection::cleared());
                 }),
                 Wrote(
-                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":null}}"#,
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#,
                 ),
             ],
         ),
@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "selection_changed, JetBrains, cleared",
-        "each may be null",
+        "three members, none of them null: the client drops those with a null (measured)",
         Editor(
             JetBrains,
             Nothing,
@@ -79,7 +79,7 @@ pub const ROWS: &[Row] = &[
                     server.select(Selection::cleared());
                 }),
                 Wrote(
-                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":null,"text":null,"filePath":null}}"#,
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"","filePath":""}}"#,
                 ),
             ],
         ),
@@ -129,6 +129,7 @@ pub const ROWS: &[Row] = &[
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a","lineStart":28,"lineEnd":29}}"#,
                 ),
+                At(100),
                 Does(|server| server.mention(&Mention::new("/w/a", None)).unwrap()),
                 Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a"}}"#),
             ],
@@ -154,7 +155,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "at_mentioned",
             r#"{"filePath":"/w/a","lineStart":null,"lineEnd":null}"#,
-            r#"AtMentioned(Mention { file_path: "/w/a", lines: None })"#,
+            r#"AtMentioned(Mention { file_path: "/w/a", lines: None, line_count: None })"#,
         ),
     ),
     row(
@@ -163,7 +164,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "at_mentioned",
             r#"{"filePath":"/w/a","startLine":1,"endLine":2}"#,
-            r#"AtMentioned(Mention { file_path: "/w/a", lines: Some((1, 2)) })"#,
+            r#"AtMentioned(Mention { file_path: "/w/a", lines: Some((1, 2)), line_count: None })"#,
         ),
     ),
     row(

@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q7",
         "closeAllDiffTabs ends the diffs of its client and no others",
-        Test(HOST, "i35_a_call_is_answered_where_it_came_from"),
+        Test(HOST, "close_all_diff_tabs_ends_the_diffs_of_its_client_alone"),
     ),
     row(
         "Q8",
@@ -217,15 +217,21 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "Q31",
-        "getDiagnostics is answered empty after 400 ms",
+        "getDiagnostics is answered empty after 400 ms for one file, after 1.9 s for all",
         Editor(
             VsCode,
             All,
             &[
-                Calls("getDiagnostics", "{}"),
-                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
                 At(399),
                 At(400),
+                Result(&["[]"]),
+                Hears("ended Expired"),
+                Calls("getDiagnostics", "{}"),
+                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                At(2_299),
+                At(2_300),
                 Result(&["[]"]),
                 Hears("ended Expired"),
             ],

@@ -117,7 +117,8 @@ impl Run {
         for tool in handled {
             tools = tools.handle(*tool);
         }
-        let config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools);
+        let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools);
+        config.settle = Some(std::time::Duration::ZERO);
         Self {
             editor: Editor::attached(config),
             events: Default::default(),

@@ -59,6 +59,11 @@ pub struct Agent {
     /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
     /// not for an editor to know.
     forgets: bool,
+    /// How long it ignores pushes after the answer to a list, and until when it does.
+    deaf: Option<Duration>,
+    deaf_until: Time,
+    listed_at: Time,
+    mentioned_at: Option<Time>,
     bug: Option<Bug>,
 }
 
@@ -88,6 +93,10 @@ impl Agent {
             gave_up: None,
             relists: false,
             forgets: false,
+            deaf: plan.deaf,
+            deaf_until: Time::ZERO,
+            listed_at: Time::ZERO,
+            mentioned_at: None,
             bug,
         }
     }
@@ -134,6 +143,7 @@ impl Agent {
         self.calls.clear();
         self.ended_calls.clear();
         (self.shows, self.is_ready, self.relists, self.forgets) = (None, false, false, false);
+        self.mentioned_at = None;
     }
 
     pub const fn is_awake(&self) -> bool {
@@ -180,6 +190,7 @@ impl Agent {
                 });
                 self.reconnect.attached();
                 self.is_ready = true;
+                self.ignore_pushes(time);
                 oracle.hit("agent attached");
                 if self.sessions > 1 {
                     oracle.hit("agent attached again");
@@ -212,9 +223,21 @@ impl Agent {
                 oracle.hit("agent's call ended");
             }
             ClientEvent::SelectionChanged(selection) => {
-                self.shows = Some(selection_in(&selection.text).unwrap_or(0));
+                if time >= self.deaf_until {
+                    self.shows = Some(selection_in(&selection.text).unwrap_or(0));
+                } else {
+                    oracle.hit("agent ignores a selection");
+                }
             }
-            ClientEvent::AtMentioned(_) => oracle.hit("agent hears a mention"),
+            ClientEvent::AtMentioned(_) => {
+                let gap = self.mentioned_at.replace(time).map(|last| time.since(last));
+                let is_close = gap.is_some_and(|gap| gap < Duration::from_millis(100));
+                let is_lost = self.deaf.is_some() && (is_close || time < self.deaf_until);
+                oracle.claim(!is_lost, I::Mentions, || {
+                    format!("a mention {gap:?} after the last one, ignored until {:?}", self.deaf_until)
+                });
+                oracle.hit("agent hears a mention");
+            }
             ClientEvent::ToolsChanged => {
                 // As the real client, which forgets what was selected.
                 (self.shows, self.relists, self.forgets) = (None, true, true);
@@ -248,14 +271,20 @@ impl Agent {
             format!("{request:?} times out before {:?}", wanted.deadline)
         });
         if let Outcome::Result(result) = outcome {
-            if self.forgets && edition_in(result.get()).is_some() {
-                self.shows = None;
+            if edition_in(result.get()).is_some() {
+                self.shows.take_if(|_| self.forgets);
+                self.ignore_pushes(time);
             }
             let mark = nonce_in(result.get());
             oracle.claim(mark.is_none() || mark == wanted.nonce.as_deref(), I::CrossTalk, || {
                 format!("{:?} is answered {}", wanted.nonce, result.get())
             });
         }
+    }
+
+    /// As the real client does for a while.
+    fn ignore_pushes(&mut self, time: Time) {
+        self.deaf_until = self.deaf.map_or(Time::ZERO, |deaf| time.after(deaf));
     }
 
     fn closed(&mut self, time: Time, closed: &Closed, oracle: &mut Oracle) {
@@ -358,7 +387,12 @@ impl Agent {
                 let params = serde_json::json!({ "name": "countLines", "arguments": { "n": &mark } });
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
-            14 => (client.list_tools(), default),
+            // One that lists them all the time is not waited for.
+            14 if self.deaf.is_some() && time.since(self.listed_at) < Duration::from_secs(2) => return,
+            14 => {
+                self.listed_at = time;
+                (client.list_tools(), default)
+            }
             15 => {
                 let method = ["ping", "resources/list", "prompts/list", "server/discover", "x/unknown"];
                 (client.request(method[self.random.below(5)], None::<&()>, Timeout::Default), default)

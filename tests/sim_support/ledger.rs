@@ -77,9 +77,8 @@ pub struct Ledger {
     /// The selection has been told since the client last could have forgotten it.
     pub is_selection_known: bool,
     list_changed: bool,
-    /// The tools were told to be others, and have not been listed since: what is selected waits until a second after
-    /// the change.
-    relists_until: Option<Time>,
+    /// How often the same selection can be sent again: after a list, when the client has settled, and once later.
+    repeats: u8,
     /// The edition of the tools that it was given last.
     edition: Option<u64>,
     /// How often the tools had changed when it was made, and how often it was told since.
@@ -116,7 +115,7 @@ impl Ledger {
             last_selection: 0,
             is_selection_known: false,
             list_changed: false,
-            relists_until: None,
+            repeats: 0,
             edition: None,
             changes_before: changes,
             changes_told: 0,
@@ -167,6 +166,7 @@ impl Ledger {
             }
             (Some("notifications/initialized"), None) => {
                 self.initialized = true;
+                self.repeats = 2;
             }
             (Some("notifications/cancelled"), None) => {
                 let Some(id) = params().and_then(|params| params.get("requestId").map(str::to_owned)) else {

@@ -18,6 +18,7 @@ const MUST_HIT: &[&str] = &[
     "agent finds nobody",
     "agent gives up",
     "agent hears a mention",
+    "agent ignores a selection",
     "agent killed",
     "agent refused: closed",
     "agent refused: full",

@@ -73,11 +73,13 @@ bugs! {
     DoesNotDebounce => Coalescing,
     /// The same selection is told twice.
     SelectsTwice => Coalescing,
-    /// A client that lists late after a change of the tools is not told again what is selected.
-    ForgetsWhoListsLate => Selection,
-    /// What is selected is told before the tools that have changed are listed.
-    SelectsBeforeTheList => Selection,
+    /// A selection is sent once, though the client may have ignored it.
+    SelectsOnce => Selection,
     LosesMentions => Mentions,
+    /// A client is taken for one that accepts pushes from `initialized` on.
+    MentionsAtOnce => Mentions,
+    /// Two mentions are sent together.
+    MentionsTogether => Mentions,
     ProgressGoesBack => Progress,
     /// Whoever asks is let in.
     NeedsNoToken => NoToken,
@@ -118,8 +120,8 @@ pub struct Subject {
     count: usize,
     /// A selection of before.
     old: Option<Vec<u8>>,
-    /// The last selection of each client, and whether its tools have changed since.
-    last: BTreeMap<ConnId, (Vec<u8>, bool)>,
+    /// The last selection, or the mention that is held back, of each client.
+    last: BTreeMap<ConnId, Vec<u8>>,
     connected: usize,
 }
 
@@ -134,6 +136,7 @@ impl Subject {
             Some(Bug::DoesNotDebounce) => {
                 (config.debounce, config.debounce_at_most) = (Duration::ZERO, Duration::ZERO);
             }
+            Some(Bug::MentionsAtOnce) => config.server.settle = Some(Duration::ZERO),
             Some(Bug::KeepsTheDead) => config.server.limits.keepalive = None,
             Some(Bug::ShutsDownSlowly) => config.server.limits.close = Duration::from_secs(60),
             _ => {}

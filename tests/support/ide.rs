@@ -14,7 +14,7 @@
     reason = "shared by several tests, none of which uses all of it"
 )]
 
-mod frames;
+pub mod frames;
 mod said;
 
 pub use frames::{frame, masked, read};
@@ -23,7 +23,7 @@ pub use said::{
     close_tab, open_diff, request, text, token,
 };
 
-use std::fmt::Display;
+use std::{fmt::Display, time::Duration};
 
 use ide_mcp::{
     Machine, Time, Wire,
@@ -45,7 +45,15 @@ pub fn tools() -> ToolSet {
     )
 }
 
+/// An editor that takes a client for one that accepts pushes from `initialized` on.
 pub fn config() -> ServerConfig {
+    let mut config = settling();
+    config.settle = Some(Duration::ZERO);
+    config
+}
+
+/// An editor that waits until a client accepts pushes.
+pub fn settling() -> ServerConfig {
     ServerConfig::new(Implementation::new("editor", "1.0"), Policy::new(PORT, token()), tools())
 }
 

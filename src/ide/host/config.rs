@@ -22,7 +22,7 @@ pub struct HostConfig {
     pub debounce: Duration,
     /// How long a selection that does not rest is held back at most. Default 200 ms.
     pub debounce_at_most: Duration,
-    /// How long a mention waits for a client that hears it. Default 5 s.
+    /// How long a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start (measured).
     pub mention_patience: Duration,
     /// What may leave the editor unasked. Default everything.
     pub filter: Filter,
@@ -38,7 +38,7 @@ impl HostConfig {
             strangers: 8,
             debounce: Duration::from_millis(50),
             debounce_at_most: Duration::from_millis(200),
-            mention_patience: Duration::from_secs(5),
+            mention_patience: Duration::from_secs(30),
             filter: Filter::new(),
         }
     }
@@ -55,7 +55,7 @@ pub enum HostEvent {
         /// What.
         event: ServerEvent,
     },
-    /// A mention found no client that hears it in time.
+    /// A mention found no client that accepts it in time.
     MentionExpired {
         /// The mention.
         mention: Mention,

@@ -5,14 +5,18 @@ use crate::ide::Selection;
 use alloc::sync::Arc;
 use core::time::Duration;
 
+/// How long the selection that was let go last is not let go again. A person who selects the same again sees that the client
+/// does not show it; an editor that reports its selection with each frame sends it once a second.
+const SAME_AGAIN: Duration = Duration::from_secs(1);
+
 /// Holds the latest selection until the person pauses, or for so long that it has to go anyway.
 #[derive(Debug)]
 pub(super) struct Debounce {
     pause: Duration,
     at_most: Duration,
     held: Option<Held>,
-    /// What was let go last: the same again says nothing new.
-    last: Option<Arc<Selection>>,
+    /// What was let go last, and when.
+    last: Option<(Arc<Selection>, Time)>,
 }
 
 #[derive(Debug)]
@@ -29,7 +33,9 @@ impl Debounce {
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
         let since = self.held.take().map_or(now, |held| held.since);
-        if self.last.as_deref() == Some(&selection) {
+        let is_repeated =
+            |(last, at): &(Arc<Selection>, Time)| **last == selection && now.since(*at) < SAME_AGAIN;
+        if self.last.as_ref().is_some_and(is_repeated) {
             return;
         }
         let due = now.after(self.pause).min(since.after(self.at_most));
@@ -39,13 +45,13 @@ impl Debounce {
     /// What is to go now, once.
     pub(super) fn release(&mut self, now: Time) -> Option<Arc<Selection>> {
         let held = self.held.take_if(|held| held.due <= now)?;
-        self.last = Some(held.selection.clone());
+        self.last = Some((held.selection.clone(), now));
         Some(held.selection)
     }
 
     /// What was let go last: what a client that comes now is to know.
     pub(super) fn last(&self) -> Option<Arc<Selection>> {
-        self.last.clone()
+        self.last.as_ref().map(|(selection, _)| selection.clone())
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -64,7 +70,7 @@ mod tests {
         let millis = Duration::from_millis;
         let mut debounce = Debounce::new(millis(pause), millis(at_most));
         let mut out = Vec::new();
-        for now in 0..1000 {
+        for now in 0..1_200 {
             for (_, text) in held.iter().filter(|(at, _)| *at == now) {
                 debounce.hold(Time::from_millis(now), Selection::new("/a", Range::default(), *text));
             }
@@ -84,6 +90,8 @@ mod tests {
             ("two close together", 50, &[(10, "x"), (59, "y")], &[109]),
             ("two far apart", 50, &[(10, "x"), (61, "y")], &[60, 111]),
             ("the same again", 50, &[(10, "x"), (100, "x")], &[60]),
+            ("the same again just before a second is over", 50, &[(10, "x"), (1_059, "x")], &[60]),
+            ("the same again after a second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
             ("back to what was sent", 50, &[(10, "x"), (100, "y"), (110, "x")], &[60]),
             ("at once", 0, &[(10, "x"), (11, "y")], &[10, 11]),
             ("never a pause", 50, &steady, &[200, 420, 630]),

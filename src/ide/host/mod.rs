@@ -191,8 +191,9 @@ impl Host {
         selected
     }
 
-    /// The person mentions a file: to this client, or to the one that became ready last. It waits up to 5 s for a
-    /// client that hears it; if none comes there is a [`MentionExpired`](HostEvent::MentionExpired).
+    /// The person mentions a file: to this client, or to the one that became ready last. The mention is sent once, when
+    /// the client [accepts it](Server::mention). It waits up to 30 s for that; then there is a
+    /// [`MentionExpired`](HostEvent::MentionExpired).
     ///
     /// # Errors
     ///

@@ -4,6 +4,7 @@ use crate::ide::{Limits, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::sync::Arc;
+use core::time::Duration;
 
 /// What the connections of one editor share.
 #[derive(Clone, Debug)]
@@ -17,6 +18,10 @@ pub struct ServerConfig {
     pub session: mcp::ServerConfig,
     /// How much is told at a time.
     pub told: Limits,
+    /// How long a client ignores pushes after the later of `initialized` and the answer to its list of tools, at most:
+    /// mentions wait until then, and the selection is sent again. `None`, the default: what is known of the client, 1.6 s
+    /// where nothing is.
+    pub settle: Option<Duration>,
     /// The limits of a connection.
     pub limits: ws::Limits,
 }
@@ -33,6 +38,7 @@ impl ServerConfig {
             tools: Arc::new(tools),
             session,
             told: Limits::default(),
+            settle: None,
             limits: ws::Limits::default(),
         }
     }

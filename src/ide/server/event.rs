@@ -16,7 +16,7 @@ pub enum ServerEvent {
         /// Who it says it is.
         client: Option<Implementation>,
     },
-    /// The client said `ide_connected`: from here on it shows what it is told.
+    /// The client said `ide_connected`. It does not accept pushes from here on: no message marks that moment.
     IdeConnected {
         /// The process of the client, if it said so.
         pid: Option<u32>,

@@ -29,7 +29,7 @@ impl Server {
                     Verdict::Close { subprotocol } => {
                         let accepted = self.ws.accept(subprotocol);
                         // From our close frame on, nothing that comes is handed over.
-                        let _ = self.ws.sender().close(CloseCode::POLICY, "unauthorized");
+                        let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
                         accepted
                     }
                     Verdict::Refuse(refusal) => self.ws.reject(refusal),
@@ -51,14 +51,18 @@ impl Server {
     pub(super) fn translate(&mut self, event: mcp::ServerEvent<ToolRequest>) -> Option<ServerEvent> {
         Some(match event {
             mcp::ServerEvent::Ready => {
-                self.slot.initialized(self.ws.now());
+                let quirks = self.quirks();
+                self.slot.on_initialized(self.ws.now(), self.config.settle.unwrap_or(quirks.settle));
+                if !quirks.answers_requests {
+                    self.mcp.stop_keepalive();
+                }
                 self.tell_untold_tools();
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
             mcp::ServerEvent::ToolsListed => {
                 self.listed = true;
-                self.slot.tools_listed();
+                self.slot.on_tools_listed(self.ws.now());
                 self.push_selection();
                 return None;
             }
@@ -151,8 +155,6 @@ impl Server {
         if !is_ide_connected(&method) {
             return ServerEvent::Notification { method, params };
         }
-        self.slot.ide_connected();
-        self.push_selection();
         let said = params
             .and_then(|params| serde_json::from_str::<Connected<'_>>(params.get()).ok().map(Connected::read));
         let (pid, is_version_unsupported) = said.unwrap_or_default();
@@ -188,6 +190,9 @@ impl Server {
         }
     }
 }
+
+/// The reason of the close frame with 1008, as the JetBrains plugin is described to write it.
+const UNAUTHORIZED: &str = "Invalid or missing authentication token";
 
 /// The methods that the layer itself serves as requests, beside those of the dialect: some clients give it an id.
 pub(super) const IDE_CONNECTED: [&str; 2] = ["ide_connected", "notifications/ide_connected"];

@@ -24,15 +24,16 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 /// [`Host`](super::Host) instead.
 ///
 /// ```text
-///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──ide_connected, 500 ms──▶ Hearing
-///      │ refused (see Policy), 5 s   │                        │                                │
-///      ▼                             ▼ close frame, violation, eof, shutdown                   ▼
-///  Ended ◀─────────────────────────────────────────────────────────────────────────────────────┘
+///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Hearing
+///      │ refused (see Policy), 5 s   │                        │                       │
+///      ▼                             ▼ close frame, violation, eof, shutdown          ▼
+///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
 ///      every open diff: DiffClosed; every other call: CallEnded; then Closed, once
 /// ```
 ///
 /// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no other;
-/// the first two are answered here. The selection and mentions are pushed once the client hears them.
+/// the first two are answered here. No message of a client marks the moment from which it accepts pushes, so the
+/// selection is sent more than once, and mentions wait for the settle time ([`is_hearing`](Server::is_hearing)).
 #[derive(Debug)]
 pub struct Server {
     ws: ws::Server,
@@ -87,11 +88,12 @@ impl Server {
         self.ws.is_open()
     }
 
-    /// Whether the client hears what is pushed: it is initialized and said `ide_connected`, or 500 ms have passed; and it
-    /// has listed the tools since they last changed, or a second has passed.
+    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed since the latest of
+    /// `initialized`, the answer to its `tools/list` and our `tools/list_changed`. The time is
+    /// [`ServerConfig::settle`], by default 1.6 s; a client that lists its tools all the time counts after 10 s.
     #[must_use]
     pub fn is_hearing(&self) -> bool {
-        self.slot.is_hearing() && self.mcp.is_ready()
+        self.slot.is_settled() && self.mcp.is_ready()
     }
 
     /// Who the client says it is, once it has.
@@ -161,6 +163,8 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
+        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
+        self.slot.on_written(self.ws.now(), self.ws.position().saturating_sub(unwritten));
         self.tell_untold_tools();
         self.push_selection();
     }
@@ -198,7 +202,7 @@ impl Machine for Server {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.slot.expire(self.ws.now());
+            self.slot.tick(self.ws.now());
             self.push_selection();
             self.mcp.tick(self.ws.now());
             let event = self.mcp.poll_event(&mut self.ws.sender())?;

@@ -4,6 +4,7 @@ use super::Server;
 use crate::Wire;
 use crate::ide::context::InDialect;
 use crate::ide::diffs::DiffEnd;
+use crate::ide::quirks::Quirks;
 use crate::ide::toolset::SharedTools;
 use crate::ide::{
     Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ToolSet,
@@ -99,26 +100,32 @@ impl Server {
         self.end(call, |mcp, out| mcp.fail(call, code, message, out))
     }
 
-    /// Tells the client the selection, as soon as it hears and there is room; the latest wins until then. It is told
-    /// again when it forgets it. True if the text was above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
+    /// Tells the client the selection, as soon as there is room; the latest wins until then. It is sent again where the
+    /// client may have ignored or forgotten it: after each list of tools, at the [settle time](Server::is_hearing) and once
+    /// more 5 s later. True if the text was above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
         let cut = selection.cut(self.config.told.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
 
-    /// Puts a file, or lines of it, into the prompt of the client.
+    /// Puts a file, or lines of it, into the prompt of the client. A mention is sent once, so it has to be sent when the
+    /// client accepts it; [`Host::mention`](crate::ide::Host::mention) waits for that moment.
     ///
     /// # Errors
     ///
-    /// [`SendError::NotReady`] until the client [hears](Server::is_hearing), [`SendError::Full`] while there is no
-    /// room.
+    /// [`SendError::NotReady`] until the client [accepts pushes](Server::is_hearing), and until 100 ms after the mention
+    /// before was written: clients drop mentions that follow each other faster (measured). [`SendError::Full`] while
+    /// there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
         self.may_send()?;
-        if !self.is_hearing() {
+        if !self.mcp.is_ready() || !self.slot.can_mention() {
             return Err(SendError::NotReady);
         }
-        self.say_unasked(Notice::AtMentioned, mention)
+        let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
+        self.say_unasked(Notice::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
+        self.slot.on_mention_sent(self.ws.position());
+        Ok(())
     }
 
     /// Tells the client that the problems of files are others than before. True if they were more than
@@ -239,7 +246,7 @@ impl Server {
         let early = told == Err(SendError::NotReady) && self.listed;
         self.tools_untold = told == Err(SendError::Full) || early;
         if told == Ok(true) {
-            self.slot.list_changed(self.ws.now());
+            self.slot.on_list_changed(self.ws.now());
         }
         if told == Err(SendError::Full) { Ok(()) } else { told.map(drop) }
     }
@@ -249,6 +256,11 @@ impl Server {
             // It cannot be told any more where the session has ended since.
             let _ = self.tell_tools();
         }
+    }
+
+    /// What this client does differently.
+    pub(super) fn quirks(&self) -> &'static Quirks {
+        Quirks::of(self.mcp.client())
     }
 
     fn say_unasked<T>(&mut self, notice: Notice, said: &T) -> Result<(), SendError>
@@ -266,7 +278,7 @@ impl Server {
         }
         if let Some(selection) = self.slot.due() {
             if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
-                self.slot.sent();
+                self.slot.on_selection_sent();
             }
         }
     }

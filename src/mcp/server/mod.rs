@@ -109,6 +109,11 @@ impl<T: Tools> Server<T> {
         }
     }
 
+    /// Stops the [pings](ServerConfig::keepalive) of this session: the client is known to answer no requests.
+    pub const fn stop_keepalive(&mut self) {
+        self.session.stop_keepalive();
+    }
+
     /// Answers a call of a tool with its result.
     ///
     /// # Errors

@@ -81,7 +81,7 @@ impl Editor {
         let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
         let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
         let mention = Mention::new(format!("/w/mention-{number:08}"), None);
-        let until = time.after(Duration::from_secs(5));
+        let until = time.after(Duration::from_secs(30));
         let taken = subject.host.mention(time, mention, to);
         oracle.note(|| format!("editor mentions {number} to {to:?}: {taken:?}"));
         if taken.is_ok() {

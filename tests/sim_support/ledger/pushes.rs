@@ -27,9 +27,6 @@ impl Past {
     }
 }
 
-/// How long a client that was told of other tools is waited for.
-const RELIST: Duration = Duration::from_secs(1);
-
 impl Ledger {
     pub(super) fn push(
         &mut self,
@@ -75,9 +72,7 @@ impl Ledger {
                     )
                 });
                 self.list_changed = true;
-                // It is not told before it happens; when it was put behind what waits, nobody saw.
-                let happened_at = past.changes.get(self.changes_before + self.changes_told - 1);
-                self.relists_until = happened_at.map(|at| at.after(RELIST));
+                self.repeats = self.repeats.max(2);
                 self.is_selection_known = false;
                 oracle.hit("tools changed");
             }
@@ -90,26 +85,22 @@ impl Ledger {
         }
     }
 
-    /// The tools were listed. A client that was ever told that they have changed may forget with any of its lists what is
-    /// selected, so that it is told again after each.
-    pub(super) fn listed(&mut self) {
-        self.is_selection_known &= self.changes_told == 0;
-        self.relists_until = None;
+    /// The tools were listed. A client may forget with any of its lists what is selected, and ignores pushes for a while.
+    pub(super) const fn listed(&mut self) {
+        self.is_selection_known = false;
+        self.repeats = 3;
     }
 
-    /// I30: the same selection comes once, and once more where the client may have forgotten it: after a change of the
-    /// tools, and after each list from then on. After a change it waits for the list, or for a second.
+    /// I30: the same selection comes once, and again where the client may have ignored or forgotten it: after each list,
+    /// at the settle time after `initialized`, a list or a change of the tools, and once later.
     fn select(&mut self, now: Time, params: &str, past: &Past, oracle: &mut Oracle) {
         let (number, last) = (selection_in(params).unwrap_or(0), self.last_selection);
         oracle.claim(number >= last, I::Coalescing, || format!("selection {number} comes after {last}"));
-        oracle.claim(number != last || !self.is_selection_known, I::Coalescing, || {
-            format!("selection {number} comes twice")
-        });
-        let early = self.relists_until.take().filter(|until| now < *until);
-        oracle.claim(early.is_none(), I::Selection, || {
-            format!("selection {number} comes before the tools are listed, and not at {early:?}")
+        oracle.claim(number != last || self.repeats > 0, I::Coalescing, || {
+            format!("selection {number} comes once too often")
         });
         if number == last {
+            self.repeats = self.repeats.saturating_sub(1);
             oracle.hit("selection told again");
         } else if let Some(at) = past.selected_at(last) {
             // The window of this one was opened after that of the last one had been closed, which was after the last one

@@ -88,21 +88,19 @@ impl Subject {
                 self.old = Some(whole.to_vec());
             }
             (Bug::SelectsTwice, None) if is_selection && self.every(7) => out.extend_from_slice(whole),
-            (Bug::ForgetsWhoListsLate, None) if is_selection => {
-                let last = self.last.insert(conn, (whole.to_vec(), false));
-                if last.is_some_and(|(last, changed)| last == whole && !changed) {
+            (Bug::SelectsOnce, None) if is_selection => {
+                if self.last.insert(conn, whole.to_vec()).is_some_and(|last| last == whole) {
                     return;
                 }
             }
-            (Bug::ForgetsWhoListsLate, None) if method == LIST_CHANGED => {
-                self.last.entry(conn).or_default().1 = true;
-            }
-            (Bug::SelectsBeforeTheList, None) if is_selection => {
-                self.last.insert(conn, (whole.to_vec(), false));
-            }
-            (Bug::SelectsBeforeTheList, None) if method == LIST_CHANGED => {
-                out.extend_from_slice(whole);
-                return out.extend(self.last.get(&conn).map(|(last, _)| last.as_slice()).unwrap_or_default());
+            (Bug::MentionsTogether, None) if method.ends_with("at_mentioned") => {
+                match self.last.remove(&conn) {
+                    Some(held) => out.extend(held),
+                    None => {
+                        self.last.insert(conn, whole.to_vec());
+                        return;
+                    }
+                }
             }
             (Bug::RefusesWhatEndsDiffs, Some(id)) if text.contains("_DIFF_TABS\"") => {
                 return out.extend(busy(id));

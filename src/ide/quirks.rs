@@ -1,0 +1,58 @@
+//! What the known clients do differently, as data, by the name that they give in `initialize`.
+//!
+//! | | default | `opencode` |
+//! | --- | --- | --- |
+//! | sub-protocol | `mcp`, which has to be chosen | none offered |
+//! | settle time | 1.6 s after its list of tools | 1.6 s after `initialized`: it never lists them |
+//! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
+//! | requests of the editor | answered | never answered, so it is not pinged by JSON-RPC |
+//!
+//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is not known. All of it
+//! was measured (docs/evidence.md).
+
+use crate::mcp::Implementation;
+use core::time::Duration;
+
+/// What one client does differently.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Quirks {
+    /// The name in `clientInfo`.
+    name: &'static str,
+    /// How long the client ignores pushes after the later of `initialized` and the answer to its list of tools.
+    pub(crate) settle: Duration,
+    /// The client counts the lines of a mention from 1, and drops a mention without lines.
+    pub(crate) lines_from_one: bool,
+    /// The client answers requests of the editor.
+    pub(crate) answers_requests: bool,
+}
+
+impl Quirks {
+    /// Returns those of this client.
+    pub(crate) fn of(client: Option<&Implementation>) -> &'static Self {
+        let is_named = |quirks: &&Self| client.is_some_and(|client| client.name == quirks.name);
+        KNOWN.iter().find(is_named).unwrap_or(&DEFAULT)
+    }
+}
+
+/// Three times what was measured as the longest on a loaded machine, 500 ms.
+const SETTLE: Duration = Duration::from_millis(1_600);
+
+static DEFAULT: Quirks = Quirks { name: "", settle: SETTLE, lines_from_one: false, answers_requests: true };
+
+static KNOWN: [Quirks; 1] =
+    [Quirks { name: "opencode", lines_from_one: true, answers_requests: false, settle: SETTLE }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_known_by_their_exact_name() {
+        let of = |name| Quirks::of(Some(&Implementation::new(name, "1")));
+        for name in ["claude-code", "OpenCode", "opencode ", ""] {
+            assert_eq!(of(name), &DEFAULT, "{name:?}");
+        }
+        assert_eq!(Quirks::of(None), &DEFAULT);
+        assert!(of("opencode").lines_from_one && !of("opencode").answers_requests);
+    }
+}
