@@ -35,9 +35,12 @@ The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at t
 commands, without a screen:
   {\"cmd\":\"open\",\"path\":\"a.txt\"}
   {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
+  {\"cmd\":\"clear\"}                                               nothing is selected any more
   {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn may be left out
   {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; where one diff is open
   {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to
+  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               the tools offered from now on (all at the start:
+                                                                openDiff, getDiagnostics, openFile)
   {\"cmd\":\"quit\"}
 Where two agents have the same tab, \"conn\" says which is answered.
 

@@ -210,10 +210,28 @@ fn selections_and_mentions_reach_a_watching_agent() {
     assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
     editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
     assert_eq!(agent.event("selection_changed")["params"]["text"], "");
+    editor.tell(r#"{"cmd":"clear"}"#);
+    assert_eq!(agent.event("selection_changed")["params"]["filePath"], "");
     editor.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     let (status, said) = agent.end();
     assert!(status == Some(1) && said.contains("1001"), "{said}");
+}
+
+#[test]
+fn offered_tools_change_while_an_agent_watches() {
+    let place = Place::new("offer");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut watching = place.agent(&["watch"]);
+    editor.until("ide_connected");
+    editor.tell(r#"{"cmd":"tools","offer":["openFile"]}"#);
+    watching.until("notifications/tools/list_changed");
+    let mut agent = place.agent(&["tools"]);
+    assert!(agent.line().starts_with("openFile"));
+    assert_eq!(agent.end(), (Some(0), String::new()));
+    editor.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
 }
 
 #[test]
@@ -231,6 +249,7 @@ fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
         (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),
         (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
         (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
+        (r#"{"cmd":"tools","offer":["openFile","dance"]}"#, "\"dance\" is not a tool"),
     ] {
         editor.tell(line);
         let message = editor.event("error")["message"].as_str().unwrap().to_owned();

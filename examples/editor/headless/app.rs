@@ -10,7 +10,7 @@ use crate::workspace::{Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selected, Selection,
-    ServerEvent, ToolRequest,
+    ServerEvent, Tool, ToolRequest, ToolSet,
 };
 use ide_mcp::mcp::ToolResult;
 
@@ -156,9 +156,10 @@ impl Headless {
             }
             Command::Mention { path, lines, conn } => {
                 let to = addressee(host, conn)?;
-                let mention = Mention::new(self.workspace.existing(&path)?, lines);
-                host.mention(now, mention, to).map_err(|error| error.to_string())?;
+                host.mention(now, self.mention(&path, lines)?, to).map_err(|error| error.to_string())?;
             }
+            Command::Clear {} => self.select(host, now, Selection::cleared()),
+            Command::Tools { offer } => host.set_tools(tool_set(&offer)?),
             Command::Answer { tab, verdict, contents, conn } => {
                 let proposal = self.diffs.take(tab.as_deref(), conn)?;
                 self.decide(host, proposal, verdict, contents);
@@ -166,6 +167,11 @@ impl Headless {
             Command::Quit {} => {}
         }
         Ok(())
+    }
+
+    /// Returns the mention of a file, or of lines of it.
+    fn mention(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Mention, String> {
+        Ok(Mention::new(self.workspace.existing(path)?, lines))
     }
 
     fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
@@ -181,6 +187,25 @@ impl Headless {
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
     }
+}
+
+/// The tools that this editor can answer, in the order in which it offers them.
+const TOOLS: [Tool; 3] = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
+
+/// Returns all tools of this editor.
+pub(crate) fn all_tools() -> ToolSet {
+    TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle)
+}
+
+/// Returns the tools with these names.
+fn tool_set(names: &[String]) -> Result<ToolSet, String> {
+    names.iter().try_fold(ToolSet::new(), |tools, name| {
+        let tool = TOOLS.into_iter().find(|tool| tool.name(Dialect::VsCode) == name);
+        tool.map(|tool| tools.handle(tool)).ok_or_else(|| {
+            let known = TOOLS.map(|tool| tool.name(Dialect::VsCode)).join(", ");
+            format!("{name:?} is not a tool of this editor; its tools are {known}")
+        })
+    })
 }
 
 /// Whom a mention is for: the connection that is named, or the only one.

@@ -11,11 +11,15 @@ pub(crate) enum Command {
     Open { path: String },
     /// Selects a part of a file.
     Select { path: String, start: Place, end: Place },
+    /// Selects nothing, in no file. Has braces, or members that it does not have would be passed over.
+    Clear {},
     /// Puts a file, or lines of it, into a prompt.
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u32> },
     /// Decides a proposed change: the one with this tab, or the only one.
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u32> },
-    /// Ends the editor. Has braces, or members that it does not have would be passed over.
+    /// Offers these tools from now on, and no others.
+    Tools { offer: Vec<String> },
+    /// Ends the editor. Has braces for the reason of `Clear`.
     Quit {},
 }
 
@@ -64,8 +68,10 @@ mod tests {
             ("no cmd", "{}", "missing field `cmd`"),
             ("unknown", r#"{"cmd":"dance"}"#, "unknown variant `dance`"),
             ("too much", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),
+            ("too much", r#"{"cmd":"clear","x":1}"#, "unknown field `x`"),
             ("too much", r#"{"cmd":"open","path":"a","x":1}"#, "unknown field `x`"),
             ("too little", r#"{"cmd":"open"}"#, "missing field `path`"),
+            ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
             ("negative", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),
         ];
         for (name, line, expected) in cases {

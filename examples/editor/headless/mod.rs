@@ -10,8 +10,7 @@ use crate::folders::Folders;
 use crate::listen::listen;
 use crate::options::Options;
 use crate::workspace::Workspace;
-use app::{Flow, Headless};
-use ide_mcp::ide::{Tool, ToolSet};
+use app::{Flow, Headless, all_tools};
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Waker};
 use input::{Input, Line};
@@ -35,11 +34,10 @@ pub(crate) struct Editor {
 impl Editor {
     pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
         let folders = Folders::open(&options.folders)?;
-        let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile);
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let input = Input::new(waker.clone())?;
-        let server = listen(options, &folders, tools, poll.registry(), SERVER)?;
+        let server = listen(options, &folders, all_tools(), poll.registry(), SERVER)?;
         let lock = server.published().map(|lock| lock.path().display().to_string());
         let report = Report::new(move || drop(waker.wake()));
         let mut app = Headless::new(Workspace::new(folders), options.on_diff, report);
