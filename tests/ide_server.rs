@@ -765,11 +765,11 @@ fn opencode_receives_lines_in_every_mention() {
         (Mention::new("/w/a", None), (0, 0)),
     ];
     for (mention, (first, last)) in rows {
-        let mut editor = Editor::open(config());
+        let mut editor = Editor::open(settling());
         editor.say(&INITIALIZE.replace("claude-code", "opencode"));
         editor.say(INITIALIZED);
         editor.written();
-        assert_eq!(editor.server.mention(&mention), Ok(()));
+        assert_eq!(editor.server.mention(&mention), Ok(()), "it needs no settle time");
         let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
         assert_eq!(
             editor.texts(),

@@ -3,7 +3,9 @@
 use crate::diagnostics::check;
 use crate::folders::{Folders, Inside};
 use crate::read::read;
-use ide_mcp::ide::{Diagnostic, FileDiagnostics, MissingText, OpenFile, Passage, Position, Range, Selection};
+use ide_mcp::ide::{
+    Diagnostic, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range, Selection,
+};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -48,11 +50,14 @@ impl Workspace {
         })
     }
 
-    /// The absolute path of a file that exists.
-    pub(crate) fn existing(&self, path: &str) -> Result<String, String> {
+    /// Returns the mention of a file that exists, or of lines of it. Of a file that is no text the number of lines is not
+    /// known.
+    pub(crate) fn mention(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Mention, String> {
         let Inside { shown, real } = self.folders.find(path)?;
         real.metadata().map_err(|error| format!("{}: {error}", shown.display()))?;
-        unicode(&shown)
+        let mut mention = Mention::new(unicode(&shown)?, lines);
+        mention.line_count = read(&real).ok().and_then(|text| u32::try_from(text.lines().count()).ok());
+        Ok(mention)
     }
 
     /// Whether a path, which may be that of a new file, lies in none of the folders.

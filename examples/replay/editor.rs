@@ -66,24 +66,21 @@ impl EditorCore {
         self.progress.retain(|_, open| *open != call);
     }
 
-    fn is_hearing(&self, conn: u32) -> bool {
-        let id = self.conns.get(&conn);
-        self.host.connections().any(|(conn, server)| Some(&conn) == id && server.is_hearing())
-    }
-
-    fn notify(&mut self, now: Time, conn: u32, id: ConnId, message: &Message, method: &str) {
+    fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
         match Notice::named(method) {
+            // When it was sent, and how often, follows from times that the transcript does not have: it is sent now, as the
+            // core writes it.
             Some(Notice::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
-                    self.host.select(now, selection);
+                    let _ = self.host.notify(id, method, Some(&selection));
                     return;
                 }
             }
             Some(Notice::AtMentioned) => {
                 if let Ok(mention) = serde_json::from_str::<Mention>(text) {
-                    let _ = self.host.mention(now, mention, Some(id));
+                    let _ = self.host.notify(id, method, Some(&mention));
                     return;
                 }
             }
@@ -185,10 +182,7 @@ impl Core for EditorCore {
                 return self.open.contains_key(&(conn, id.into())).then_some(Cause::Question);
             }
             Kind::Request { .. } => self.ready.contains(&conn),
-            Kind::Notification { method } => match Notice::named(method) {
-                Some(Notice::SelectionChanged | Notice::AtMentioned) => self.is_hearing(conn),
-                _ => self.ready.contains(&conn),
-            },
+            Kind::Notification { .. } => self.ready.contains(&conn),
         };
         can.then_some(Cause::Itself)
     }
@@ -218,7 +212,7 @@ impl Core for EditorCore {
                     self.own.insert((conn, named.into()), request);
                 }
             }
-            Some(Kind::Notification { method }) => self.notify(now, conn, id, &message, method),
+            Some(Kind::Notification { method }) => self.notify(conn, id, &message, method),
             None => {}
         }
     }

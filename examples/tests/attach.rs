@@ -206,7 +206,7 @@ fn selections_and_mentions_reach_a_watching_agent() {
     assert_eq!(heard["params"]["text"], "ello\nwörld 😀");
     assert_eq!(heard["params"]["filePath"], path);
     editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
-    let heard = agent.event("at_mentioned");
+    let heard = agent.until("at_mentioned");
     assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
     editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
     assert_eq!(agent.event("selection_changed")["params"]["text"], "");

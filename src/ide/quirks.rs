@@ -3,7 +3,7 @@
 //! | | default | `opencode` |
 //! | --- | --- | --- |
 //! | sub-protocol | `mcp`, which has to be chosen | none offered |
-//! | settle time | 1.6 s after its list of tools | 1.6 s after `initialized`: it never lists them |
+//! | settle time | 1.6 s after its list of tools | none: it accepts pushes from `initialized` on, and lists no tools |
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
 //! | requests of the editor | answered | never answered, so it is not pinged by JSON-RPC |
 //!
@@ -40,7 +40,7 @@ const SETTLE: Duration = Duration::from_millis(1_600);
 static DEFAULT: Quirks = Quirks { name: "", settle: SETTLE, lines_from_one: false, answers_requests: true };
 
 static KNOWN: [Quirks; 1] =
-    [Quirks { name: "opencode", lines_from_one: true, answers_requests: false, settle: SETTLE }];
+    [Quirks { name: "opencode", lines_from_one: true, answers_requests: false, settle: Duration::ZERO }];
 
 #[cfg(test)]
 mod tests {

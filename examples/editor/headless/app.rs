@@ -9,8 +9,8 @@ use crate::options::OnDiff;
 use crate::workspace::{Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, ConnId, Dialect, Host, HostEvent, Mention, OpenFile, OpenedFile, Range, Selected, Selection,
-    ServerEvent, Tool, ToolRequest, ToolSet,
+    Answer, ConnId, Dialect, Host, HostEvent, OpenFile, OpenedFile, Range, Selected, Selection, ServerEvent,
+    Tool, ToolRequest, ToolSet,
 };
 use ide_mcp::mcp::ToolResult;
 
@@ -156,7 +156,8 @@ impl Headless {
             }
             Command::Mention { path, lines, conn } => {
                 let to = addressee(host, conn)?;
-                host.mention(now, self.mention(&path, lines)?, to).map_err(|error| error.to_string())?;
+                let mention = self.workspace.mention(&path, lines)?;
+                host.mention(now, mention, to).map_err(|error| error.to_string())?;
             }
             Command::Clear {} => self.select(host, now, Selection::cleared()),
             Command::Tools { offer } => host.set_tools(tool_set(&offer)?),
@@ -167,11 +168,6 @@ impl Headless {
             Command::Quit {} => {}
         }
         Ok(())
-    }
-
-    /// Returns the mention of a file, or of lines of it.
-    fn mention(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Mention, String> {
-        Ok(Mention::new(self.workspace.existing(path)?, lines))
     }
 
     fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {

@@ -252,26 +252,29 @@ impl App {
 
     /// Without a path, what is selected in the file that is shown, or that file.
     fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
-        let (path, lines) = match (path, self.model.document()) {
+        let mention = match (path, self.model.document()) {
             (Some(path), _) => {
                 let inside = self.folders.find(&crate::workspace::unicode(path)?)?;
-                (crate::workspace::unicode(&inside.shown)?, None)
+                Mention::new(crate::workspace::unicode(&inside.shown)?, None)
             }
-            (None, Some(document)) => (document.path.clone(), document.selected_lines()),
+            (None, Some(document)) => {
+                let lines = u32::try_from(document.buffer.text().lines()).unwrap_or(u32::MAX);
+                Mention::new(&document.path, document.selected_lines()).with_line_count(lines)
+            }
             (None, None) => return Ok(()),
         };
-        let label = self.folders.label(Path::new(&path));
-        let what = match lines {
+        let label = self.folders.label(Path::new(&mention.file_path));
+        let what = match mention.lines {
             None => label,
             Some((first, last)) if first == last => format!("{label} line {}", first.saturating_add(1)),
             Some((first, last)) => {
                 format!("{label} lines {} to {}", first.saturating_add(1), last.saturating_add(1))
             }
         };
-        host.mention(self.model.now, Mention::new(path, lines), None).map_err(|error| error.to_string())?;
+        host.mention(self.model.now, mention, None).map_err(|error| error.to_string())?;
         let (tone, to) = match self.model.agents.last() {
             Some(agent) => (Tone::Good, format!("mentioned to {}", agent.name)),
-            None => (Tone::Plain, "mentioned to whoever attaches within 5 s".into()),
+            None => (Tone::Plain, "waits up to 30 s for an agent".into()),
         };
         self.model.tell(tone, format!("{what} {to}"));
         Ok(())

@@ -176,6 +176,16 @@ impl Process {
         event
     }
 
+    /// The next selection with this text. A selection is sent more than once, so others are passed over.
+    pub fn until_selected(&mut self, text: &str) -> Value {
+        loop {
+            let event = self.until("selection_changed");
+            if event["params"]["text"] == text {
+                return event;
+            }
+        }
+    }
+
     /// The next event of this kind; others are passed over.
     pub fn until(&mut self, expected: &str) -> Value {
         loop {

@@ -137,8 +137,8 @@ impl Desk {
         let conn = self.host.connect(self.now);
         self.agents.push((conn, client));
         self.turn();
-        // From then on it hears what is selected.
-        self.wait(500);
+        // From then on it accepts mentions.
+        self.wait(1_600);
         self.agents.len() - 1
     }
 
