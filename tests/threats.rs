@@ -180,7 +180,8 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
         let frames = answer.strip_prefix(ACCEPTED.as_bytes()).unwrap();
         let frames = read(frames);
         assert_eq!(frames.len(), 1, "{name}: {frames:?}");
-        assert_eq!((frames[0].first, &frames[0].payload[..2]), (CLOSE, &[0x03, 0xf0][..]), "{name}");
+        let reason = [&[0x03, 0xf0], &b"Invalid or missing authentication token"[..]].concat();
+        assert_eq!((frames[0].first, &frames[0].payload), (CLOSE, &reason), "{name}");
         assert!(!editor.server.is_open() && !editor.server.is_hearing(), "{name}");
         let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
         assert!(

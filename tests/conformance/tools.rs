@@ -330,7 +330,7 @@ pub const ROWS: &[Row] = &[
                 Wrote(concat!(
                     r#"{"jsonrpc":"2.0","id":9,"result":{"tools":["#,
                     r##"{"name":"openDiff","description":"Show a proposed change of a file and wait until it is accepted or rejected","inputSchema":{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
-                    r##"{"name":"close_tab","inputSchema":{"type":"object","properties":{"tab_name":{"type":"string","description":"Name of the tab"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
+                    r##"{"name":"close_tab","description":"Close the tab with this name","inputSchema":{"type":"object","properties":{"tab_name":{"type":"string","description":"Name of the tab"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
                     r##"{"name":"closeAllDiffTabs","description":"Close all diffs that this client has opened","inputSchema":{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##
                 )),
                 Calls("executeCode", r#"{"code":"1"}"#),

@@ -222,7 +222,7 @@ const CLOSE_TAB: Entry = Entry {
     name: "close_tab",
     snake: "close_tab",
     also: &["closeTab"],
-    description: "",
+    description: "Close the tab with this name",
     arguments: &[needed("tab_name", Kind::Text, "Name of the tab")],
 };
 
@@ -401,6 +401,7 @@ mod tests {
             Tool::ALL.into_iter().flat_map(|tool| Dialect::ALL.map(|dialect| (tool, dialect)))
         {
             let spec = tool.spec(dialect);
+            assert!(!spec.description.is_empty(), "{tool:?} has no description");
             let schema: Value = serde_json::from_str(&spec.input_schema).unwrap();
             assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#", "{tool:?}");
             assert_eq!(schema["additionalProperties"], false, "{tool:?}");
