@@ -88,10 +88,11 @@ impl Subject {
                 self.old = Some(whole.to_vec());
             }
             (Bug::SelectsTwice, None) if is_selection && self.every(7) => out.extend_from_slice(whole),
-            (Bug::SelectsOnce, None) if is_selection => {
-                if self.last.insert(conn, whole.to_vec()).is_some_and(|last| last == whole) {
-                    return;
-                }
+            (Bug::SelectsOnce, None)
+                if is_selection
+                    && self.last.insert(conn, whole.to_vec()).is_some_and(|last| last == whole) =>
+            {
+                return;
             }
             (Bug::MentionsTogether, None) if method.ends_with("at_mentioned") => {
                 match self.last.remove(&conn) {
