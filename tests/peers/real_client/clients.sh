@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# What differs between the clients: package, program, configuration. Sourced by real_client.sh and
+# driver.sh. A client is named by its program and version, such as claude-2.1.330.
+
+# Prints the npm package of the client $1.
+client_package() {
+    case $1 in
+        claude-*) printf '@anthropic-ai/claude-code@%s\n' "${1#claude-}" ;;
+        opencode-*) printf 'opencode-ai@%s\n' "${1#opencode-}" ;;
+    esac
+}
+
+# Sets `program` to the command of the client $1, which is installed in the folder $2. No script of
+# a package is run at the installation, so this is the native program of the package for this
+# processor, where there is one. Returns 1 if the package has no program for this machine.
+client_program() {
+    local modules=$2/node_modules kind arch candidate
+    kind=$(node -p process.platform)
+    arch=$(node -p process.arch)
+    for candidate in "$modules/@anthropic-ai/claude-code-$kind-$arch/claude" \
+        "$modules/opencode-$kind-$arch-baseline/bin/opencode" "$modules/opencode-$kind-$arch/bin/opencode"; do
+        if [ -x "$candidate" ]; then
+            program=("$candidate")
+            return
+        fi
+    done
+    program=(node "$modules/@anthropic-ai/claude-code/cli.js")
+    [ -e "${program[1]}" ]
+}
+
+# Configures the client $1 below the empty home $2, for the project $3 and the model API at the port
+# $4, and adds to `program` its arguments and to `environment` its variables.
+configure_client() {
+    local client=$1 home=$2 project=$3 api=$4
+    case $client in
+        claude-*) configure_claude ;;
+        opencode-*) configure_opencode ;;
+    esac
+}
+
+# No question is asked at the start: onboarding is over, the folder is trusted, the key approved by
+# its last 20 characters.
+configure_claude() {
+    local key=sk-ant-api03-stand-in-for-a-key-that-opens-nothing
+    mkdir -p "$home/.claude"
+    cat >"$home/.claude.json" <<JSON
+{
+    "hasCompletedOnboarding": true,
+    "lastOnboardingVersion": "${client#claude-}",
+    "theme": "dark",
+    "customApiKeyResponses": {"approved": ["${key: -20}"], "rejected": []},
+    "projects": {
+        "$project": {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []}
+    }
+}
+JSON
+    environment+=("ANTHROPIC_API_KEY=$key" "ANTHROPIC_BASE_URL=http://127.0.0.1:$api" DISABLE_AUTOUPDATER=1
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1)
+    program+=(--ide)
+    # Version 2 begins in auto mode, which proposes no diff.
+    [[ $client == claude-1.* ]] || program+=(--permission-mode default)
+}
+
+configure_opencode() {
+    mkdir -p "$home/.config/opencode"
+    cat >"$home/.config/opencode/opencode.json" <<JSON
+{
+    "autoupdate": false,
+    "share": "disabled",
+    "model": "stand-in/model",
+    "small_model": "stand-in/model",
+    "provider": {
+        "stand-in": {
+            "npm": "@ai-sdk/anthropic",
+            "name": "Stand-in",
+            "options": {"baseURL": "http://127.0.0.1:$api/v1", "apiKey": "opens nothing"},
+            "models": {"model": {"name": "Model"}}
+        }
+    }
+}
+JSON
+    environment+=(OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1)
+}
