@@ -24,7 +24,7 @@ pub struct LockFile {
     pub workspace_folders: Vec<String>,
     /// What the client shows to a person. Empty if the file does not say.
     pub ide_name: String,
-    /// How to connect; WebSocket if the file does not say.
+    /// How to connect; [`Transport::Missing`] if the file has no such member.
     pub transport: Transport,
     /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the paths.
     pub running_in_windows: bool,
@@ -70,17 +70,21 @@ pub enum Transport {
     WebSocket,
     /// `sse`, the form before WebSocket, and what a legacy lock file means.
     Sse,
+    /// The file has no member `transport`, or it is null. The real client takes such a file for the older transport and
+    /// does not attach (measured, see docs/evidence.md).
+    Missing,
     /// Anything else.
     Other(String),
 }
 
 impl Transport {
-    /// The word in the lock file.
+    /// Returns the word in the lock file; empty for [`Missing`](Self::Missing).
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::WebSocket => "ws",
             Self::Sse => "sse",
+            Self::Missing => "",
             Self::Other(text) => text,
         }
     }
