@@ -36,6 +36,10 @@ impl LockFile {
     /// The most bytes that are read as a lock file. Real ones have a few hundred.
     pub const MAX_LEN: usize = 64 * 1024;
 
+    /// The most bytes that an editor should publish as folders, in JSON: three quarters of [`MAX_LEN`](Self::MAX_LEN), so
+    /// that a name and a token of any usual length fit beside them.
+    pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
+
     /// What an editor publishes: WebSocket, not on Windows; the fields can be changed.
     #[must_use]
     pub fn new(
