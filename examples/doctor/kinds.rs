@@ -258,7 +258,7 @@ kinds! {
         "One editor is right for the directory: an agent attaches to it.",
         "";
     SEVERAL_EDITORS = "several-editors" Warning:
-        "Several editors have the directory open. An agent does not choose by itself, and --ide refuses.",
+        "Several editors are right for the directory. An agent does not choose by itself, and --ide refuses.",
         "Type /ide in the agent and pick one, or start the agent in a terminal of the right editor.";
     SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
         "Several editors have the directory open, and CLAUDE_CODE_SSE_PORT names one: an agent attaches to that one. Version \

@@ -114,10 +114,13 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         }
         several => {
             let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
-            findings.push(Finding::new(
-                &kinds::SEVERAL_EDITORS,
-                format!("{} have {cwd:?} open", names.join(" and ")),
-            ));
+            let unchecked = several.iter().any(|(_, because)| **because == Because::Unchecked);
+            let what = if unchecked {
+                "are there, and their folders do not count".into()
+            } else {
+                format!("have {cwd:?} open")
+            };
+            findings.push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", names.join(" and "))));
         }
     }
 }

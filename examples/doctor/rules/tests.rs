@@ -582,6 +582,17 @@ const MEASURED: &[Measured] = &[
         Some("1.0.51 does not attach"),
     ),
     (
+        "two editors, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+        },
+        &["folder-check-skipped", "several-editors"],
+        |verdict| *verdict == Verdict::HasToChoose(2),
+        Some("1.0.51 does not attach"),
+    ),
+    (
         "a dead process, unchecked",
         |f| {
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");

@@ -79,7 +79,8 @@ pub struct Place<'a> {
     /// Whether an editor is accepted whatever its folders are, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
     /// [`ClientEnv::skips_folder_check`](super::ClientEnv::skips_folder_check).
     pub any_folder: bool,
-    /// The system of the client, which decides about spellings.
+    /// The system of the client, which decides about spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
+    /// recognises WSL.
     pub system: System<'a>,
 }
 
