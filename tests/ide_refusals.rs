@@ -33,8 +33,8 @@ const WS_VERSION: &str = "HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n
     Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 33\r\n\r\nthe WebSocket version must be 13\n";
 const HOST: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 70\r\n\r\n\
-    the Host field must name 127.0.0.1, localhost or [::1] with this port\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 72\r\n\r\n\
+    the Host field must name a loopback address or localhost with this port\n";
 const ORIGIN: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 25\r\n\r\nweb pages may not attach\n";
 const PATH: &str = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\
@@ -228,6 +228,37 @@ fn n02_hosts() {
         ("Host: LOCALHOST:41111\r\n", ACCEPTED),
         ("host:127.0.0.1:41111 \r\n", ACCEPTED),
         ("Host: [::1]:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.2:41111\r\n", ACCEPTED),
+        ("Host: 127.1.2.3:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.0:41111\r\n", ACCEPTED),
+        ("Host: 127.255.255.255:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.2\r\n", HOST),
+        ("Host: 127.0.0.2:\r\n", HOST),
+        ("Host: 127.0.0.2:41112\r\n", HOST),
+        ("Host: 127.0.0.2:041111\r\n", HOST),
+        ("Host: 127.0.0.2:41111:41111\r\n", HOST),
+        ("Host: 127.0.0.2.evil:41111\r\n", HOST),
+        ("Host: 127.0.0.2.:41111\r\n", HOST),
+        ("Host: evil.127.0.0.2:41111\r\n", HOST),
+        ("Host: 127.0.0.2@evil.example:41111\r\n", HOST),
+        ("Host: 127.1:41111\r\n", HOST),
+        ("Host: 127.0.1:41111\r\n", HOST),
+        ("Host: 127:41111\r\n", HOST),
+        ("Host: 2130706434:41111\r\n", HOST),
+        ("Host: 127.0.0.1.1:41111\r\n", HOST),
+        ("Host: 126.255.255.255:41111\r\n", HOST),
+        ("Host: 128.0.0.1:41111\r\n", HOST),
+        ("Host: 127.0.0.256:41111\r\n", HOST),
+        ("Host: 127.0.0.02:41111\r\n", HOST),
+        ("Host: 127.0.00.2:41111\r\n", HOST),
+        ("Host: 0127.0.0.2:41111\r\n", HOST),
+        ("Host: 0177.0.0.2:41111\r\n", HOST),
+        ("Host: 0x7f.0.0.2:41111\r\n", HOST),
+        ("Host: 127.0.0.+2:41111\r\n", HOST),
+        ("Host: 127.0.0.2,127.0.0.2:41111\r\n", HOST),
+        ("Host: [127.0.0.2]:41111\r\n", HOST),
+        ("Host: [::ffff:127.0.0.2]:41111\r\n", HOST),
+        ("Host: \u{661}27.0.0.2:41111\r\n", HOST),
         ("", HOST),
         ("Host:\r\n", HOST),
         ("Host: evil.example:41111\r\n", HOST),
@@ -259,6 +290,8 @@ fn n02_hosts() {
         ("Host: [FE80::1]:41111\r\n", ACCEPTED),
         ("Host: host.docker.internal\r\n", HOST),
         ("Host: host.docker.internal:80\r\n", HOST),
+        ("Host: 127.0.0.2:8080\r\n", HOST),
+        ("Host: 127.0.0.2:41111\r\n", ACCEPTED),
         (OURS, ACCEPTED),
     ] {
         assert_eq!(answer_of(config.clone(), &head(&[(OURS, field)])), expected, "{field:?}");

@@ -1,6 +1,7 @@
 //! The session with an editor over a blocking socket: one connection, or one after another where it is tried again.
 
 use getrandom::SysRng;
+use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::{
     Backoff, Client, ClientConfig, ClientEvent, GivenUp, Reconnect, ToolRequest, display_safe,
 };
@@ -10,7 +11,7 @@ use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
 use ide_mcp_examples::find::{self, Asked, Editor};
-use ide_mcp_examples::{Progress, connect};
+use ide_mcp_examples::{Progress, connect_to};
 use serde_json::value::RawValue;
 use std::time::Duration;
 use std::{io, process, thread};
@@ -224,11 +225,12 @@ impl Session {
     fn connect(&mut self) -> io::Result<Conn<Client<SysRng>>> {
         self.count = self.count.saturating_add(1);
         let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
-        let mut config = ClientConfig::new(name, self.editor.port, self.editor.token.clone());
+        let Editor { host, port, token, .. } = &self.editor;
+        let mut config = ClientConfig::new(name, *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
         let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
         let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        Conn::from_stream(connect(self.editor.port, PATIENCE)?, client)
+        Conn::from_stream(connect_to(host, *port, PATIENCE)?, client)
     }
 
     /// What to say of it: an attempt that fails is no news.
@@ -315,14 +317,17 @@ fn safe(text: &impl ToString) -> Failure {
 }
 
 fn nobody(editor: &Editor, error: &io::Error) -> Failure {
-    let (name, port, lock) = (&editor.name, editor.port, editor.lock.display());
+    let (name, lock) = (&editor.name, editor.lock.display());
+    let port = match editor.host.as_str() {
+        LOOPBACK => format!("port {}", editor.port),
+        // A person may have forgotten the variable.
+        host => format!("{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, editor.port))),
+    };
     let advice = match editor.dead {
         Some(pid) => format!("its process {pid} does not run: start the editor again, or remove {lock}"),
         None => format!("start the editor again, or remove {lock}"),
     };
-    format!(
-        "no editor found: {name:?} does not answer on port {port} ({error}); {advice}; `doctor` says more"
-    )
+    format!("no editor found: {name:?} does not answer on {port} ({error}); {advice}; `doctor` says more")
 }
 
 fn refused(editor: &Editor, closed: &Closed) -> Failure {

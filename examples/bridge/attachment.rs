@@ -7,12 +7,12 @@ use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
+use ide_mcp_examples::address_of;
 use ide_mcp_examples::find::{self, Asked, Editor};
 use ide_mcp_mio::Conn;
 use mio::event::Event;
 use mio::{Registry, Token};
 use serde_json::value::RawValue;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::process;
 
 /// How many requests may wait for the editor: the 256 calls of the client that may, and the 64 besides that end some.
@@ -180,8 +180,9 @@ impl Attachment {
             Ok(editor) => self.editor = editor,
             Err(nothing) => return Err(nothing.to_string()),
         }
+        let Editor { host, port, token, .. } = &self.editor;
         let mut config =
-            ClientConfig::new(self.guise.info.clone(), self.editor.port, self.editor.token.clone());
+            ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
         config.raw_notifications = true;
         config.session.capabilities = self.guise.capabilities.clone();
@@ -191,7 +192,7 @@ impl Attachment {
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.editor.port));
+        let address = address_of(host, *port).map_err(|error| error.to_string())?;
         let conn = Conn::connect(address, client, &self.registry, self.token);
         self.conn = Some(conn.map_err(|error| error.to_string())?);
         Ok(())

@@ -13,6 +13,9 @@ usage: bridge [--lock FILE | --port N] [--cwd DIR]
   --port N      the editor with the lock file N.lock
   --cwd DIR     look for an editor that has this directory open (default: the working directory)
 
+Without --lock and --port the editor is found as by `agent`, with the same variables; CLAUDE_CODE_IDE_HOST_OVERRIDE
+names the host in any case.
+
 Start it from an MCP client, as a server over stdio:
 
   {\"mcpServers\":{\"editor\":{\"command\":\"bridge\",\"args\":[\"--cwd\",\"/home/me/project\"]}}}

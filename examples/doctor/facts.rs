@@ -1,19 +1,21 @@
 //! What was seen: the variables, the directories, the lock files and what their ports answered. Plain values, so that the
 //! rules need no disk and no socket. No value here shows a token.
 
-use ide_mcp::ide::LockFile;
 use ide_mcp::ide::locate::Source;
 use ide_mcp::ide::matching::Listed;
+use ide_mcp::ide::{ClientEnv, LockFile};
 use ide_mcp_examples::find::Here;
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub(crate) use ide_mcp::ide::paths::System;
 
 /// Everything that the rules look at.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) variables: Variables,
     pub(crate) here: Here,
-    pub(crate) system: System,
+    pub(crate) system: System<'static>,
     /// Those that may hold lock files, or why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,
@@ -29,15 +31,11 @@ impl Variables {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
-}
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum System {
-    Windows,
-    /// Linux on Windows.
-    Wsl,
-    #[default]
-    Other,
+    /// Returns those by which a client decides.
+    pub(crate) fn client(&self) -> ClientEnv {
+        ClientEnv::read(|name| self.get(name).map(Into::into))
+    }
 }
 
 #[derive(Debug)]

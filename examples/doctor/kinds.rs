@@ -82,13 +82,26 @@ kinds! {
     INTEGRATION_WITHOUT_PORT = "integration-without-port" Note:
         "ENABLE_IDE_INTEGRATION says that this is the terminal of an editor, but no port is named: it was inherited.",
         "unset ENABLE_IDE_INTEGRATION, or open a new terminal in the editor.";
-    AUTO_CONNECT_OFF = "auto-connect-off" Note:
-        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself.",
-        "Type /ide in the agent, or unset the variable.";
+    AUTO_CONNECT_OFF = "auto-connect-off" Problem:
+        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, with --ide too. Version 1.0.51 attaches with \
+         --ide all the same.",
+        "unset CLAUDE_CODE_AUTO_CONNECT_IDE, or type /ide in the agent.";
     HOST_OVERRIDE = "host-override" Warning:
-        "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host than 127.0.0.1, where the editor listens. \
-         The doctor asks 127.0.0.1 all the same.",
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; the doctor asks \
+         there too. The editor must accept this host in the Host field.",
         "unset CLAUDE_CODE_IDE_HOST_OVERRIDE, unless the editor runs outside of this container or virtual machine.";
+    HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another address of this machine, which it writes into the Host \
+         field; the doctor asks there too. An editor that listens on 127.0.0.1 alone is not there.",
+        "unset CLAUDE_CODE_IDE_HOST_OVERRIDE, unless the editor listens on that address.";
+    FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
+        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach to an editor whatever its folders are. Version 1.0.51 does \
+         not attach to one with another folder. A dead process is never attached to.",
+        "unset CLAUDE_CODE_IDE_SKIP_VALID_CHECK, unless you want that.";
+    OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
+        "Where a variable names a port, opencode (1.18.33) connects there without a token and is refused with 401 for ever. \
+         Without the variable it reads the lock files.",
+        "Start opencode with env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT opencode.";
     PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
         "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or fails.",
         "export no_proxy=localhost,127.0.0.1,::1 NO_PROXY=localhost,127.0.0.1,::1 (with what was there before).";
@@ -113,7 +126,8 @@ kinds! {
         "The directory of lock files cannot be read, neither here nor by an agent.",
         "chmod u+rwx {path} (and the directories above it), or give it back to its owner.";
     DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
-        "Another user owns the directory of lock files and can send the agent to an editor of their own.",
+        "Another user owns the directory of lock files and can send the agent to an editor of their own. The real agent \
+         attaches all the same (measured as root); the programs of this library do not read the directory.",
         "Move {path} away and start the editor again; an editor started with sudo may have made it.";
     DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
         "Other users can put lock files there and so send the agent to an editor of their own.",
@@ -138,13 +152,15 @@ kinds! {
         "A lock file is named after its port. Nobody reads this one.",
         "Remove {path}.";
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
-        "A symbolic link could lead anywhere, so it is not followed.",
+        "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who can write to \
+         where it leads sends the agent, with its edits, to an editor of their own.",
         "Remove {path} and start the editor again.";
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
         "A pipe, directory or socket has the name of a lock file. An agent may hang on it.",
         "Remove {path}.";
     LOCK_NOT_OURS = "lock-not-ours" Problem:
-        "Another user wrote this lock file and could send the agent to an editor of their own.",
+        "Another user wrote this lock file and can send the agent to an editor of their own. The real agent attaches all the \
+         same if it can read the file (measured as root); the programs of this library do not read it.",
         "Remove {path}, and do not take it over: nobody knows where it leads. An editor started with sudo may have made it.";
     LOCK_UNREADABLE = "lock-unreadable" Problem:
         "The lock file cannot be read, neither here nor by an agent.",
@@ -152,6 +168,9 @@ kinds! {
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
         "What the file says is no lock file, so its editor is not found. The agent may delete it.",
         "Remove {path}, then start the editor again; it may take another port. If it writes such a file again, update its extension.";
+    LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
+        "The lock file has no member transport. Agents take that for a transport before WebSocket and do not attach.",
+        "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
     LOCK_LEGACY = "lock-legacy" Problem:
         "The editor speaks another transport than WebSocket, the only one that agents of today use.",
         "Update the extension of the editor.";
@@ -236,11 +255,15 @@ kinds! {
         "Remove the one whose port refuses, if there is one.";
 
     EDITOR_FOUND = "editor-found" Ok:
-        "One editor has the directory open: an agent attaches to it.",
+        "One editor is right for the directory: an agent attaches to it.",
         "";
     SEVERAL_EDITORS = "several-editors" Warning:
-        "Several editors have the directory open. An agent does not choose by itself, and --ide refuses.",
+        "Several editors are right for the directory. An agent does not choose by itself, and --ide refuses.",
         "Type /ide in the agent and pick one, or start the agent in a terminal of the right editor.";
+    SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
+        "Several editors have the directory open, and CLAUDE_CODE_SSE_PORT names one: an agent attaches to that one. Version \
+         1.0.51 attaches to none.",
+        "Update the agent if it is that old, or close the other editors.";
     NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
         "There are lock files, but none of a usable editor that has the directory open.",
         "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there.";
@@ -250,6 +273,10 @@ kinds! {
     MATCHES_ONLY_PHYSICALLY = "folder-matches-only-physically" Note:
         "The editor has the directory open under its path without symbolic links. The real agent compares that one; others may not.",
         "If another agent does not find it, change into the path without links first.";
+    FOLDER_SPELLED_DIFFERENTLY = "folder-in-another-spelling" Problem:
+        "The editor has the same folder open in another spelling: another case, or the path of the other side of WSL. The agent \
+         compares paths as text.",
+        "Open {cwd} in the editor by this spelling, or update its extension, so that it publishes every spelling.";
     EDITOR_WITHOUT_FOLDERS = "editor-without-folders" Note:
         "The editor has no folder open. Only its own terminal finds it.",
         "Open {cwd} in the editor, or export CLAUDE_CODE_SSE_PORT={port}.";

@@ -22,7 +22,8 @@ Look for CLAUDE_CONFIG_DIR, HOME and the other variables in the environment of t
 JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"path\",\"port\"}, the last three where there are any;
 status is problem, warning, note or ok; docs/doctor.md lists the ids. Last comes
 {\"event\":\"verdict\",\"verdict\",\"port\",\"name\",\"cwd\",\"problems\",\"warnings\",\"notes\",\"ok\",\"status\"}; verdict is attaches,
-fails, not_asked, has_to_choose or finds_nothing, port and name are those of the editor, status is the exit status.
+fails, not_asked, refrains (its environment keeps it from attaching), has_to_choose, finds_nothing or unknown (it reads
+a file that the doctor does not); port and name are those of the editor, status is the exit status.
 Where it could not begin there is only {\"event\":\"error\",\"message\",\"status\"}.
 
 exit status: 0; 1 with a problem or a warning; 2 where it could not look, or the command line is wrong";

@@ -1,10 +1,11 @@
 //! Finds the editor, and if there is none says everything that was looked at and why it was not it.
 
+use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv};
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::locate::{Candidate, Extras};
-use ide_mcp::ide::matching::{Matching, Place, choose};
+use ide_mcp::ide::matching::{Matching, Place, check_transport, choose};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};
-use ide_mcp_lockfile::{Found, from_environment, scan_for};
+use ide_mcp_lockfile::{Found, client_env, from_environment, scan_for, system};
 use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,14 +22,18 @@ pub struct Asked {
     pub cwd: Option<PathBuf>,
     /// Where to look besides.
     pub extras: Extras,
+    /// Whether the program is no agent, so that a variable which keeps agents from attaching by themselves does not count.
+    pub no_agent: bool,
 }
 
 /// An editor that can perhaps be attached to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Editor {
-    /// It listens there, on 127.0.0.1.
+    /// The port on which it listens.
     pub port: u16,
+    /// The host on which it is reached: 127.0.0.1, unless the environment names another.
+    pub host: String,
     /// What it calls itself, unchecked: show it with [`display_safe`](ide_mcp::ide::display_safe).
     pub name: String,
     /// What it wants to be told, if anything.
@@ -42,9 +47,10 @@ pub struct Editor {
 }
 
 impl Editor {
-    fn new(port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
+    fn new(env: &ClientEnv, port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
         Self {
             port,
+            host: env.host().into(),
             name: file.ide_name,
             folders: file.workspace_folders,
             token: file.auth_token,
@@ -75,8 +81,9 @@ impl<E: std::error::Error> From<E> for Nothing {
 /// # Errors
 /// [`Nothing`], also where several editors are as good as each other.
 pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
+    let env = client_env();
     if let Some(path) = &asked.lock {
-        return by_file(path);
+        return by_file(&env, path);
     }
     let candidates = from_environment(asked.extras)?;
     let mut found = Vec::new();
@@ -84,8 +91,8 @@ pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
         found.extend(scan_for(candidate.form(), &candidate.dir)?);
     }
     match asked.port {
-        Some(port) => by_port(port, &candidates, found),
-        None => by_directory(asked.cwd.as_deref(), &candidates, &found),
+        Some(port) => by_port(&env, port, &candidates, found),
+        None => by_directory(&env, asked, &candidates, &found),
     }
 }
 
@@ -135,7 +142,7 @@ fn unicode(path: &Path) -> io::Result<String> {
     path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
 }
 
-fn by_file(path: &Path) -> Result<Editor, Nothing> {
+fn by_file(env: &ClientEnv, path: &Path) -> Result<Editor, Nothing> {
     let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
     let name = path.file_name().ok_or_else(missing)?;
     let Some(form) = form_of(name) else {
@@ -147,7 +154,7 @@ fn by_file(path: &Path) -> Result<Editor, Nothing> {
     };
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let found = scan_for(form, dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
-    asked_for(found.ok_or_else(missing)?)
+    asked_for(env, found.ok_or_else(missing)?)
 }
 
 /// The kind of a file that is named after a port.
@@ -156,42 +163,57 @@ fn form_of(name: &OsStr) -> Option<LockForm> {
     [LockForm::Lock, LockForm::Project].into_iter().find(|form| form.port_of(name).is_some())
 }
 
-fn by_port(port: u16, candidates: &[Candidate], found: Vec<Found>) -> Result<Editor, Nothing> {
+fn by_port(
+    env: &ClientEnv,
+    port: u16,
+    candidates: &[Candidate],
+    found: Vec<Found>,
+) -> Result<Editor, Nothing> {
     let missing = || {
         let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
         Nothing(format!("no editor found: there is no {name} in {dirs}{ASK_DOCTOR}"))
     };
-    asked_for(found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
+    asked_for(env, found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
 }
 
 /// The editor of this very lock file, whether it lives or not.
-fn asked_for(found: Found) -> Result<Editor, Nothing> {
+fn asked_for(env: &ClientEnv, found: Found) -> Result<Editor, Nothing> {
     let Found { path, port, file, pid_alive, .. } = found;
     let file = file?;
+    if let Err(refusal) = check_transport(&file) {
+        return Err(Nothing(format!("no editor found: {}: {refusal}", path.display())));
+    }
     match port {
-        Some(port) => Ok(Editor::new(port, &path, pid_alive, file)),
+        Some(port) => Ok(Editor::new(env, port, &path, pid_alive, file)),
         None => Err(Nothing(format!("no editor found: {} has no port", path.display()))),
     }
 }
 
 /// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
-fn by_directory(cwd: Option<&Path>, candidates: &[Candidate], found: &[Found]) -> Result<Editor, Nothing> {
-    let here = Here::of(cwd).map_err(|error| Nothing(error.to_string()))?;
-    let port = env::var_os(PORT_VARIABLE).map(|port| port.to_string_lossy().into_owned());
+fn by_directory(
+    env: &ClientEnv,
+    asked: &Asked,
+    candidates: &[Candidate],
+    found: &[Found],
+) -> Result<Editor, Nothing> {
+    let here = Here::of(asked.cwd.as_deref()).map_err(|error| Nothing(error.to_string()))?;
     let place = Place {
         cwd: &here.logical,
         canonical: Some(&here.canonical),
-        port: port.as_deref().and_then(LockFile::parse_port),
+        port: env.port(),
+        any_folder: env.skips_folder_check(),
+        system: system(),
     };
     // Files whose name is no port are no lock files, so what is left keeps its place in both lists.
     let (files, listed): (Vec<&Found>, Vec<_>) =
         found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
     let matching = choose(&listed, &place);
-    let chosen = matching.only().and_then(|only| {
+    let may_attach = asked.no_agent || env.auto_connects();
+    let chosen = matching.only().filter(|_| may_attach).and_then(|only| {
         let found = files.get(only.index)?;
-        Some(Editor::new(only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
+        Some(Editor::new(env, only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
     });
-    chosen.ok_or_else(|| explain(&here.logical, candidates, &files, &matching, port.as_deref()))
+    chosen.ok_or_else(|| explain(&here.logical, candidates, &files, &matching, env, may_attach))
 }
 
 fn explain(
@@ -199,18 +221,26 @@ fn explain(
     candidates: &[Candidate],
     files: &[&Found],
     matching: &Matching,
-    port: Option<&str>,
+    env: &ClientEnv,
+    may_attach: bool,
 ) -> Nothing {
     let path =
         |index: usize| files.get(index).map(|found| found.path.display().to_string()).unwrap_or_default();
     let mut text = String::new();
     if matching.accepted.is_empty() {
         let _ = write!(text, "no editor found for {cwd}");
+    } else if !may_attach {
+        let value = env.auto_connect.as_deref().unwrap_or_default();
+        let _ = write!(
+            text,
+            "no editor is attached to by itself, since {AUTO_CONNECT_VARIABLE} is {value:?}; choose one with --port, or \
+             unset the variable"
+        );
     } else {
-        let _ = write!(text, "several editors have {cwd} open; choose one with --port");
+        let _ = write!(text, "several editors fit {cwd}; choose one with --port");
     }
     let _ = write!(text, "\n  looked in {}", list(candidates));
-    if let Some(port) = port {
+    if let Some(port) = env.port.as_deref() {
         let advice = if LockFile::parse_port(port).is_some() { "" } else { ", which is no port: unset it" };
         let _ = write!(text, "\n  {PORT_VARIABLE} is {port:?}{advice}");
     }

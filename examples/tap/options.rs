@@ -53,8 +53,13 @@ pub(crate) struct Options {
 impl Options {
     /// `None` if help was asked for.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options =
-            Self { editor: Asked::default(), name: None, out: None, force: false, max_bytes: MAX_BYTES };
+        let mut options = Self {
+            editor: Asked { no_agent: true, ..Asked::default() },
+            name: None,
+            out: None,
+            force: false,
+            max_bytes: MAX_BYTES,
+        };
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),

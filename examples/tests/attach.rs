@@ -324,3 +324,142 @@ fn a_call_prints_the_texts_of_its_result() {
         assert!(closed.ends_with("1000"), "an agent left without a word: {closed}");
     }
 }
+
+/// Changes these members of a lock file; null removes one.
+fn rewrite(lock: &str, changes: &Value) {
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    for (name, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            drop(file.as_object_mut().unwrap().remove(name));
+        } else {
+            file[name] = value.clone();
+        }
+    }
+    fs::write(lock, file.to_string()).unwrap();
+}
+
+/// What the real client does with the same lock file and variables stands in docs/evidence.md, *Discovery*.
+#[test]
+fn agent_judges_lock_files_and_variables_as_the_newest_client() {
+    let place = Place::new("judges");
+    let mut editor = place.editor(&[]);
+    let (port, lock) = listening(&mut editor);
+    let port = port.to_string();
+    let sound: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    let elsewhere = json!({"workspaceFolders": ["/elsewhere"]});
+    let auto = ("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+    let skip = ("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    // What is changed, the variables, the arguments, and what it says where it does not attach.
+    let cases: &[(&str, Value, Variables<'_>, &[&str], Option<&str>)] = &[
+        ("nothing", json!({}), &[], &[], None),
+        ("no transport", json!({"transport": null}), &[], &[], Some("it has no member \"transport\"")),
+        (
+            "no transport, by port",
+            json!({"transport": null}),
+            &[],
+            &["--port", &port],
+            Some("no member \"transport\""),
+        ),
+        (
+            "no transport, by file",
+            json!({"transport": null}),
+            &[],
+            &["--lock", &lock],
+            Some("no member \"transport\""),
+        ),
+        ("another transport", json!({"transport": "ws-ide"}), &[], &[], Some("its transport is \"ws-ide\"")),
+        ("a pid as text", json!({"pid": sound["pid"].to_string()}), &[], &[], None),
+        ("the folder of the client", json!({"workspaceFolders": ["."]}), &[], &[], None),
+        (
+            "a folder below the client's",
+            json!({"workspaceFolders": ["src"]}),
+            &[],
+            &[],
+            Some("none of its folders"),
+        ),
+        ("told not to", json!({}), &[auto], &[], Some("since CLAUDE_CODE_AUTO_CONNECT_IDE is \"false\"")),
+        ("told not to, by port", json!({}), &[auto], &["--port", &port], None),
+        ("told not to, by file", json!({}), &[auto], &["--lock", &lock], None),
+        ("another folder", elsewhere.clone(), &[], &[], Some("none of its folders")),
+        ("another folder, unchecked", elsewhere.clone(), &[skip], &[], None),
+        (
+            "another folder, by the port of a terminal",
+            elsewhere,
+            &[("CLAUDE_CODE_SSE_PORT", &port)],
+            &[],
+            None,
+        ),
+        ("a dead process, unchecked", json!({"pid": support::dead()}), &[skip], &[], Some("does not run")),
+    ];
+    for (name, changes, variables, arguments, expected) in cases {
+        fs::write(&lock, sound.to_string()).unwrap();
+        rewrite(&lock, changes);
+        let mut command = place.command("agent", &[arguments, &["tools"][..]].concat());
+        let (status, said) = Process::spawn("agent", command.envs(variables.iter().copied())).end();
+        let as_expected = match expected {
+            None => status == Some(0),
+            Some(expected) => status == Some(2) && said.contains(expected),
+        };
+        assert!(as_expected, "{name}: {status:?} {said}");
+    }
+    let mut command = place.command("agent", &["tools"]);
+    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    assert!(said.contains("does not run"), "the last file is refused first: {said}");
+    fs::write(&lock, sound.to_string()).unwrap();
+    let mut command = place.command("agent", &["tools"]);
+    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    assert!(said.contains("choose one with --port") && said.contains(&format!("--port {port}: ")), "{said}");
+}
+
+/// Other systems have no second address of the machine unless they are told to.
+#[cfg(target_os = "linux")]
+#[test]
+fn agent_and_bridge_go_to_the_host_of_the_environment() {
+    use std::io::{Read as _, Write as _};
+    let place = Place::new("host");
+    let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    let overridden = |program: &str, arguments: &[&str]| {
+        let mut command = place.command(program, arguments);
+        Process::spawn(program, command.env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"))
+    };
+    let host = || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut head = [0; 4096];
+        let len = stream.read(&mut head).unwrap();
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n").unwrap();
+        String::from_utf8_lossy(&head[..len])
+            .lines()
+            .find(|line| line.starts_with("Host:"))
+            .map(str::to_owned)
+    };
+    let expected = Some(format!("Host: 127.0.0.2:{port}"));
+    let mut agent = overridden("agent", &["tools"]);
+    assert_eq!(host(), expected);
+    assert_eq!(agent.end().0, Some(1));
+    let mut bridge = overridden("bridge", &[]);
+    bridge.tell(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#);
+    assert_eq!(host(), expected);
+    assert_eq!(bridge.end().0, Some(1));
+
+    drop(listener);
+    let (status, said) = overridden("agent", &["tools"]).end();
+    let whom = format!("127.0.0.2:{port}, the host of CLAUDE_CODE_IDE_HOST_OVERRIDE");
+    assert!(status == Some(2) && said.contains(&whom), "{status:?} {said}");
+}
+
+#[test]
+fn of_two_editors_the_variable_names_one() {
+    let place = Place::new("two");
+    let (mut one, mut other) = (place.editor(&[]), place.editor(&[]));
+    let ports = [listening(&mut one).0.to_string(), listening(&mut other).0.to_string()];
+    let (status, said) = place.agent(&["tools"]).end();
+    assert!(status == Some(2) && said.contains("several editors"), "{status:?} {said}");
+    let mut command = place.command("agent", &["tools"]);
+    assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &ports[1])).end().0, Some(0));
+    assert_eq!(other.event("connected")["client"], "ide-mcp-agent");
+}

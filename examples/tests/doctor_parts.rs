@@ -101,7 +101,7 @@ fn refused() -> Facts {
     Facts {
         variables: Variables::default(),
         here,
-        system: System::Other,
+        system: System::Linux,
         directories: Ok(directories.collect()),
         locks: vec![lock],
         removed: Vec::new(),

@@ -4,6 +4,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::client_env::OPENCODE_PORT_VARIABLE;
+
 /// The variables for a child process of an editor that listens on `port`, or on none.
 ///
 /// With a port, the child connects to this editor without any test of folders, and not through a proxy: the real
@@ -13,6 +15,10 @@ use alloc::vec::Vec;
 ///
 /// Without a port, what an outer editor left is removed, so that the child does not connect there or wait for a port
 /// that has long been closed.
+///
+/// Start opencode with `launch_env(None, …)`: where a variable names a port, opencode connects there without a token and is
+/// refused for ever; without one it reads the lock files and their token (measured with 1.18.33). A variable that names a
+/// port to opencode alone is always removed.
 pub fn launch_env<'a>(
     port: Option<u16>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -54,8 +60,9 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Says that the terminal is one of VS Code: true for the one it was set in, not for those of an editor started there.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
-const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL];
-const STALE_WITHOUT_PORT: &[&str] = &[FORCE_CODE_TERMINAL, PORT_VARIABLE, INTEGRATION];
+const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE];
+const STALE_WITHOUT_PORT: &[&str] =
+    &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
 
 fn variables(port: u16, mut excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
     // The lower-case name first, whatever the order of the environment was.
@@ -135,15 +142,24 @@ mod tests {
             ("CLAUDE_CODE_SSE_PORT", "1"),
             ("ENABLE_IDE_INTEGRATION", "true"),
             ("FORCE_CODE_TERMINAL", "true"),
+            ("OPENCODE_EDITOR_SSE_PORT", "1"),
             ("no_proxy", "a.example"),
         ];
         let with = launch_env(Some(2), inherited);
         assert_eq!(with.set[0], ("CLAUDE_CODE_SSE_PORT".to_string(), "2".to_string()));
-        assert_eq!(with.remove, ["FORCE_CODE_TERMINAL"]);
+        assert_eq!(with.remove, ["FORCE_CODE_TERMINAL", "OPENCODE_EDITOR_SSE_PORT"]);
 
         let without = launch_env(None, inherited);
         assert!(without.set.is_empty(), "{without:?}");
-        assert_eq!(without.remove, ["CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "FORCE_CODE_TERMINAL"]);
+        assert_eq!(
+            without.remove,
+            [
+                "CLAUDE_CODE_SSE_PORT",
+                "ENABLE_IDE_INTEGRATION",
+                "FORCE_CODE_TERMINAL",
+                "OPENCODE_EDITOR_SSE_PORT"
+            ]
+        );
 
         assert_eq!(launch_env(None, [("PATH", "/bin")]), LaunchEnv::default());
     }

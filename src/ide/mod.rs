@@ -10,7 +10,7 @@
 //! - [`ToolSet`] is what an editor offers: the [`Tool`]s of the protocol that it handles, and its own.
 //! - [`Dialect`] is how it speaks: what the known editors say differently stands in one table there. What is received is
 //!   understood in all dialects.
-//! - [`LockFile`], [`locate`], [`matching`] and [`launch_env`] are discovery as pure values. No file, variable or
+//! - [`LockFile`], [`locate`], [`matching`], [`client_env`] and [`launch_env`] are discovery as pure values. No file, variable or
 //!   clock is read here; `ide-mcp-lockfile` does that. [`Reconnect`] says when an agent tries again.
 //! - [`paths`] says what a path of an agent is before anybody opens it, [`Filter`] what leaves the editor unasked, and
 //!   [`display_safe`] makes a text of an agent one that a screen shows and does not obey.
@@ -27,8 +27,9 @@
 //!    [`locate`] says. A client deletes the file of a process that it takes for dead (*measured*), hence the watchdog in
 //!    `ide-mcp-lockfile`.
 //! 2. **The choice.** The client takes a file with a folder that is its working directory or contains it, and none
-//!    without a folder (*measured*), unless `CLAUDE_CODE_SSE_PORT` names the port (*described*): [`matching`] decides so
-//!    and gives the reason of each refusal, [`launch_env`] sets the variable for a terminal of the editor.
+//!    without a folder or without `transport`; among several it takes the one whose port `CLAUDE_CODE_SSE_PORT` names, else
+//!    none (*measured*): [`matching`] decides so and gives the reason of each refusal. [`client_env`] has the variables of a
+//!    client, [`launch_env`] sets those of a terminal of the editor.
 //! 3. **The request to open.** `GET /` with the sub-protocol `mcp` and the token in a header, never an `Origin`
 //!    (*measured*). [`Policy`] answers 101, or refuses before anything is heard. A client that is refused does not try
 //!    again; one that is let in without `mcp` leaves without a word (*measured*).
@@ -79,7 +80,7 @@
 //!
 //! let file = LockFile::parse(&published)?;
 //! let listed = Listed { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
-//! let matching = choose(&[listed], &Place { cwd: "/w/src", canonical: None, port: None });
+//! let matching = choose(&[listed], &Place { cwd: "/w/src", ..Place::default() });
 //! assert_eq!(matching.only().map(|file| file.port), Some(PORT));
 //! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
 //! let mut agent = Client::new(config, random, SessionId::new(2), now)?;
@@ -142,12 +143,14 @@ mod token;
 mod tool;
 mod toolset;
 
+pub mod client_env;
 pub mod launch_env;
 pub mod locate;
 pub mod matching;
 pub mod paths;
 
 pub use client::{Client, ClientConfig, ClientEvent};
+pub use client_env::ClientEnv;
 pub use context::{DiagnosticsChanged, Mention, Selection};
 pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;

@@ -7,7 +7,7 @@
 //! | finding | answer |
 //! | --- | --- |
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
-//! | `Host` missing, doubled or foreign | 403 |
+//! | `Host` missing, doubled or foreign: neither localhost, `[::1]` nor an address of 127.0.0.0/8, with our port | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
 //! | a path that is not in the list, if there is one | 404 |
 //! | token missing, doubled or wrong: byte-identical, the same work | 401, or by [`AuthFailure`] 101 and 1008 |
@@ -17,6 +17,7 @@
 use super::AuthToken;
 use crate::ws::{Refusal, Request, Single, Status};
 use alloc::{string::String, vec::Vec};
+use core::net::Ipv4Addr;
 
 /// The sub-protocol of the real client; without it in the answer it drops the connection (measured).
 pub(crate) const SUBPROTOCOL: &str = "mcp";
@@ -55,8 +56,11 @@ pub struct Policy {
     pub auth_failure: AuthFailure,
     /// The port that is listened on: `Host` has to name it.
     pub port: u16,
-    /// Hosts beside 127.0.0.1, localhost and `[::1]`, as a client on another side of a container or of WSL writes them:
-    /// `host.docker.internal` with our port, or `host.docker.internal:8080` with another. Default none.
+    /// Hosts beside localhost, `[::1]` and the addresses of 127.0.0.0/8, as a client on another side of a container or of
+    /// WSL writes them: `host.docker.internal` with our port, or `host.docker.internal:8080` with another. Default none.
+    ///
+    /// A client writes the value of its `CLAUDE_CODE_IDE_HOST_OVERRIDE` there (measured). An address of 127.0.0.0/8 is let in
+    /// by default, since DNS rebinding brings a name and never an address.
     pub extra_hosts: Vec<String>,
     /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
     /// every browser does.
@@ -141,8 +145,16 @@ impl Policy {
             let has_port = extra.rsplit(']').next().is_some_and(|behind| behind.contains(':'));
             if has_port { host.eq_ignore_ascii_case(extra.as_bytes()) } else { with_our_port(extra) }
         };
-        ["127.0.0.1", "localhost", "[::1]"].into_iter().any(with_our_port)
+        ["localhost", "[::1]"].into_iter().any(with_our_port)
+            || self.is_our_loopback(host)
             || self.extra_hosts.iter().any(extra)
+    }
+
+    /// Returns true for an address of 127.0.0.0/8 in its only form, four decimal numbers without leading zeros, with our port.
+    fn is_our_loopback(&self, host: &[u8]) -> bool {
+        let (address, port) = host.split_at(host.iter().position(|byte| *byte == b':').unwrap_or(host.len()));
+        let address = core::str::from_utf8(address).ok().and_then(|text| text.parse::<Ipv4Addr>().ok());
+        address.is_some_and(|address| address.is_loopback()) && self.is_our_port(port)
     }
 
     /// Whether this is a colon and our port in its only decimal form.
@@ -175,8 +187,10 @@ fn subprotocol(request: &Request<'_>) -> Option<&'static str> {
     request.offers(SUBPROTOCOL).then_some(SUBPROTOCOL)
 }
 
-const FOREIGN_HOST: Refusal =
-    Refusal::new(Status::Forbidden, "the Host field must name 127.0.0.1, localhost or [::1] with this port");
+const FOREIGN_HOST: Refusal = Refusal::new(
+    Status::Forbidden,
+    "the Host field must name a loopback address or localhost with this port",
+);
 const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
 const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");
 const WRONG_TOKEN: Refusal =

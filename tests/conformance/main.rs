@@ -15,6 +15,7 @@
 )]
 
 mod dialects;
+mod discovery;
 mod doc;
 mod measured;
 mod notifications;
@@ -34,6 +35,7 @@ const SECTIONS: &[(&str, &[Row])] = &[
     ("Notifications", notifications::ROWS),
     ("Quirks", quirks::ROWS),
     ("Measured", measured::ROWS),
+    ("Discovery", discovery::ROWS),
 ];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
@@ -89,7 +91,7 @@ fn nothing_is_left_out() {
         );
     }
     // As many as were measured.
-    for (part, count) in [("connecting", 10), ("session", 16), ("calls", 9)] {
+    for (part, count) in [("connecting", 10), ("session", 16), ("calls", 9), ("discovery", 10)] {
         for number in 1..=count {
             let id = format!("{part} {number}");
             assert!(set.contains(id.as_str()), "{id} has no row");

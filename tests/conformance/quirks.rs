@@ -97,7 +97,7 @@ pub const ROWS: &[Row] = &[
         "a linked folder is listed in both forms",
         Test("adapters/lockfile/tests/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
     ),
-    row("Q14", "drives in either case", Test("src/ide/matching/tests.rs", "containment_goes_by_component")),
+    row("Q14", "drives in either case", Test("src/ide/paths/spelling.rs", "folder_contains_path_by_system")),
     row(
         "Q14 flag",
         "runningInWindows is written",
@@ -111,7 +111,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q15 drives",
         "WSL: a drive of Windows is below /mnt",
-        Test("src/ide/matching/tests.rs", "a_drive_is_below_mnt_for_a_client_in_wsl"),
+        Test("src/ide/paths/spelling.rs", "folder_of_windows_is_translated_in_wsl"),
     ),
     row(
         "Q16",

@@ -4,8 +4,8 @@
 use std::env::{self, VarError};
 
 use getrandom::SysRng;
-use ide_mcp::ide::AuthToken;
 use ide_mcp::ide::locate::{Candidate, Environment, Extras, HOME_VARIABLE, LocateError, locate};
+use ide_mcp::ide::{AuthToken, ClientEnv};
 
 use crate::Error;
 
@@ -27,6 +27,13 @@ pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
         (LocateError::NoHome, Some(_)) => Error::VariableNotUnicode { variable: HOME_VARIABLE },
         (error, _) => Error::Locate(error),
     })
+}
+
+/// Reads the variables by which the environment of this process decides which editor a client attaches to. Bytes that
+/// are no Unicode are replaced, so that such a value shows and means nothing.
+#[must_use]
+pub fn client_env() -> ClientEnv {
+    ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
 }
 
 /// A new token from the randomness of the system.

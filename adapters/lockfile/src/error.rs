@@ -77,6 +77,13 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// The folders take more of a lock file than a client reads.
+    TooManyFolders {
+        /// How many bytes they take in JSON.
+        len: usize,
+        /// How many they may take.
+        max: usize,
+    },
     /// The variables do not say where lock files are.
     Locate(LocateError),
     /// A variable is not Unicode.
@@ -141,6 +148,10 @@ impl fmt::Display for Error {
             Self::NotUnicode { path } => {
                 write!(f, "{path:?} is not Unicode: open the folder under another name")
             }
+            Self::TooManyFolders { len, max } => write!(
+                f,
+                "the folders take {len} bytes of the lock file, {max} are the most: open fewer of them, or one above them"
+            ),
             Self::Locate(source) => source.fmt(f),
             Self::VariableNotUnicode { variable } => {
                 write!(f, "{variable} is not Unicode: set it to a path that is")
@@ -167,6 +178,7 @@ impl core::error::Error for Error {
             | Self::NotAPort { .. }
             | Self::Dangling { .. }
             | Self::NotUnicode { .. }
+            | Self::TooManyFolders { .. }
             | Self::VariableNotUnicode { .. }
             | Self::PortZero
             // Its error implementation hangs on a feature that nothing here needs.

@@ -1,22 +1,30 @@
-//! The folders to publish. The real client resolves symbolic links in its working directory before it compares, so an
-//! editor that was opened through one has to publish both forms.
+//! The folders to publish. The real client resolves symbolic links in its working directory before it compares text, so
+//! an editor that was opened through one has to publish both forms, and every spelling of each that a client on another
+//! side of WSL may have.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use crate::Error;
+use ide_mcp::ide::LockFile;
+use ide_mcp::ide::paths::{System, spellings};
 
-/// The absolute paths of `folders` for [`LockFile::workspace_folders`](ide_mcp::ide::LockFile): each as it was given
-/// and, where that differs, without symbolic links, without doubles and without trailing slashes.
+use crate::{Error, system};
+
+/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as it was given and, where that
+/// differs, as it is on disk (without symbolic links, and on macOS and Windows with the case that the disk has), without
+/// doubles and without trailing slashes. Behind them come their further [`spellings`] on this [`system`]: none on Linux and
+/// macOS.
 ///
-/// A folder that is not there is published as it was given. One with a `..` is published only in its canonical form,
-/// as the other cannot be compared as text. Drive letters are upper case.
+/// A folder that is not there is published as it was given. One with a `..` is published only in its form on disk, as the
+/// other cannot be compared as text. Drive letters are upper case. Folders take up to [`LockFile::MAX_FOLDERS_LEN`] bytes;
+/// a further spelling that finds no room is left out.
 ///
 /// # Errors
-/// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that it is missing.
+/// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that it is missing;
+/// [`Error::TooManyFolders`] if even the folders as they were given and as they are on disk find no room.
 pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Result<Vec<String>, Error> {
-    let mut published = Vec::new();
+    let mut given = Vec::new();
     for folder in folders {
         let folder = folder.as_ref();
         let logical = absolute(folder).map_err(Error::io("resolve", folder))?;
@@ -28,13 +36,57 @@ pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -
         let comparable =
             canonical.is_none() || !logical.components().any(|part| part == Component::ParentDir);
         for path in comparable.then_some(logical).into_iter().chain(canonical) {
-            let text = text(&path)?;
-            if !published.contains(&text) {
-                published.push(text);
-            }
+            given.push(text(&path)?);
         }
     }
-    Ok(published)
+    published(given, system())
+}
+
+/// Returns the folders that a lock file has room for: those given, without doubles, then their further spellings.
+fn published(given: Vec<String>, system: System<'_>) -> Result<Vec<String>, Error> {
+    let max = LockFile::MAX_FOLDERS_LEN;
+    let mut list = List::default();
+    for folder in given {
+        list.push(folder);
+    }
+    if list.len > max {
+        return Err(Error::TooManyFolders { len: list.len, max });
+    }
+    let further: Vec<String> =
+        list.folders.iter().flat_map(|folder| spellings(folder, system).into_iter().skip(1)).collect();
+    for spelling in further {
+        if list.len.saturating_add(json_len(&spelling)) <= max {
+            list.push(spelling);
+        }
+    }
+    Ok(list.folders)
+}
+
+/// Folders without doubles, and the length that they have in JSON.
+#[derive(Default)]
+struct List {
+    folders: Vec<String>,
+    len: usize,
+}
+
+impl List {
+    fn push(&mut self, folder: String) {
+        if !self.folders.contains(&folder) {
+            self.len = self.len.saturating_add(json_len(&folder));
+            self.folders.push(folder);
+        }
+    }
+}
+
+/// Returns the length of a text in a list in JSON, with its quotes and a comma.
+fn json_len(text: &str) -> usize {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' => 2,
+        // Some have a shorter escape.
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(escaped).sum::<usize>().saturating_add(3)
 }
 
 /// The path as JSON gets it. Collecting the components drops trailing slashes.
@@ -66,6 +118,77 @@ fn windows_plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
+
+    #[test]
+    fn folders_come_first_and_their_spellings_behind() {
+        let cases: &[(&str, System<'_>, &[&str], &[&str])] = &[
+            ("none", WSL, &[], &[]),
+            ("Linux", System::Linux, &["/mnt/c/w", "/home/u", "/mnt/c/w"], &["/mnt/c/w", "/home/u"]),
+            ("macOS", System::MacOs, &["/Users/u", "/users/u"], &["/Users/u", "/users/u"]),
+            (
+                "WSL",
+                WSL,
+                &["/mnt/c/w", "/home/u"],
+                &[
+                    "/mnt/c/w",
+                    "/home/u",
+                    r"C:\w",
+                    "/c/w",
+                    r"\\wsl.localhost\Ubuntu\home\u",
+                    r"\\wsl$\Ubuntu\home\u",
+                ],
+            ),
+            (
+                "Windows",
+                System::Windows,
+                &[r"C:\w", r"C:\W"],
+                &[r"C:\w", r"C:\W", "/mnt/c/w", "/c/w", "/mnt/c/W", "/c/W"],
+            ),
+        ];
+        for (name, system, given, expected) in cases {
+            let given = given.iter().map(ToString::to_string).collect();
+            assert_eq!(published(given, *system).unwrap(), *expected, "{name}");
+        }
+    }
+
+    /// A lock file of `folders`, with a name and a token of usual length.
+    fn file(folders: &[String]) -> LockFile {
+        LockFile::new(u32::MAX, folders.to_vec(), "An editor with a long name", crate::new_token().unwrap())
+    }
+
+    #[test]
+    fn folders_take_bounded_room_in_lock_file() {
+        // Each takes 100 bytes in JSON.
+        let folder = |number: usize, fill: usize| format!("/home/{number:04}/{}", "x".repeat(fill));
+        let of_100 = |count: usize| (0..count).map(|number| folder(number, 86)).collect::<Vec<_>>();
+        let max = LockFile::MAX_FOLDERS_LEN;
+        let most = max / 100;
+        let mut full = of_100(most);
+        full.push(folder(9999, max % 100 - 14));
+        assert_eq!(full.iter().map(|folder| json_len(folder)).sum::<usize>(), max);
+
+        for system in [System::Linux, WSL] {
+            assert_eq!(published(full.clone(), system).unwrap(), full, "{system:?}: no room for more");
+            let mut over = full.clone();
+            over.last_mut().unwrap().push('x');
+            let error = published(over, system).unwrap_err();
+            assert!(
+                matches!(error, Error::TooManyFolders { len, max: most } if len == max + 1 && most == max)
+            );
+            assert!(error.to_string().contains("open fewer of them"), "{error}");
+        }
+        let half = published(of_100(most / 2), WSL).unwrap();
+        assert!(half.len() > most / 2 && half.len() < most / 2 * 3, "{}", half.len());
+        assert!(half.iter().map(|folder| json_len(folder)).sum::<usize>() <= max);
+        for folders in [full, half, vec!["\u{1}\"\\".repeat(max / 10 - 1)]] {
+            let folders = published(folders, WSL).unwrap();
+            let text = file(&folders).to_json();
+            assert!(text.len() <= LockFile::MAX_LEN, "{}", text.len());
+            assert_eq!(LockFile::parse(&text).unwrap().workspace_folders, folders);
+        }
+    }
 
     #[test]
     fn paths_of_windows_are_published_as_the_client_has_them() {

@@ -2,7 +2,8 @@
 //!
 //! The rules: a lock file is created with mode 0600 in a directory of mode 0700
 //! that is ours, appears whole by renaming, is removed by the guard that published it and by nobody else, and comes
-//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, and deletes nothing; what our own editor left
+//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, reads nothing of another
+//! user, and deletes nothing; what our own editor left
 //! behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
 //!
 //! [`classify`] says whether a path of a peer lies in the open folders once symbolic links are resolved.
@@ -35,12 +36,13 @@ mod read;
 mod resolve;
 mod scan;
 mod sys;
+mod system;
 #[cfg(test)]
 mod temp_dir;
 mod watched;
 
 pub use dir::LockDir;
-pub use environment::{from_environment, new_token};
+pub use environment::{client_env, from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
 pub use leftovers::{Leftover, Stays};
@@ -48,4 +50,5 @@ pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
+pub use system::system;
 pub use watched::Watched;

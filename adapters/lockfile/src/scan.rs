@@ -16,7 +16,8 @@ use crate::{Error, pid_alive, sys};
 /// Every `*.lock` in `dir`, readable or not, newest first. A directory that is not there has none.
 ///
 /// # Errors
-/// [`Error::Io`] if the directory itself cannot be read.
+/// [`Error::Io`] if the directory itself cannot be read, [`Error::NotOurs`] if another user owns it: the owner of a
+/// directory decides which files are in it. The real client reads such a directory (measured with one that runs as root).
 pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     scan_for(LockForm::Lock, dir)
 }
@@ -32,6 +33,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("open", dir)(error)),
     };
+    handle.check_owner(dir)?;
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io("list", dir))? {
         let name = entry.map_err(Error::io("list", dir))?.file_name();

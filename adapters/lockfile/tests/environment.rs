@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use ide_mcp::ide::locate::Extras;
-use ide_mcp_lockfile::{LockDir, from_environment, new_token};
+use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
 /// Tells the child that it is one. A process must not change its own environment while it has threads.
 const CHILD: &str = "IDE_MCP_LOCKFILE_TEST_CHILD";
@@ -22,6 +22,12 @@ fn the_variables_of_the_process_decide() {
                 Ok(dir) => println!("found {}", dir.path().display()),
                 Err(error) => println!("found {error}"),
             };
+        }
+        if extras == "client" {
+            let client = client_env();
+            println!("found {:?} {} {}", client.port(), client.auto_connects(), client.skips_folder_check());
+            println!("found {} {:?}", client.host(), client.distribution);
+            return println!("found {}", system() == system());
         }
         let xdg = extras == "xdg";
         match from_environment(Extras { xdg, ..Extras::default() }) {
@@ -62,11 +68,37 @@ fn the_first_of_them_is_made_and_opened() {
     std::fs::remove_dir_all(home).unwrap();
 }
 
+#[test]
+fn variables_of_client_are_read() {
+    let found = |variables: Variables<'_>| {
+        found_with("client", variables.iter().map(|(name, value)| (*name, OsStr::new(*value))))
+    };
+    assert_eq!(found(&[]), ["None true false", "127.0.0.1 None", "true"]);
+    let all: Variables<'_> = &[
+        ("CLAUDE_CODE_SSE_PORT", "7"),
+        ("CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
+        ("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"),
+        ("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1"),
+        ("WSL_DISTRO_NAME", "Ubuntu"),
+    ];
+    assert_eq!(found(all), ["Some(7) false true", "127.0.0.2 Some(\"Ubuntu\")", "true"]);
+}
+
 /// What a process with these variables finds.
 fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a OsStr)>) -> Vec<String> {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", "the_variables_of_the_process_decide", "--nocapture"]);
-    for variable in ["HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME"] {
+    for variable in [
+        "HOME",
+        "USERPROFILE",
+        "CLAUDE_CONFIG_DIR",
+        "XDG_CONFIG_HOME",
+        "CLAUDE_CODE_SSE_PORT",
+        "CLAUDE_CODE_AUTO_CONNECT_IDE",
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE",
+        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK",
+        "WSL_DISTRO_NAME",
+    ] {
         child.env_remove(variable);
     }
     let output = child.envs(variables).env(CHILD, extras).output().unwrap();

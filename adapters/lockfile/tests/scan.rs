@@ -145,14 +145,14 @@ fn a_scan_feeds_the_choice() {
     fs::write(temp.join("3.lock"), "").unwrap();
     let listed: Vec<_> = scan(dir.path()).unwrap().iter().filter_map(Found::listed).collect();
 
-    let matching = choose(&listed, &Place { cwd: "/w/p/src", canonical: None, port: None });
+    let matching = choose(&listed, &Place { cwd: "/w/p/src", ..Place::default() });
     assert_eq!(matching.only().unwrap().port, 1);
     let refused: Vec<u16> = matching.refused.iter().map(|refused| refused.port).collect();
     assert_eq!(refused.len(), 2, "{matching:?}");
     let unreadable = matching.refused.iter().find(|refused| refused.port == 3).unwrap();
     assert!(matches!(&unreadable.reason, Refusal::Unreadable { reason } if reason.contains("3.lock")));
 
-    let matching = choose(&listed, &Place { cwd: "/w/p/src", canonical: None, port: Some(2) });
+    let matching = choose(&listed, &Place { cwd: "/w/p/src", port: Some(2), ..Place::default() });
     assert_eq!(matching.only().unwrap().port, 2);
 }
 
@@ -201,6 +201,19 @@ mod unix {
         chown(temp.join("1.lock"), Some(12345), None).unwrap();
         let found = scan(temp.path()).unwrap();
         assert!(matches!(found[0].file, Err(Error::NotOurs { owner: 12345, .. })), "{found:?}");
+    }
+
+    #[test]
+    fn directory_of_another_user_is_not_read() {
+        if !rustix::process::geteuid().is_root() {
+            // Every other user has such a directory: the root of the file system.
+            assert!(matches!(scan("/"), Err(Error::NotOurs { owner: 0, .. })));
+            return;
+        }
+        let temp = TempDir::new();
+        fs::write(temp.join("1.lock"), lock_file("one").to_json()).unwrap();
+        chown(temp.path(), Some(12345), None).unwrap();
+        assert!(matches!(scan(temp.path()), Err(Error::NotOurs { owner: 12345, .. })));
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                     locks.extend(found.into_iter().map(|found| lock(found, index, used)));
                     State::There { mode: mode(&metadata), stranger: stranger(&metadata) }
                 }
+                // The finding about the owner says more.
+                Err(Error::NotOurs { owner, .. }) => {
+                    State::There { mode: mode(&metadata), stranger: Some(owner) }
+                }
                 Err(error) => State::Unreadable(error.to_string()),
             },
             Ok(_) => State::NotADirectory,

@@ -5,10 +5,11 @@ mod leftovers;
 mod probe;
 mod probes;
 
-use crate::facts::{Facts, Removed, System, Variables};
+use crate::facts::{Facts, Removed, Variables};
 use crate::rules::NAMES;
 use ide_mcp_examples::Progress;
 use ide_mcp_examples::find::Here;
+use ide_mcp_lockfile::system;
 use std::env;
 
 pub(crate) use leftovers::remove;
@@ -22,22 +23,14 @@ pub(crate) fn gather(here: Here, connects: bool, removed: Vec<Removed>, progress
         }
         Err(error) => (Err(error.to_string()), Vec::new()),
     };
+    let variables = variables();
     if connects {
-        probes::ask(&mut locks, progress);
+        probes::ask(variables.client().host(), &mut locks, progress);
     }
-    Facts { variables: variables(), here, system: system(), directories, locks, removed }
+    Facts { variables, here, system: system(), directories, locks, removed }
 }
 
 fn variables() -> Variables {
     let value = |name| Some((name, env::var_os(name)?.to_string_lossy().into_owned()));
     Variables(NAMES.iter().copied().filter_map(value).collect())
-}
-
-fn system() -> System {
-    if cfg!(windows) {
-        return System::Windows;
-    }
-    // As Microsoft's kernel calls itself.
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if release.to_ascii_lowercase().contains("microsoft") { System::Wsl } else { System::Other }
 }

@@ -4,13 +4,14 @@
 
 use crate::facts::{Answer, Probe};
 use getrandom::SysRng;
+use ide_mcp::ide::client_env::authority;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
 use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, Ask, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::connect;
+use ide_mcp_examples::connect_to;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -26,27 +27,27 @@ const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 /// A site that nobody can have (RFC 2606 section 2).
 const ORIGIN: &str = "https://doctor.invalid";
 
-/// Asks whoever listens on `port`. The token is not said where the process of its lock file is `dead`.
-pub(super) fn probe(port: u16, token: Option<&AuthToken>, dead: bool) -> Probe {
-    let stream = match connect(port, PATIENCE) {
+/// Asks what listens at `place`, a host and a port. The token is not sent where the process of its lock file is `dead`.
+pub(super) fn probe(place: (&str, u16), token: Option<&AuthToken>, dead: bool) -> Probe {
+    let stream = match connect_to(place.0, place.1, PATIENCE) {
         Ok(_) if dead => return Probe::Open,
         Ok(stream) => stream,
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Probe::Refused,
         Err(error) => return Probe::Unreachable(error.to_string()),
     };
-    let with_token = attach(stream, port, token);
+    let with_token = attach(stream, place, token);
     let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
     Probe::Asked {
-        without_token: token.filter(|_| answers).map(|_| visit(port, None, None)),
-        with_origin: answers.then(|| visit(port, token, Some(ORIGIN))),
+        without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
+        with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
         with_token,
     }
 }
 
 /// As an agent does it, up to the session, but without the `ide_connected` by which editors show an agent.
-fn attach(stream: TcpStream, port: u16, token: Option<&AuthToken>) -> Answer {
+fn attach(stream: TcpStream, (host, port): (&str, u16), token: Option<&AuthToken>) -> Answer {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
-    let config = ClientConfig::new(info, port, token.cloned());
+    let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);
     let opened = Client::new(config, SysRng, SessionId::new(1), Time::ZERO)
         .map_err(|error| error.to_string())
         .and_then(|client| Conn::from_stream(stream, client).map_err(|error| error.to_string()));
@@ -75,8 +76,8 @@ fn attach(stream: TcpStream, port: u16, token: Option<&AuthToken>) -> Answer {
 }
 
 /// With the handshake alone and one question, as a stranger would.
-fn visit(port: u16, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
-    let mut ask = Ask::new(format!("127.0.0.1:{port}"))
+fn visit((host, port): (&str, u16), token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
+    let mut ask = Ask::new(authority(host, port))
         .subprotocol("mcp")
         .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
     for (name, value) in [(TOKEN_FIELD, token.map(AuthToken::as_str)), ("Origin", origin)] {
@@ -84,7 +85,7 @@ fn visit(port: u16, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
             ask = ask.field(name, value);
         }
     }
-    let opened = connect(port, PATIENCE).map_err(|error| error.to_string()).and_then(|stream| {
+    let opened = connect_to(host, port, PATIENCE).map_err(|error| error.to_string()).and_then(|stream| {
         let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())

@@ -11,7 +11,8 @@ const MOST: usize = 64;
 /// How many at a time. Each takes some seconds at the worst.
 const AT_A_TIME: usize = 16;
 
-pub(super) fn ask(locks: &mut [Lock], progress: &mut Progress) {
+/// Asks the editors of `locks` on `host`.
+pub(super) fn ask(host: &str, locks: &mut [Lock], progress: &mut Progress) {
     let mut askable: Vec<(&mut Lock, Question)> =
         locks.iter_mut().filter_map(|lock| question(lock).map(|question| (lock, question))).collect();
     askable.sort_by_key(|(lock, _)| std::cmp::Reverse(lock.modified));
@@ -27,7 +28,7 @@ pub(super) fn ask(locks: &mut [Lock], progress: &mut Progress) {
         thread::scope(|scope| {
             for (lock, question) in some {
                 scope.spawn(|| {
-                    lock.probe = Some(probe(question.port, question.token.as_ref(), question.dead))
+                    lock.probe = Some(probe((host, question.port), question.token.as_ref(), question.dead))
                 });
             }
         });

@@ -62,8 +62,10 @@ impl<'a> Last<'a> {
             Verdict::Attaches { port, name } => ("attaches", Some(*port), Some(name.as_str())),
             Verdict::NotAsked { port, name } => ("not_asked", Some(*port), Some(name.as_str())),
             Verdict::Fails { port, name } => ("fails", Some(*port), Some(name.as_str())),
+            Verdict::Refrains { port, name } => ("refrains", Some(*port), Some(name.as_str())),
             Verdict::HasToChoose(_) => ("has_to_choose", None, None),
             Verdict::FindsNothing => ("finds_nothing", None, None),
+            Verdict::Unknown => ("unknown", None, None),
         };
         Self {
             event: "verdict",

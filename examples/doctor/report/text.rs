@@ -37,7 +37,11 @@ fn headline(report: &Report<'_>) -> String {
         Verdict::NotAsked { port, name } => format!("finds {}, which was not asked", named(name, *port)),
         Verdict::Fails { port, name } => format!("finds {}, but may not get in", named(name, *port)),
         Verdict::HasToChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
+        Verdict::Refrains { port, name } => {
+            format!("finds {}, but does not attach by itself", named(name, *port))
+        }
         Verdict::FindsNothing => "finds no editor".into(),
+        Verdict::Unknown => "may find an editor by a lock file that is not read here".into(),
     };
     let counts: Vec<String> = [Status::Problem, Status::Warning]
         .into_iter()

@@ -4,10 +4,13 @@ use super::{Finding, editor};
 use crate::facts::{Answer, Facts, Lock, Probe};
 use crate::kinds::{self, Kind};
 use ide_mcp::ide::Transport;
+use ide_mcp::ide::client_env::LOOPBACK;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {
-        let said = lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe));
+        let host = facts.variables.client();
+        let said =
+            lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe, host.host()));
         findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
     }
 }
@@ -21,8 +24,11 @@ fn unasked(lock: &Lock) -> Vec<(&'static Kind, String)> {
     }
 }
 
-fn answered(lock: &Lock, probe: &Probe) -> Vec<(&'static Kind, String)> {
-    let who = editor(lock);
+fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, String)> {
+    let who = match host {
+        LOOPBACK => editor(lock),
+        host => format!("{} of {host:?}", editor(lock)),
+    };
     match probe {
         // Said of the lock file already.
         Probe::Open => Vec::new(),

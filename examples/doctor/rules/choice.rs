@@ -1,10 +1,8 @@
 //! Which editor an agent would attach to in this directory.
 
 use super::{Finding, editor};
-use crate::facts::{Answer, Facts, Lock, Probe, State};
+use crate::facts::{Answer, Facts, Lock, Probe, State, Trouble};
 use crate::kinds;
-use ide_mcp::ide::LockFile;
-use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::matching::{Because, Listed, Matching, Place, Refusal, choose};
 
 /// How many editors are named, those that have ended among them, before the rest is counted.
@@ -27,18 +25,28 @@ pub(crate) enum Verdict {
         port: u16,
         name: String,
     },
+    /// It would choose this one, but its environment keeps it from attaching.
+    Refrains {
+        port: u16,
+        name: String,
+    },
     HasToChoose(usize),
     FindsNothing,
+    /// The real client reads a lock file or a directory that the doctor does not.
+    Unknown,
 }
 
 /// With what is known to be in the way.
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
-    let (locks, matching) = matching(facts, &facts.here.canonical);
+    let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
     match (matching.only().and_then(|only| locks.get(only.index)), matching.accepted.len()) {
         (Some(lock), _) => {
             let port = lock.port.unwrap_or_default();
             let name = lock.file.as_ref().map(|file| file.ide_name.clone()).unwrap_or_default();
+            if !facts.variables.client().auto_connects() {
+                return Verdict::Refrains { port, name };
+            }
             match &lock.probe {
                 Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
                     Verdict::Attaches { port, name }
@@ -47,9 +55,19 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
                 _ => Verdict::Fails { port, name },
             }
         }
+        (None, 0) if leaves_unread(facts) => Verdict::Unknown,
         (None, 0) => Verdict::FindsNothing,
         (None, several) => Verdict::HasToChoose(several),
     }
+}
+
+/// Returns true if the real client reads something that is not read here for safety: what it finds cannot be known.
+fn leaves_unread(facts: &Facts) -> bool {
+    let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
+    let is_strange = |state: &State| matches!(state, State::There { stranger: Some(_), .. });
+    let directories = facts.directories.as_deref().unwrap_or_default();
+    facts.locks.iter().any(|lock| lock.used && is_skipped(lock))
+        || directories.iter().any(|directory| directory.used && is_strange(&directory.state))
 }
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -57,16 +75,15 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let directories = facts.directories.as_deref().unwrap_or_default();
     if !facts.locks.iter().any(|lock| lock.used) {
         // Where there is no directory, or it cannot be read, that is said already.
-        if let Some(directory) = directories
-            .iter()
-            .find(|directory| directory.used && matches!(directory.state, State::There { .. }))
-        {
+        if let Some(directory) = directories.iter().find(|directory| {
+            directory.used && matches!(directory.state, State::There { stranger: None, .. })
+        }) {
             let says = format!("there is no lock file in {:?}", directory.path);
             findings.push(Finding::new(&kinds::NO_LOCK_FILES, says).path(&directory.path));
         }
         return;
     }
-    let (locks, matching) = matching(facts, cwd);
+    let (locks, Choice { matching, spelled }) = matching(facts, cwd);
     for refused in &matching.refused {
         if let (Refusal::NoFolders { .. }, Some(lock)) = (&refused.reason, locks.get(refused.index)) {
             findings.push(Finding::of(
@@ -82,37 +99,66 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         .filter_map(|accepted| Some((*locks.get(accepted.index)?, &accepted.because)))
         .collect();
     match accepted.as_slice() {
-        [] => findings.extend(nothing(facts, &locks, &matching)),
+        [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
         [(lock, because)] => {
-            findings.push(Finding::of(
-                &kinds::EDITOR_FOUND,
-                lock,
-                format!("{} has {cwd:?} open", editor(lock)),
-            ));
+            let says = match because {
+                Because::Port => format!("{} is named by the environment", editor(lock)),
+                Because::Unchecked => {
+                    format!("{} is the only one, and its folders do not count", editor(lock))
+                }
+                _ => format!("{} has {cwd:?} open", editor(lock)),
+            };
+            findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, says));
+            findings.extend(one_of_several(facts, &locks, lock, because));
             findings.extend(only_physically(facts, lock, because));
         }
         several => {
             let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
-            findings.push(Finding::new(
-                &kinds::SEVERAL_EDITORS,
-                format!("{} have {cwd:?} open", names.join(" and ")),
-            ));
+            let unchecked = several.iter().any(|(_, because)| **because == Because::Unchecked);
+            let what = if unchecked {
+                "are there, and their folders do not count".into()
+            } else {
+                format!("have {cwd:?} open")
+            };
+            findings.push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", names.join(" and "))));
         }
     }
 }
 
-/// The lock files that the client looks at, and what it makes of them in this directory.
-fn matching<'a>(facts: &'a Facts, cwd: &str) -> (Vec<&'a Lock>, Matching) {
-    let (locks, listed): (Vec<&Lock>, Vec<_>) =
-        facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
-    let port = facts.variables.get(PORT_VARIABLE).and_then(LockFile::parse_port);
-    // The real client has no other form of its directory than the one without links.
-    let matching = choose(&listed, &Place { cwd, canonical: None, port });
-    (locks, matching)
+/// What the real client makes of the lock files.
+struct Choice {
+    /// Without the editors that have the directory open in another spelling alone, which the client does not recognise.
+    matching: Matching,
+    /// The indices of those.
+    spelled: Vec<usize>,
 }
 
-fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching) -> Vec<Finding> {
-    let logically = self::matching(facts, &facts.here.logical).1;
+/// The lock files that the client looks at, and what it makes of them in this directory.
+fn matching<'a>(facts: &'a Facts, cwd: &str) -> (Vec<&'a Lock>, Choice) {
+    let port = facts.variables.client().port();
+    matching_with(facts, cwd, port)
+}
+
+fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a Lock>, Choice) {
+    let (locks, listed): (Vec<&Lock>, Vec<_>) =
+        facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
+    let any_folder = facts.variables.client().skips_folder_check();
+    // The real client has no other form of its directory than the one without links.
+    let mut matching =
+        choose(&listed, &Place { cwd, canonical: None, port, any_folder, system: facts.system });
+    let mut spelled = Vec::new();
+    if !any_folder {
+        matching.accepted.retain(|accepted| {
+            let is_spelled = matches!(accepted.because, Because::Spelling(_));
+            spelled.extend(is_spelled.then_some(accepted.index));
+            !is_spelled
+        });
+    }
+    (locks, Choice { matching, spelled })
+}
+
+fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize]) -> Vec<Finding> {
+    let logically = self::matching(facts, &facts.here.logical).1.matching;
     let by_link = logically.accepted.iter().filter_map(|accepted| locks.get(accepted.index));
     let says =
         |lock: &Lock| format!("{} has only {:?} open, which leads here", editor(lock), facts.here.logical);
@@ -121,13 +167,21 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching) -> Vec<Finding> 
     if !found.is_empty() {
         return found;
     }
+    let spelled = spelled.iter().filter_map(|index| locks.get(*index));
+    let found: Vec<Finding> = spelled
+        .map(|lock| Finding::of(&kinds::FOLDER_SPELLED_DIFFERENTLY, lock, other_spelling(facts, lock)))
+        .collect();
+    // Where something is not read, that is said already.
+    if !found.is_empty() || leaves_unread(facts) {
+        return found;
+    }
     let elsewhere =
         matching.refused.iter().filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
             (Refusal::Elsewhere { folders }, Some(lock)) => Some(format!("{} has {folders:?}", editor(lock))),
             _ => None,
         });
     // First who is the likeliest cause.
-    let ended = ended(locks, &facts.here.canonical).into_iter();
+    let ended = ended(facts, locks).into_iter();
     let others: Vec<String> =
         ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
     let mut says = format!("no usable editor has {:?} open", facts.here.canonical);
@@ -144,21 +198,40 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching) -> Vec<Finding> 
 
 /// Those that had this directory open and have left their lock file behind. Where a port answers, the process may live
 /// out of sight.
-fn ended<'a>(locks: &[&'a Lock], cwd: &str) -> Vec<&'a Lock> {
+fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
         .iter()
         .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
         .filter_map(|lock| Some((*lock, Listed { pid_alive: None, ..lock.listed()? })))
         .unzip();
-    let matching = choose(&as_if_alive, &Place { cwd, canonical: None, port: None });
+    let cwd = &facts.here.canonical;
+    let matching = choose(&as_if_alive, &Place { cwd, system: facts.system, ..Place::default() });
     matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
 }
 
+/// The editor that the environment names, if others have the directory open as well.
+fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, because: &Because) -> Option<Finding> {
+    let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
+    let of_folder = |because: &Because| matches!(because, Because::Folder(_));
+    let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.because));
+    let names: Vec<String> =
+        open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor(lock)).collect();
+    (*because == Because::Port && names.len() > 1).then(|| {
+        let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
+        Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
+    })
+}
+
+fn other_spelling(facts: &Facts, lock: &Lock) -> String {
+    let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
+    format!("{} has {:?} open in another spelling: {folders:?}", editor(lock), facts.here.canonical)
+}
+
 fn only_physically(facts: &Facts, lock: &Lock, because: &Because) -> Option<Finding> {
-    let by_link = matching(facts, &facts.here.logical).1;
+    let by_link = matching(facts, &facts.here.logical).1.matching;
     let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
-    (*because != Because::Port && !matches).then(|| {
+    (matches!(because, Because::Folder(_)) && !matches).then(|| {
         let says =
             format!("{} has {:?} open, and not {:?}", editor(lock), facts.here.canonical, facts.here.logical);
         Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)

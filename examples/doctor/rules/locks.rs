@@ -32,10 +32,13 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
     }
 }
 
-fn sound_enough(lock: &Lock, file: &LockFile, system: System) -> Vec<(&'static Kind, String)> {
+fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'static Kind, String)> {
     let (path, who) = (&lock.path, editor(lock));
     let mut said: Vec<(&'static Kind, String)> = Vec::new();
-    if file.transport != Transport::WebSocket {
+    if file.transport == Transport::Missing {
+        let says = format!("the lock file of {who} names no transport ({path:?})");
+        said.push((&kinds::LOCK_WITHOUT_TRANSPORT, says));
+    } else if file.transport != Transport::WebSocket {
         let transport = file.transport.as_str();
         said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {transport:?} ({path:?})")));
     }
@@ -46,10 +49,10 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System) -> Vec<(&'static K
         said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
     }
     match system {
-        System::Wsl if file.running_in_windows => {
+        System::Wsl { .. } if file.running_in_windows => {
             said.push((&kinds::LOCK_OF_WINDOWS, format!("{who} runs on Windows")));
         }
-        System::Other if file.running_in_windows => {
+        System::Linux | System::MacOs if file.running_in_windows => {
             said.push((
                 &kinds::LOCK_OF_WINDOWS_ELSEWHERE,
                 format!("{who} says that it runs on Windows ({path:?})"),

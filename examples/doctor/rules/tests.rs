@@ -8,6 +8,7 @@ use ide_mcp::ide::{AuthToken, LockFile};
 use ide_mcp_examples::find::Here;
 use std::collections::BTreeSet;
 
+const WSL: System<'static> = System::Wsl { distribution: Some("Ubuntu") };
 const TOKEN: &str = "QZQZ-the-token";
 
 fn here(logical: &str, canonical: &str) -> Here {
@@ -44,7 +45,7 @@ fn sound() -> Facts {
     Facts {
         variables: Variables::default(),
         here: here("/w", "/w"),
-        system: System::Other,
+        system: System::Linux,
         directories: Ok(vec![
             directory("/h/.claude/ide", Source::Home, true),
             directory("/h/.config/claude/ide", Source::Xdg, false),
@@ -82,18 +83,35 @@ const CASES: &[Case] = &[
         &["variables-unusable"],
     ),
     ("another home", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &["config-dir-set"]),
-    ("the right port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "1"), &[]),
-    ("a stale port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "2"), &["port-variable-stale"]),
+    ("the right port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "1"), &["opencode-without-token"]),
+    (
+        "the right port of an editor without a token",
+        |f| {
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            file(f).auth_token = None;
+        },
+        &["lock-without-token"],
+    ),
+    ("a port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "1"), &["opencode-without-token"]),
+    (
+        "a stale port",
+        |f| set(f, "CLAUDE_CODE_SSE_PORT", "2"),
+        &["port-variable-stale", "opencode-without-token"],
+    ),
     (
         "a port of the dead",
         |f| {
             set(f, "CLAUDE_CODE_SSE_PORT", "2");
             f.locks.push(Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(2, "/v") });
         },
-        &["port-variable-stale", "lock-left-over", "process-published-twice"],
+        &["port-variable-stale", "opencode-without-token", "lock-left-over", "process-published-twice"],
     ),
-    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
-    ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
+    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid", "opencode-without-token"]),
+    (
+        "an odd port",
+        |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"),
+        &["port-variable-invalid", "opencode-without-token"],
+    ),
     ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
     ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
     (
@@ -102,11 +120,68 @@ const CASES: &[Case] = &[
             set(f, "ENABLE_IDE_INTEGRATION", "true");
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
         },
-        &[],
+        &["opencode-without-token"],
     ),
     ("no attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "False"), &["auto-connect-off"]),
     ("attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "true"), &[]),
     ("another host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "172.17.0.1"), &["host-override"]),
+    ("this machine", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "::1"), &["host-override-loopback"]),
+    ("this machine by name", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "Localhost"), &[]),
+    (
+        "a name like an address",
+        |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2.evil"),
+        &["host-override"],
+    ),
+    ("no host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", ""), &[]),
+    ("no skipped check", |f| set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "0"), &[]),
+    (
+        "a drive of Windows",
+        |f| {
+            f.system = WSL;
+            f.here = here("/mnt/c/w", "/mnt/c/w");
+            file(f).workspace_folders = vec!["C:\\w".into()];
+        },
+        &["wsl", "folder-in-another-spelling"],
+    ),
+    (
+        "a drive of Windows, among every spelling",
+        |f| {
+            f.system = WSL;
+            f.here = here("/mnt/c/w", "/mnt/c/w");
+            file(f).workspace_folders = ide_mcp::ide::paths::spellings("/mnt/c/w", WSL);
+        },
+        &["wsl"],
+    ),
+    (
+        "a folder of the distribution, as Windows has it",
+        |f| {
+            f.system = WSL;
+            file(f).workspace_folders = vec![r"\\wsl$\Ubuntu\w".into()];
+        },
+        &["wsl", "folder-in-another-spelling"],
+    ),
+    (
+        "another case on macOS",
+        |f| {
+            f.system = System::MacOs;
+            file(f).workspace_folders = vec!["/W".into()];
+        },
+        &["folder-in-another-spelling"],
+    ),
+    (
+        "another case, unchecked",
+        |f| {
+            f.system = System::MacOs;
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            file(f).workspace_folders = vec!["/W".into()];
+        },
+        &["folder-check-skipped"],
+    ),
+    (
+        "another case on Linux",
+        |f| file(f).workspace_folders = vec!["/W".into()],
+        &["no-editor-for-directory"],
+    ),
     ("the same host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.1"), &[]),
     ("a proxy", |f| set(f, "http_proxy", "http://u:p@p"), &["proxy-takes-loopback"]),
     ("an empty proxy", |f| set(f, "ALL_PROXY", ""), &[]),
@@ -144,7 +219,7 @@ const CASES: &[Case] = &[
         },
         &["no-proxy-differs"],
     ),
-    ("Linux on Windows", |f| f.system = System::Wsl, &["wsl"]),
+    ("Linux on Windows", |f| f.system = WSL, &["wsl"]),
     (
         "a missing directory",
         |f| {
@@ -174,6 +249,14 @@ const CASES: &[Case] = &[
         "a directory of root",
         |f| {
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), stranger: Some(0) };
+        },
+        &["directory-not-ours"],
+    ),
+    (
+        "a directory of root, unread",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(0) };
         },
         &["directory-not-ours"],
     ),
@@ -305,7 +388,7 @@ const CASES: &[Case] = &[
     (
         "Windows from WSL",
         |f| {
-            (f.system, f.locks[0].pid_alive) = (System::Wsl, None);
+            (f.system, f.locks[0].pid_alive) = (WSL, None);
             file(f).running_in_windows = true;
         },
         &["wsl", "lock-of-windows"],
@@ -322,6 +405,8 @@ const CASES: &[Case] = &[
         "Windows",
         |f| {
             f.system = System::Windows;
+            f.here = here(r"C:\w", r"C:\w");
+            file(f).workspace_folders = vec![r"c:\w".into()];
             file(f).running_in_windows = true;
         },
         &[],
@@ -368,7 +453,7 @@ const CASES: &[Case] = &[
             f.here = here("/x/a", "/w/a");
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
         },
-        &[],
+        &["opencode-without-token"],
     ),
     (
         "no folder",
@@ -381,7 +466,7 @@ const CASES: &[Case] = &[
             file(f).workspace_folders.clear();
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
         },
-        &[],
+        &["opencode-without-token"],
     ),
     ("removed", |f| f.removed.push(Removed { path: "/p".into(), name: "E".into() }), &["leftover-removed"]),
 ];
@@ -389,7 +474,8 @@ const CASES: &[Case] = &[
 #[test]
 fn every_fact_has_its_finding_and_no_other() {
     let mut seen = BTreeSet::new();
-    for (name, change, expected) in CASES {
+    let measured = MEASURED.iter().map(|(name, change, expected, ..)| (*name, *change, *expected));
+    for (name, change, expected) in CASES.iter().copied().chain(measured) {
         let mut facts = sound();
         change(&mut facts);
         assert_eq!(bad(&facts), expected.iter().copied().collect(), "{name}");
@@ -404,6 +490,178 @@ fn every_fact_has_its_finding_and_no_other() {
     }
     let unseen: Vec<&str> = ALL.iter().map(|kind| kind.id).filter(|id| !seen.contains(id)).collect();
     assert_eq!(unseen, [""; 0], "no row has these");
+}
+
+/// What decides, what is found, what becomes of it, and what is said of an older version.
+type Measured =
+    (&'static str, fn(&mut Facts), &'static [&'static str], fn(&Verdict) -> bool, Option<&'static str>);
+
+const ATTACHES: fn(&Verdict) -> bool = |verdict| matches!(verdict, Verdict::Attaches { .. });
+const FINDS_NOTHING: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::FindsNothing;
+const UNKNOWN: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::Unknown;
+
+/// One editor, whose lock file has this text in place of a member.
+fn with_member(facts: &mut Facts, member: &str, text: &str) {
+    let sound = r#"{"pid":7,"workspaceFolders":["/w"],"ideName":"E","transport":"ws","authToken":"QZQZ"}"#;
+    assert!(sound.contains(member), "{member}");
+    facts.locks[0].file = Ok(LockFile::parse(&sound.replace(member, text)).unwrap());
+}
+
+/// The rows of *Discovery* in docs/evidence.md that a lock file or a variable decides. Where versions differ the newest
+/// counts.
+const MEASURED: &[Measured] = &[
+    (
+        "a lock file without transport",
+        |f| with_member(f, r#""transport":"ws","#, ""),
+        &["lock-without-transport", "no-editor-for-directory"],
+        FINDS_NOTHING,
+        None,
+    ),
+    (
+        "the transport sse",
+        |f| with_member(f, r#""ws""#, r#""sse""#),
+        &["lock-legacy", "no-editor-for-directory"],
+        FINDS_NOTHING,
+        None,
+    ),
+    (
+        "the transport ws-ide",
+        |f| with_member(f, r#""ws""#, r#""ws-ide""#),
+        &["lock-legacy", "no-editor-for-directory"],
+        FINDS_NOTHING,
+        None,
+    ),
+    ("a pid as text", |f| with_member(f, r#""pid":7"#, r#""pid":"7""#), &[], ATTACHES, None),
+    ("the folder of the client", |f| with_member(f, r#"["/w"]"#, r#"["."]"#), &[], ATTACHES, None),
+    (
+        "a symbolic link",
+        |f| (f.locks[0].file, f.locks[0].probe) = (Err(Trouble::Link), None),
+        &["lock-is-a-link"],
+        UNKNOWN,
+        None,
+    ),
+    (
+        "a lock file of another owner",
+        |f| (f.locks[0].file, f.locks[0].probe) = (Err(Trouble::NotOurs { owner: 5 }), None),
+        &["lock-not-ours"],
+        UNKNOWN,
+        None,
+    ),
+    (
+        "a directory of another owner",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(5) };
+        },
+        &["directory-not-ours"],
+        UNKNOWN,
+        None,
+    ),
+    (
+        "told not to attach",
+        |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
+        &["auto-connect-off"],
+        |verdict| matches!(verdict, Verdict::Refrains { port: 1, .. }),
+        Some("1.0.51 attaches"),
+    ),
+    (
+        "another address of this machine",
+        |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"),
+        &["host-override-loopback"],
+        ATTACHES,
+        None,
+    ),
+    (
+        "another folder, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            file(f).workspace_folders = vec!["/v".into()];
+        },
+        &["folder-check-skipped"],
+        ATTACHES,
+        Some("1.0.51 does not attach"),
+    ),
+    (
+        "two editors, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+        },
+        &["folder-check-skipped", "several-editors"],
+        |verdict| *verdict == Verdict::HasToChoose(2),
+        Some("1.0.51 does not attach"),
+    ),
+    (
+        "a dead process, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks = vec![dead(1, "/w")];
+        },
+        &["folder-check-skipped", "lock-left-over", "no-editor-for-directory"],
+        FINDS_NOTHING,
+        Some("1.0.51 does not attach"),
+    ),
+    (
+        "two editors of one folder",
+        |f| {
+            f.locks.push(lock(2, "/w"));
+            file(f).pid = Some(8);
+        },
+        &["several-editors"],
+        |verdict| *verdict == Verdict::HasToChoose(2),
+        None,
+    ),
+    (
+        "two editors of one folder, and the port of one",
+        |f| {
+            f.locks.push(lock(2, "/w"));
+            file(f).pid = Some(8);
+            set(f, "CLAUDE_CODE_SSE_PORT", "2");
+        },
+        &["several-editors-one-named", "opencode-without-token"],
+        |verdict| matches!(verdict, Verdict::Attaches { port: 2, .. }),
+        Some("1.0.51 attaches to none"),
+    ),
+    (
+        "a port for opencode",
+        |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "1"),
+        &["opencode-without-token"],
+        ATTACHES,
+        None,
+    ),
+];
+
+#[test]
+fn measured_rows_are_judged_as_the_newest_client_does() {
+    for (name, change, expected, is_right, older) in MEASURED {
+        let mut facts = sound();
+        change(&mut facts);
+        let findings = judge(&facts);
+        assert_eq!(bad(&facts), expected.iter().copied().collect(), "{name}");
+        let verdict = verdict(&facts, &findings);
+        assert!(is_right(&verdict), "{name}: {verdict:?}");
+        let named: Vec<&str> =
+            findings.iter().map(|found| found.kind.means).filter(|means| means.contains("1.0.51")).collect();
+        assert_eq!(named.len(), usize::from(older.is_some()), "{name}: {named:?}");
+        assert!(older.is_none_or(|older| named[0].contains(older)), "{name}: {named:?}");
+    }
+}
+
+/// What is not followed for safety is said with what the real client does, what is done here, and the risk.
+#[test]
+fn unread_lock_says_what_client_does_and_why_not_here() {
+    for (id, parts) in [
+        ("lock-is-a-link", ["The real agent follows", "do not", "an editor of their own"]),
+        ("lock-not-ours", ["The real agent attaches", "do not read it", "an editor of their own"]),
+        (
+            "directory-not-ours",
+            ["The real agent attaches", "do not read the directory", "an editor of their own"],
+        ),
+    ] {
+        let kind = ALL.iter().find(|kind| kind.id == id).unwrap();
+        assert!(parts.iter().all(|part| kind.means.contains(part)), "{}", kind.means);
+    }
 }
 
 #[test]

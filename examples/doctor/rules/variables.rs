@@ -3,13 +3,15 @@
 use super::Finding;
 use crate::facts::{Facts, Lock, System, Variables};
 use crate::kinds;
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::client_env::{
+    AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
+    SKIP_CHECK_VARIABLE,
+};
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
+use std::net::IpAddr;
 
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
-const AUTO_CONNECT: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
-const HOST_OVERRIDE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
 /// Those that clients are known to obey for `ws:`.
 const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 const NO_PROXIES: [&str; 2] = ["no_proxy", "NO_PROXY"];
@@ -19,8 +21,11 @@ pub(crate) const NAMES: &[&str] = &[
     CONFIG_DIR,
     PORT_VARIABLE,
     INTEGRATION,
-    AUTO_CONNECT,
-    HOST_OVERRIDE,
+    AUTO_CONNECT_VARIABLE,
+    HOST_VARIABLE,
+    SKIP_CHECK_VARIABLE,
+    OPENCODE_PORT_VARIABLE,
+    DISTRIBUTION_VARIABLE,
     "http_proxy",
     "HTTP_PROXY",
     "all_proxy",
@@ -38,26 +43,26 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     findings.extend(port(facts));
     findings.extend(integration(variables));
-    if variables.get(AUTO_CONNECT).is_some_and(is_no) {
-        findings.push(Finding::new(
-            &kinds::AUTO_CONNECT_OFF,
-            format!("{AUTO_CONNECT} says that agents do not attach"),
-        ));
+    let client = variables.client();
+    if let Some(value) = client.auto_connect.as_ref().filter(|_| !client.auto_connects()) {
+        findings
+            .push(Finding::new(&kinds::AUTO_CONNECT_OFF, format!("{AUTO_CONNECT_VARIABLE} is {value:?}")));
     }
-    if let Some(host) =
-        variables.get(HOST_OVERRIDE).filter(|host| !matches!(*host, "" | "127.0.0.1" | "localhost"))
-    {
-        findings.push(Finding::new(&kinds::HOST_OVERRIDE, format!("{HOST_OVERRIDE} is {host:?}")));
+    findings.extend(host(client.host()));
+    if let Some(value) = client.skip_check.as_ref().filter(|_| client.skips_folder_check()) {
+        findings
+            .push(Finding::new(&kinds::FOLDER_CHECK_SKIPPED, format!("{SKIP_CHECK_VARIABLE} is {value:?}")));
     }
+    findings.extend(opencode(facts));
     findings.extend(proxy(variables));
-    if facts.system == System::Wsl {
+    if matches!(facts.system, System::Wsl { .. }) {
         findings.push(Finding::new(&kinds::WSL, "this is the Windows Subsystem for Linux"));
     }
 }
 
 fn port(facts: &Facts) -> Option<Finding> {
     let value = facts.variables.get(PORT_VARIABLE)?;
-    let Some(port) = LockFile::parse_port(value) else {
+    let Some(port) = facts.variables.client().port() else {
         return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, format!("{PORT_VARIABLE} is {value:?}")));
     };
     let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
@@ -70,6 +75,30 @@ fn port(facts: &Facts) -> Option<Finding> {
         ),
     };
     Some(Finding::new(kind, says).port(port))
+}
+
+/// What the host means on which the editor is asked.
+fn host(host: &str) -> Option<Finding> {
+    if host == LOOPBACK || host.eq_ignore_ascii_case("localhost") {
+        return None;
+    }
+    let is_here = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    let kind = if is_here { &kinds::HOST_OVERRIDE_LOOPBACK } else { &kinds::HOST_OVERRIDE };
+    Some(Finding::new(kind, format!("{HOST_VARIABLE} is {host:?}")))
+}
+
+/// opencode sends no token to a port that a variable names. An editor that asks for none lets it in.
+fn opencode(facts: &Facts) -> Option<Finding> {
+    let client = facts.variables.client();
+    let set = [(OPENCODE_PORT_VARIABLE, client.opencode_port), (PORT_VARIABLE, client.port)];
+    let (name, value) = set.into_iter().find_map(|(name, value)| Some((name, value?)))?;
+    let asks_for_no_token = |lock: &Lock| {
+        lock.used
+            && lock.port.is_some_and(|port| port.to_string() == value)
+            && lock.file.as_ref().is_ok_and(|file| file.auth_token.is_none())
+    };
+    (!facts.locks.iter().any(asks_for_no_token))
+        .then(|| Finding::new(&kinds::OPENCODE_WITHOUT_TOKEN, format!("{name} is {value:?}")))
 }
 
 fn integration(variables: &Variables) -> Option<Finding> {
@@ -113,8 +142,4 @@ fn proxy(variables: &Variables) -> Option<Finding> {
 fn excludes_loopback(list: &str) -> bool {
     let mut hosts = list.split([',', ' ']).map(str::trim);
     hosts.any(|host| matches!(host, "*" | "127.0.0.1" | "127.0.0.0/8"))
-}
-
-fn is_no(value: &str) -> bool {
-    matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")
 }

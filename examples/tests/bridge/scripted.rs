@@ -18,7 +18,7 @@ pub fn silent(place: &Place) -> TcpListener {
 /// The lock file of a listener, or of one that is gone.
 pub fn publish(place: &Place, port: u16) -> PathBuf {
     fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "authToken": "t"});
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "transport": "ws", "authToken": "t"});
     let lock = place.lock_dir().join(format!("{port}.lock"));
     fs::write(&lock, file.to_string()).unwrap();
     lock

@@ -82,6 +82,16 @@ const CASES: &[Case] = &[
         1,
     ),
     (
+        "a link for a lock file, and nothing else",
+        |s| {
+            let target = s.place.project().join("target");
+            fs::write(&target, s.lock().to_string()).unwrap();
+            symlink(target, s.place.lock_dir().join("41111.lock")).unwrap();
+        },
+        &["lock-is-a-link"],
+        1,
+    ),
+    (
         "a link for a lock file",
         |s| {
             let target = s.place.project().join("target");
@@ -236,7 +246,7 @@ const CASES: &[Case] = &[
             s.editor(Behaves::Well);
             s.set("CLAUDE_CODE_SSE_PORT", "1");
         },
-        &["port-variable-stale"],
+        &["port-variable-stale", "opencode-without-token"],
         1,
     ),
     (
@@ -245,7 +255,7 @@ const CASES: &[Case] = &[
             s.editor(Behaves::Well);
             s.set("CLAUDE_CODE_SSE_PORT", "none");
         },
-        &["port-variable-invalid"],
+        &["port-variable-invalid", "opencode-without-token"],
         1,
     ),
     (
@@ -254,7 +264,7 @@ const CASES: &[Case] = &[
             let path = s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
             s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
         },
-        &[],
+        &["opencode-without-token"],
         0,
     ),
     (
@@ -302,10 +312,51 @@ const CASES: &[Case] = &[
         "another host",
         |s| {
             s.editor(Behaves::Well);
-            s.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "host.docker.internal");
+            // Every system connects to itself there, and it is no address of the loopback.
+            s.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "0.0.0.0");
         },
         &["host-override"],
         1,
+    ),
+    (
+        "no transport",
+        |s| {
+            let mut lock = s.lock();
+            lock.as_object_mut().unwrap().remove("transport");
+            s.publish(fake(Behaves::Well), &lock);
+        },
+        &["lock-without-transport", "no-editor-for-directory"],
+        1,
+    ),
+    ("a process as text", |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))), &[], 0),
+    ("the folder of the agent", |s| drop(s.editor_with(&json!({"workspaceFolders": ["."]}))), &[], 0),
+    (
+        "an agent that is told not to attach",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+        },
+        &["auto-connect-off"],
+        1,
+    ),
+    (
+        "another folder, unchecked",
+        |s| {
+            s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
+            s.set("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+        },
+        &["folder-check-skipped"],
+        0,
+    ),
+    (
+        "two editors, and the port of one",
+        |s| {
+            s.editor(Behaves::Well);
+            let path = s.editor_with(&json!({"pid": std::os::unix::process::parent_id()}));
+            s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
+        },
+        &["several-editors-one-named", "opencode-without-token"],
+        0,
     ),
     (
         "two editors",

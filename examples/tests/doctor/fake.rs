@@ -32,7 +32,12 @@ pub(crate) enum Behaves {
 
 /// Listens as long as the tests run, and returns its port.
 pub(crate) fn fake(behaves: Behaves) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    fake_on("127.0.0.1", behaves)
+}
+
+/// Listens on this address as long as the tests run, and returns the port.
+pub(crate) fn fake_on(address: &str, behaves: Behaves) -> u16 {
+    let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let mut held = Vec::new();

@@ -113,7 +113,12 @@ impl Place {
             .current_dir(self.project())
             .env("HOME", self.root.join("home"))
             .env_remove("CLAUDE_CONFIG_DIR")
-            .env_remove("CLAUDE_CODE_SSE_PORT");
+            .env_remove("CLAUDE_CODE_SSE_PORT")
+            .env_remove("CLAUDE_CODE_AUTO_CONNECT_IDE")
+            .env_remove("CLAUDE_CODE_IDE_HOST_OVERRIDE")
+            .env_remove("CLAUDE_CODE_IDE_SKIP_VALID_CHECK")
+            .env_remove("OPENCODE_EDITOR_SSE_PORT")
+            .env_remove("WSL_DISTRO_NAME");
         command
     }
 }

@@ -1,7 +1,7 @@
 //! Any text as a lock file, and as a path: what discovery and tools are handed by others.
 
 use ide_mcp::ide::matching::{Listed, Place, choose};
-use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
+use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
 use ide_mcp::ide::{LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
 
@@ -30,8 +30,16 @@ pub fn lockfile(data: &[u8]) {
     }
     let newer = Listed { modified: Some(Duration::from_secs(1)), ..listed[0].clone() };
     listed.push(newer);
-    for port in [None, Some(1)] {
-        let matching = choose(&listed, &Place { cwd: "/w/p", canonical: Some(name), port });
+    let systems = [
+        System::Linux,
+        System::MacOs,
+        System::Windows,
+        System::Wsl { distribution: None },
+        System::Wsl { distribution: Some("D") },
+    ];
+    for (port, system) in [None, Some(1)].into_iter().flat_map(|port| systems.map(|system| (port, system))) {
+        let place = Place { cwd: "/w/p", canonical: Some(name), port, any_folder: false, system };
+        let matching = choose(&listed, &place);
         assert_eq!(matching.accepted.len() + matching.refused.len(), listed.len());
         for refused in matching.refused {
             assert!(!display_safe(&refused.reason.to_string()).contains(is_display_unsafe));
@@ -110,6 +118,11 @@ pub fn paths(data: &[u8]) {
         if let Some(posix) = path.to_posix_form() {
             assert_eq!(LocalPath::from_bytes(posix.as_bytes(), platform).as_ref(), Ok(&path), "{posix}");
         }
+    }
+    for system in [System::Linux, System::MacOs, System::Windows, System::Wsl { distribution: Some("D") }] {
+        let all = spellings(&given, system);
+        assert_eq!(all.first().map(String::as_str), Some(&*given));
+        assert!(all.len() == 1 || !matches!(system, System::Linux | System::MacOs), "{all:?}");
     }
     let safe = display_safe(&given);
     assert!(!safe.contains(is_display_unsafe) && safe.chars().count() == given.chars().count());

@@ -1,9 +1,10 @@
 //! The settings of an agent's side.
 
+use crate::ide::client_env::{LOOPBACK, authority};
 use crate::ide::{AuthToken, Dialect, LockFile, Transport};
 use crate::mcp::{self, Implementation};
 use crate::ws;
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 /// Whom a client attaches to, and as whom.
@@ -38,7 +39,7 @@ impl ClientConfig {
         // As long as the real client: an editor that is busy starting is not given up.
         let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
         Self {
-            host: format!("127.0.0.1:{port}"),
+            host: authority(LOOPBACK, port),
             token,
             fields: Vec::new(),
             pid: None,
@@ -47,6 +48,14 @@ impl ClientConfig {
             session: mcp::ClientConfig::new(info),
             limits,
         }
+    }
+
+    /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host) returns it. The
+    /// socket must be connected to that host.
+    #[must_use]
+    pub fn with_host(mut self, host: &str, port: u16) -> Self {
+        self.host = authority(host, port);
+        self
     }
 
     /// The client `info`, attaching to the editor that this lock file for `port` is of; `None` if that does not speak

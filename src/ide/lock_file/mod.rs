@@ -24,7 +24,7 @@ pub struct LockFile {
     pub workspace_folders: Vec<String>,
     /// What the client shows to a person. Empty if the file does not say.
     pub ide_name: String,
-    /// How to connect; WebSocket if the file does not say.
+    /// How to connect; [`Transport::Missing`] if the file has no such member.
     pub transport: Transport,
     /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the paths.
     pub running_in_windows: bool,
@@ -35,6 +35,10 @@ pub struct LockFile {
 impl LockFile {
     /// The most bytes that are read as a lock file. Real ones have a few hundred.
     pub const MAX_LEN: usize = 64 * 1024;
+
+    /// The most bytes that an editor should publish as folders, in JSON: three quarters of [`MAX_LEN`](Self::MAX_LEN), so
+    /// that a name and a token of any usual length fit beside them.
+    pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
     /// What an editor publishes: WebSocket, not on Windows; the fields can be changed.
     #[must_use]
@@ -70,17 +74,21 @@ pub enum Transport {
     WebSocket,
     /// `sse`, the form before WebSocket, and what a legacy lock file means.
     Sse,
+    /// The file has no member `transport`, or it is null. The real client takes such a file for the older transport and
+    /// does not attach (measured, see docs/evidence.md).
+    Missing,
     /// Anything else.
     Other(String),
 }
 
 impl Transport {
-    /// The word in the lock file.
+    /// Returns the word in the lock file; empty for [`Missing`](Self::Missing).
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::WebSocket => "ws",
             Self::Sse => "sse",
+            Self::Missing => "",
             Self::Other(text) => text,
         }
     }

@@ -15,14 +15,14 @@ use crate::ide::paths::is_absolute;
 impl LockFile {
     /// The file as compact JSON in the order that VS Code's extension writes, without a line end.
     ///
-    /// `pid` and `authToken` are left out where there is none.
+    /// `pid`, `transport` and `authToken` are left out where there is none.
     #[must_use]
     pub fn to_json(&self) -> String {
         let fields = Written {
             pid: self.pid,
             workspace_folders: &self.workspace_folders,
             ide_name: &self.ide_name,
-            transport: self.transport.as_str(),
+            transport: (self.transport != Transport::Missing).then(|| self.transport.as_str()),
             running_in_windows: self.running_in_windows,
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
         };
@@ -53,7 +53,8 @@ impl LockFile {
     /// Reads the text of a `<port>.lock`.
     ///
     /// Text that is no JSON but lists absolute folders, one a line, is the legacy form with transport
-    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
+    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md). A `pid` that is a text of digits is read as the number, as
+    /// the real client reads it (measured).
     ///
     /// # Errors
     /// [`LockFileError`] if it is too long or neither form, or if a field that is there has the wrong type.
@@ -64,12 +65,12 @@ impl LockFile {
         }
         let fields: Fields<'_> = parse_object(text)?;
         Ok(Self {
-            pid: field("pid", "a whole number", fields.pid)?,
+            pid: pid(fields.pid)?,
             workspace_folders: field("workspaceFolders", "a list of texts", fields.workspace_folders)?
                 .unwrap_or_default(),
             ide_name: field("ideName", "a text", fields.ide_name)?.unwrap_or_default(),
             transport: field::<String>("transport", "a text", fields.transport)?
-                .map_or(Transport::WebSocket, |text| Transport::from_text(&text)),
+                .map_or(Transport::Missing, |text| Transport::from_text(&text)),
             running_in_windows: field("runningInWindows", "true or false", fields.running_in_windows)?
                 .unwrap_or_default(),
             auth_token: token(fields.auth_token)?,
@@ -123,7 +124,8 @@ struct Written<'a> {
     pid: Option<u32>,
     workspace_folders: &'a [String],
     ide_name: &'a str,
-    transport: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<&'a str>,
     running_in_windows: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     auth_token: Option<&'a str>,
@@ -199,6 +201,19 @@ fn field<T: DeserializeOwned>(
         .map_err(|_| LockFileError::Field { name, expected })
 }
 
+/// Reads a process id, a number or a text of digits.
+fn pid(raw: Option<&RawValue>) -> Result<Option<u32>, LockFileError> {
+    const EXPECTED: &str = "a whole number";
+    if !raw.is_some_and(|raw| raw.get().starts_with('"')) {
+        return field("pid", EXPECTED, raw);
+    }
+    // `parse` accepts a sign, which no process id has.
+    let digits = field::<String>("pid", EXPECTED, raw)?
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|text| text.parse().ok());
+    digits.map(Some).ok_or(LockFileError::Field { name: "pid", expected: EXPECTED })
+}
+
 fn token(raw: Option<&RawValue>) -> Result<Option<AuthToken>, LockFileError> {
     field::<String>("authToken", "a text", raw)?
         .map(AuthToken::from_text)
@@ -222,7 +237,7 @@ mod tests {
             pid: None,
             workspace_folders: vec![],
             ide_name: String::new(),
-            transport: Transport::WebSocket,
+            transport: Transport::Missing,
             running_in_windows: false,
             auth_token: None,
         }
@@ -235,10 +250,7 @@ mod tests {
             r#""runningInWindows":false,"authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
         );
         assert_eq!(full().to_json(), expected);
-        assert_eq!(
-            bare().to_json(),
-            r#"{"workspaceFolders":[],"ideName":"","transport":"ws","runningInWindows":false}"#
-        );
+        assert_eq!(bare().to_json(), r#"{"workspaceFolders":[],"ideName":"","runningInWindows":false}"#);
     }
 
     #[test]
@@ -252,6 +264,12 @@ mod tests {
         list.transport = Transport::Sse;
         let mut other = bare();
         other.transport = Transport::Other("ws://127.0.0.1:1".into());
+        let mut empty = bare();
+        empty.transport = Transport::Other(String::new());
+        let mut sse = bare();
+        sse.transport = Transport::Sse;
+        let mut with_pid = bare();
+        with_pid.pid = Some(123);
         let cases: &[(&str, &str, LockFile)] = &[
             ("the fullest", &full().to_json(), full()),
             (
@@ -299,6 +317,11 @@ mod tests {
             ),
             ("snake case is unknown", r#"{"workspace_path":"/w","ide_name":"x"}"#, bare()),
             ("another transport", r#"{"transport":"ws://127.0.0.1:1"}"#, other),
+            ("an empty transport is not a missing one", r#"{"transport":""}"#, empty),
+            ("the transport before WebSocket", r#"{"transport":"sse"}"#, sse),
+            ("pid is text", r#"{"pid":"123"}"#, with_pid.clone()),
+            ("pid is text with an escape", r#"{"pid":"\u0031\u00323"}"#, with_pid.clone()),
+            ("pid is text with leading zeros", r#"{"pid":"00123"}"#, with_pid),
             ("a list of folders", "/w/one\r\n\nC:\\w\n", list),
         ];
         for (name, text, expected) in cases {
@@ -319,7 +342,14 @@ mod tests {
             ("relative folder", "/w\nsrc", LockFileError::NotALockFile),
             ("byte order mark", "\u{feff}{}", LockFileError::NotALockFile),
             ("doubled", r#"{"pid":1,"pid":2}"#, LockFileError::DoubledField),
-            ("pid is text", r#"{"pid":"1"}"#, wrong("pid", "a whole number")),
+            ("pid is empty text", r#"{"pid":""}"#, wrong("pid", "a whole number")),
+            ("pid is text with a sign", r#"{"pid":"+1"}"#, wrong("pid", "a whole number")),
+            ("pid is text with a space", r#"{"pid":" 1"}"#, wrong("pid", "a whole number")),
+            ("pid is text with a fraction", r#"{"pid":"1.0"}"#, wrong("pid", "a whole number")),
+            ("pid is text in hexadecimal", r#"{"pid":"0x1"}"#, wrong("pid", "a whole number")),
+            ("pid is text of other digits", r#"{"pid":"١"}"#, wrong("pid", "a whole number")),
+            ("pid is text and too large", r#"{"pid":"4294967296"}"#, wrong("pid", "a whole number")),
+            ("pid is a list", r#"{"pid":["1"]}"#, wrong("pid", "a whole number")),
             ("pid is negative", r#"{"pid":-1}"#, wrong("pid", "a whole number")),
             ("pid is too large", r#"{"pid":4294967296}"#, wrong("pid", "a whole number")),
             (
@@ -389,7 +419,7 @@ mod tests {
                 pid: u.arbitrary()?,
                 workspace_folders: u.arbitrary()?,
                 ide_name: u.arbitrary()?,
-                transport: Transport::from_text(u.arbitrary()?),
+                transport: u.arbitrary::<Option<&str>>()?.map_or(Transport::Missing, Transport::from_text),
                 running_in_windows: u.arbitrary()?,
                 auth_token: AuthToken::from_text(token).ok(),
             };

@@ -1,8 +1,9 @@
 //! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
 //! Pure: what the disk and the process table say is handed in.
 //!
-//! Paths are compared as text, component by component; to an editor on Windows, `D:\p` is `/mnt/d/p` of a client in WSL.
-//! Symbolic links are the caller's business, hence the two forms of the working directory in [`Place`].
+//! Paths are compared as text, component by component. The real client compares one spelling; a folder in another spelling
+//! ([`paths::spellings`](super::paths::spellings)) is accepted here too, and [`Because`] says which it was. Symbolic links
+//! are the caller's business, hence the two forms of the working directory in [`Place`].
 
 mod refusal;
 
@@ -14,7 +15,7 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
-use super::paths::{contains, is_drive};
+use super::paths::{Fit, System, fit, resolved};
 use super::{LockFile, Transport};
 
 /// Which of `files` a client in `place` may connect to.
@@ -22,7 +23,8 @@ use super::{LockFile, Transport};
 /// A file that cannot be read, that does not speak WebSocket or whose process is dead is never accepted. If
 /// [`Place::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
 /// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
-/// or contains it.
+/// or contains it; a relative folder is resolved against the working directory. With [`Place::any_folder`] the others are
+/// accepted too.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Listed<E>)> = files.iter().enumerate().collect();
@@ -64,7 +66,7 @@ pub struct Listed<E = super::LockFileError> {
     pub modified: Option<Duration>,
 }
 
-/// Where the client is.
+/// Where the client is. [`ClientEnv`](super::ClientEnv) has what its variables say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The working directory as the person sees it.
@@ -72,8 +74,14 @@ pub struct Place<'a> {
     /// The working directory without symbolic links, which is all that the real client looks at; `None` if it is not
     /// known. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
-    /// `CLAUDE_CODE_SSE_PORT`, read with [`LockFile::parse_port`].
+    /// `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](super::ClientEnv::port).
     pub port: Option<u16>,
+    /// Whether an editor is accepted whatever its folders are, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
+    /// [`ClientEnv::skips_folder_check`](super::ClientEnv::skips_folder_check).
+    pub any_folder: bool,
+    /// The system of the client, which decides about spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
+    /// recognises WSL.
+    pub system: System<'a>,
 }
 
 /// The outcome: every lock file is in one of the two lists, newest first.
@@ -117,6 +125,11 @@ pub enum Because {
     Port,
     /// One of its folders, this one, contains the working directory.
     Folder(String),
+    /// One of its folders, this one, contains the working directory and has another spelling: another case, or the form of
+    /// the other side of WSL. The real client may not recognise it.
+    Spelling(String),
+    /// [`Place::any_folder`]: none of its folders contains the working directory.
+    Unchecked,
 }
 
 /// A lock file that does not fit.
@@ -131,11 +144,23 @@ pub struct Refused {
     pub reason: Refusal,
 }
 
+/// Checks that an editor speaks WebSocket, as a client does before it looks at anything else.
+///
+/// # Errors
+/// [`Refusal::Transport`] or [`Refusal::NoTransport`].
+pub fn check_transport(file: &LockFile) -> Result<(), Refusal> {
+    match &file.transport {
+        Transport::WebSocket => Ok(()),
+        Transport::Missing => Err(Refusal::NoTransport),
+        other @ (Transport::Sse | Transport::Other(_)) => {
+            Err(Refusal::Transport { transport: other.as_str().to_string() })
+        }
+    }
+}
+
 fn usable<E: fmt::Display>(listed: &Listed<E>) -> Result<&LockFile, Refusal> {
     let file = listed.file.as_ref().map_err(|error| Refusal::Unreadable { reason: error.to_string() })?;
-    if file.transport != Transport::WebSocket {
-        return Err(Refusal::Transport { transport: file.transport.as_str().to_string() });
-    }
+    check_transport(file)?;
     if listed.pid_alive == Some(false) {
         return Err(Refusal::Dead { pid: file.pid });
     }
@@ -143,23 +168,22 @@ fn usable<E: fmt::Display>(listed: &Listed<E>) -> Result<&LockFile, Refusal> {
 }
 
 fn by_folder(file: &LockFile, port: u16, place: &Place<'_>) -> Result<Because, Refusal> {
-    if file.workspace_folders.is_empty() {
-        return Err(Refusal::NoFolders { port });
-    }
-    let mut paths: Vec<&str> = [place.cwd].into_iter().chain(place.canonical).collect();
-    if file.running_in_windows {
-        paths.extend([place.cwd].into_iter().chain(place.canonical).filter_map(drive_in_wsl));
-    }
-    let fits = |folder: &&String| paths.iter().any(|path| contains(folder, path));
-    match file.workspace_folders.iter().find(fits) {
-        Some(folder) => Ok(Because::Folder(folder.clone())),
+    let system = place.system;
+    let fits = |folder: &String| {
+        let paths = [place.cwd].into_iter().chain(place.canonical);
+        // The better of the two forms counts.
+        paths
+            .filter_map(|path| fit(&resolved(folder, path, system), path, system, file.running_in_windows))
+            .min()
+    };
+    let best = file.workspace_folders.iter().filter_map(|folder| Some((fits(folder)?, folder)));
+    match best.min_by_key(|(fit, _)| *fit) {
+        Some((Fit::Exact, folder)) => Ok(Because::Folder(folder.clone())),
+        Some((Fit::Spelled, folder)) => Ok(Because::Spelling(folder.clone())),
+        None if place.any_folder => Ok(Because::Unchecked),
+        None if file.workspace_folders.is_empty() => Err(Refusal::NoFolders { port }),
         None => Err(Refusal::Elsewhere { folders: file.workspace_folders.clone() }),
     }
-}
-
-/// A path on a drive of Windows as a client in WSL sees it, `/mnt/d/p`, in the form `/d/p`, which is `D:\p`.
-fn drive_in_wsl(path: &str) -> Option<&str> {
-    path.strip_prefix("/mnt").filter(|path| is_drive(path.as_bytes()))
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub enum Refusal {
         /// What it speaks.
         transport: String,
     },
+    /// It does not name its transport. The real client takes it for the one before WebSocket (measured).
+    NoTransport,
     /// Its process has ended. The real client deletes such a file.
     Dead {
         /// The process, if the file says which.
@@ -54,6 +56,9 @@ impl fmt::Display for Refusal {
             Self::Transport { transport } => {
                 write!(f, "its transport is {transport:?}, not \"ws\": update the editor or its extension")
             }
+            Self::NoTransport => f.write_str(
+                "it has no member \"transport\", so that clients do not take it for \"ws\": update the editor or its extension",
+            ),
             Self::Dead { pid: Some(pid) } => {
                 write!(f, "its process {pid} does not run: start the editor again, or remove the file")
             }

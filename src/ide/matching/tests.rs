@@ -1,7 +1,6 @@
 //! Which files are chosen, and why the others are not.
 
 use super::*;
-use crate::ide::paths::is_absolute;
 use crate::ide::{AuthToken, LockFileError};
 use alloc::format;
 
@@ -130,12 +129,14 @@ fn each_rule_decides_as_the_real_client_does() {
             files: Vec::from([
                 changed(here(), with_transport(Transport::Sse)),
                 changed(listed(2, &["/w/p"]), with_transport(Transport::Other("x".into()))),
+                changed(listed(3, &["/w/p"]), with_transport(Transport::Missing)),
             ]),
             port: Some(1),
             accepted: Vec::new(),
             refused: Vec::from([
                 (0, Refusal::Transport { transport: "sse".into() }),
                 (1, Refusal::Transport { transport: "x".into() }),
+                (2, Refusal::NoTransport),
             ]),
         },
         Case {
@@ -184,7 +185,7 @@ fn each_rule_decides_as_the_real_client_does() {
         },
     ];
     for Case { name, files, port, accepted, refused } in cases {
-        let place = Place { cwd: "/w/p", canonical: Some("/real/p/sub"), port };
+        let place = Place { cwd: "/w/p", canonical: Some("/real/p/sub"), port, ..Place::default() };
         let matching = choose(&files, &place);
         let only = (accepted.len() == 1).then(|| accepted[0].0);
         assert_eq!(matching.only().map(|only| only.index), only, "{name}");
@@ -200,66 +201,89 @@ fn each_rule_decides_as_the_real_client_does() {
     }
 }
 
+/// Which folders contain which paths stands in `paths/spelling.rs`; here is what the choice makes of it.
 #[test]
-fn containment_goes_by_component() {
-    let cases: &[(&str, &str, bool)] = &[
-        ("/w/p", "/w/p", true),
-        ("/w/p/", "/w/p", true),
-        ("/w/p", "/w/p/", true),
-        ("/w//p", "/w/p/a", true),
-        ("/w/./p", "/w/p/a..b", true),
-        ("/", "/w", true),
-        ("/w/p", "/w/p_evil", false),
-        ("/w/p", "/w/p/../q", false),
-        ("/w/q/../p", "/w/p", true),
-        ("/w/p", "/w", false),
-        ("/w/p", "/W/p", false),
-        ("w/p", "w/p", false),
-        ("", "/w", false),
-        ("/w", "", false),
-        ("/w\\p", "/w/p", false),
-        ("C:\\w", "c:\\w\\p", true),
-        ("c:/w", "C:\\w\\p", true),
-        ("C:\\w", "C:\\W", false),
-        ("C:\\w", "D:\\w", false),
-        ("C:\\", "C:\\w", true),
-        ("C:", "C:\\w", false),
-        ("/c/w", "C:\\w\\p", true),
-        ("C:\\w", "/c/w/p", true),
-        ("/c", "C:\\w", true),
-        ("/C/w", "/c/w", false),
-        ("/", "C:\\w", false),
-        ("\\\\server\\share", "\\\\server\\share\\p", true),
-        ("\\\\server\\share", "\\\\server\\shared", false),
-        ("\\\\c\\w", "C:\\w", false),
-        ("/é", "/é/x", true),
+fn folder_in_another_spelling_is_accepted_as_such() {
+    const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
+    let spelled = |folder: &str| Some(Because::Spelling(folder.into()));
+    let cases: &[(&str, &[&str], bool, &str, System<'_>, Option<Because>)] = &[
+        ("the same text", &["/mnt/d/p"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d/p"))),
+        ("a drive, of WSL itself", &["D:\\p"], false, "/mnt/d/p/src", WSL, spelled("D:\\p")),
+        ("a drive, of Windows", &["D:\\p"], true, "/mnt/d/p/src", WSL, Some(folder("D:\\p"))),
+        ("the exact one counts", &["D:\\P", "/mnt/d"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d"))),
+        ("another drive", &["E:\\p"], true, "/mnt/d/p", WSL, None),
+        ("a drive on Linux", &["D:\\p"], true, "/mnt/d/p", System::Linux, None),
+        ("another case on macOS", &["/users/u"], false, "/Users/u/p", System::MacOs, spelled("/users/u")),
+        ("another case on Linux", &["/users/u"], false, "/Users/u/p", System::Linux, None),
+        ("drives in either case", &["c:\\w"], false, "C:\\w\\p", System::Windows, Some(folder("c:\\w"))),
+        ("another case on Windows", &["C:\\W"], false, "C:\\w\\p", System::Windows, spelled("C:\\W")),
     ];
-    for (folder, path, expected) in cases {
-        assert_eq!(contains(folder, path), *expected, "{folder:?} contains {path:?}");
+    for (name, folders, windows, cwd, system, expected) in cases {
+        let file = changed(listed(1, folders), |listed| {
+            listed.file.as_mut().unwrap().running_in_windows = *windows;
+        });
+        for (cwd, canonical) in [(*cwd, None), ("/elsewhere", Some(*cwd))] {
+            let place = Place { cwd, canonical, system: *system, ..Place::default() };
+            let matching = choose(core::slice::from_ref(&file), &place);
+            assert_eq!(matching.only().map(|only| only.because.clone()), *expected, "{name}");
+        }
     }
 }
 
 #[test]
-fn a_drive_is_below_mnt_for_a_client_in_wsl() {
-    let cases: &[(&str, bool, &str, bool)] = &[
-        ("D:\\p", true, "/mnt/d/p/src", true),
-        ("d:\\", true, "/mnt/d", true),
-        ("/d/p", true, "/mnt/d/p", true),
-        ("/mnt/d/p", true, "/mnt/d/p", true),
-        ("D:\\p", true, "/mnt/e/p", false),
-        ("D:\\p", true, "/mnt/d/p-evil", false),
-        ("D:\\p", false, "/mnt/d/p", false),
-        ("/data", true, "/mnt/data/p", false),
-        ("/home", true, "/mnt/home/p", false),
+fn relative_folder_is_that_of_the_client() {
+    let cases: &[(&str, bool)] = &[
+        (".", true),
+        ("..", true),
+        ("./", true),
+        ("../p", true),
+        ("../q", false),
+        ("src", false),
+        ("", false),
     ];
-    for (folder, windows, cwd, fits) in cases {
-        let file = changed(listed(1, &[folder]), |listed| {
-            listed.file.as_mut().unwrap().running_in_windows = *windows;
-        });
-        for (cwd, canonical) in [(*cwd, None), ("/elsewhere", Some(*cwd))] {
-            let matching = choose(core::slice::from_ref(&file), &Place { cwd, canonical, port: None });
-            assert_eq!(matching.only().is_some(), *fits, "{folder} {windows} {cwd}");
-        }
+    for (given, fits) in cases {
+        let place =
+            Place { cwd: "/w/p", canonical: Some("/real/p"), system: System::Linux, ..Place::default() };
+        let matching = choose(&[listed(1, &[given])], &place);
+        assert_eq!(
+            matching.only().map(|only| &only.because),
+            fits.then(|| folder(given)).as_ref(),
+            "{given:?}"
+        );
+    }
+}
+
+#[test]
+fn skipped_check_of_folders_accepts_every_live_editor() {
+    let dead = || changed(listed(2, &["/w/p"]), |file| file.pid_alive = Some(false));
+    let cases = [
+        ("another folder", Vec::from([listed(1, &["/x"])]), None, Vec::from([(1, Because::Unchecked)])),
+        ("no folder", Vec::from([listed(1, &[])]), None, Vec::from([(1, Because::Unchecked)])),
+        ("the folder", Vec::from([listed(1, &["/w/p"])]), None, Vec::from([(1, folder("/w/p"))])),
+        ("a dead process", Vec::from([dead()]), None, Vec::new()),
+        (
+            "no transport",
+            Vec::from([changed(listed(1, &["/x"]), with_transport(Transport::Missing))]),
+            None,
+            Vec::new(),
+        ),
+        (
+            "two editors, of which a person has to pick",
+            Vec::from([listed(1, &["/w/p"]), listed(3, &["/x"])]),
+            None,
+            Vec::from([(1, folder("/w/p")), (3, Because::Unchecked)]),
+        ),
+        (
+            "two editors, and the port of one",
+            Vec::from([listed(1, &["/w/p"]), listed(3, &["/x"])]),
+            Some(3),
+            Vec::from([(3, Because::Port)]),
+        ),
+    ];
+    for (name, files, port, expected) in cases {
+        let place = Place { cwd: "/w/p", port, any_folder: true, ..Place::default() };
+        let accepted = choose(&files, &place).accepted.into_iter().map(|file| (file.port, file.because));
+        assert_eq!(accepted.collect::<Vec<_>>(), expected, "{name}");
     }
 }
 
@@ -267,8 +291,11 @@ fn a_drive_is_below_mnt_for_a_client_in_wsl() {
 fn no_path_panics_and_each_contains_itself() {
     arbtest::arbtest(|u| {
         let (one, other): (&str, &str) = (u.arbitrary()?, u.arbitrary()?);
-        let _ = contains(one, other);
-        assert_eq!(contains(one, one), is_absolute(one), "{one:?}");
+        for system in [System::Linux, System::MacOs, System::Windows, System::Wsl { distribution: Some("D") }]
+        {
+            let _ = fit(&resolved(one, other, system), other, system, u.arbitrary()?);
+        }
+        assert_eq!(fit(one, one, System::Linux, false).is_some(), one.starts_with('/'), "{one:?}");
         Ok(())
     });
 }
@@ -284,7 +311,8 @@ fn every_file_is_listed_once() {
             file.modified = u.arbitrary::<Option<u8>>()?.map(|at| Duration::from_secs(at.into()));
             files.push(file);
         }
-        let place = Place { cwd: "/w/p", canonical: None, port: u.arbitrary::<Option<u8>>()?.map(u16::from) };
+        let port = u.arbitrary::<Option<u8>>()?.map(u16::from);
+        let place = Place { cwd: "/w/p", port, any_folder: u.arbitrary()?, ..Place::default() };
         let matching = choose(&files, &place);
         let mut seen: Vec<usize> = matching.accepted.iter().map(|file| file.index).collect();
         seen.extend(matching.refused.iter().map(|file| file.index));
@@ -300,6 +328,7 @@ fn a_refusal_says_what_to_do_and_shows_no_control_character() {
     let cases = [
         (Refusal::Unreadable { reason: "why".into() }, "restart"),
         (Refusal::Transport { transport: "s\u{1b}se".into() }, "update"),
+        (Refusal::NoTransport, "no member \"transport\""),
         (Refusal::Dead { pid: Some(1) }, "start the editor again"),
         (Refusal::Dead { pid: None }, "start the editor again"),
         (Refusal::NoFolders { port: 17 }, "CLAUDE_CODE_SSE_PORT=17"),
@@ -311,6 +340,7 @@ fn a_refusal_says_what_to_do_and_shows_no_control_character() {
         let text = refusal.to_string();
         assert!(text.contains(advice), "{text}");
         assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
+        assert!(!text.contains("\"sse\""), "{text}");
     }
     assert!(!format!("{:?}", listed(1, &[])).contains("QZ"));
 }

@@ -17,16 +17,6 @@ pub(in crate::ide) fn is_windows(path: &str) -> bool {
     }
 }
 
-/// Whether `path` is `folder` or lies below it, both in whatever form they come. If one of them has the form of Windows,
-/// `/c/x` means a drive in the other.
-pub(in crate::ide) fn contains(folder: &str, path: &str) -> bool {
-    let windows = is_windows(folder) || is_windows(path);
-    match (normal(folder.as_bytes(), windows), normal(path.as_bytes(), windows)) {
-        (Some(folder), Some(path)) => is_below(&path, &folder, windows),
-        _ => false,
-    }
-}
-
 /// Whether a normal path is another one or lies below it.
 pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     let separator = separator(windows);
@@ -76,7 +66,7 @@ fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
 }
 
 /// Whether a path begins with a drive as `/c/x` has it.
-pub(in crate::ide) fn is_drive(given: &[u8]) -> bool {
+pub(super) fn is_drive(given: &[u8]) -> bool {
     match given {
         [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
             rest.first().is_none_or(|byte| is_separator(*byte, true))

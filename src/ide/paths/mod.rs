@@ -19,18 +19,23 @@
 //! | `\\server\share\x` | suspicious | `\\server\share\x` |
 //! | `_claude_fs_right:/home/x` | `/home/x` | suspicious: no drive |
 //! | `C:w`, `\w`, `\\?\C:\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
+//!
+//! [`spellings`] returns the other spellings of an open folder, by which clients on the far side of WSL know it.
 
 mod lexical;
+mod spelling;
 mod suspicion;
 mod uri;
 
+pub use spelling::{System, spellings};
 pub use suspicion::Suspicion;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-pub(super) use lexical::{contains, is_absolute, is_drive, is_windows};
+pub(super) use lexical::{is_absolute, is_windows};
+pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
 pub(super) use uri::{Unencoded, as_written, lenient};
 

@@ -25,6 +25,10 @@ impl Dir {
         }
     }
 
+    pub(crate) fn check_owner(&self, _: &Path) -> Result<(), Error> {
+        Ok(())
+    }
+
     pub(crate) fn secure(&self, _: &Path) -> Result<(), Error> {
         Ok(())
     }
@@ -88,6 +92,7 @@ mod tests {
         let temp = TempDir::new();
         Dir::make(&temp.join("a/ide")).unwrap();
         Dir::make(&temp.join("a/ide")).unwrap();
+        Dir::open(&temp.join("a/ide")).unwrap().check_owner(&temp.join("a/ide")).unwrap();
         Dir::open(&temp.join("a/ide")).unwrap().secure(&temp.join("a/ide")).unwrap();
         fs::write(temp.join("file"), "").unwrap();
         let kind = |name: &str| Dir::open(&temp.join(name)).map(|_| ()).map_err(|error| error.kind());

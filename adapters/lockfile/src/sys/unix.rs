@@ -34,10 +34,16 @@ impl Dir {
         Ok(Self(File::from(open(path, flags, Mode::empty())?)))
     }
 
-    /// Checks the owner, then takes away what others may do.
-    pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
+    /// Checks that the directory belongs to the user we act as.
+    pub(crate) fn check_owner(&self, path: &Path) -> Result<Metadata, Error> {
         let metadata = self.0.metadata().map_err(Error::io("look at", path))?;
         is_ours(&metadata, path)?;
+        Ok(metadata)
+    }
+
+    /// Checks the owner, then takes away what others may do.
+    pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
+        let metadata = self.check_owner(path)?;
         if metadata.mode() & OTHERS == 0 {
             return Ok(());
         }

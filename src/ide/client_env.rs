@@ -1,0 +1,171 @@
+//! What a client finds in its environment about the editor to attach to: the counterpart of
+//! [`launch_env`](super::launch_env), which an editor sets. Pure: the variables are handed in, and
+//! `ide_mcp_lockfile::client_env` reads them once.
+//!
+//! | variable | 2.1.330 | 1.0.51 |
+//! | --- | --- | --- |
+//! | `CLAUDE_CODE_SSE_PORT`, two editors have the folder open | attaches to the one on that port | attaches to none |
+//! | `CLAUDE_CODE_AUTO_CONNECT_IDE=false`, with `--ide` | does not attach | attaches |
+//! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and says so in `Host` | |
+//! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
+//!
+//! All of this is measured (docs/evidence.md in the repository). Where versions differ, this crate does as the newest. Of
+//! the words for yes and no only `1` and `false` were measured. The directory of lock files depends on other variables:
+//! [`locate`](super::locate).
+
+use super::LockFile;
+use super::launch_env::PORT_VARIABLE;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+
+/// The variable that says whether a client attaches by itself.
+pub const AUTO_CONNECT_VARIABLE: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
+
+/// The variable that names the host on which the editor is reached.
+pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
+
+/// The variable that switches the check of folders off.
+pub const SKIP_CHECK_VARIABLE: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
+
+/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends no token there
+/// (measured with 1.18.33), so that an editor which asks for one refuses it for ever.
+pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
+
+/// The variable in which WSL names the Linux distribution.
+pub const DISTRIBUTION_VARIABLE: &str = "WSL_DISTRO_NAME";
+
+/// The host of an editor where no variable names another.
+pub const LOOPBACK: &str = "127.0.0.1";
+
+/// The variables of a client, as they were set. A variable that is not set is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientEnv {
+    /// [`PORT_VARIABLE`].
+    pub port: Option<String>,
+    /// [`OPENCODE_PORT_VARIABLE`].
+    pub opencode_port: Option<String>,
+    /// [`AUTO_CONNECT_VARIABLE`].
+    pub auto_connect: Option<String>,
+    /// [`HOST_VARIABLE`].
+    pub host: Option<String>,
+    /// [`SKIP_CHECK_VARIABLE`].
+    pub skip_check: Option<String>,
+    /// [`DISTRIBUTION_VARIABLE`].
+    pub distribution: Option<String>,
+}
+
+impl ClientEnv {
+    /// Reads each variable once with `value`, which returns `None` for one that is not set.
+    pub fn read(mut value: impl FnMut(&'static str) -> Option<String>) -> Self {
+        Self {
+            port: value(PORT_VARIABLE),
+            opencode_port: value(OPENCODE_PORT_VARIABLE),
+            auto_connect: value(AUTO_CONNECT_VARIABLE),
+            host: value(HOST_VARIABLE),
+            skip_check: value(SKIP_CHECK_VARIABLE),
+            distribution: value(DISTRIBUTION_VARIABLE),
+        }
+    }
+
+    /// Returns the port of the editor whose terminal this is; `None` if the variable is not set or is no port.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        self.port.as_deref().and_then(LockFile::parse_port)
+    }
+
+    /// Returns true unless the environment keeps the client from attaching by itself. An editor that a person names is
+    /// attached to all the same.
+    #[must_use]
+    pub fn auto_connects(&self) -> bool {
+        !self.auto_connect.as_deref().is_some_and(is_no)
+    }
+
+    /// Returns true if an editor is accepted whatever its folders are.
+    #[must_use]
+    pub fn skips_folder_check(&self) -> bool {
+        self.skip_check.as_deref().is_some_and(is_yes)
+    }
+
+    /// Returns the host on which the editor is reached, a name or an address without brackets; [`LOOPBACK`] by default.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let host = self.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(LOOPBACK);
+        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    }
+}
+
+/// Returns host and port as the `Host` field has them: `127.0.0.1:41111`, `[::1]:41111`.
+#[must_use]
+pub fn authority(host: &str, port: u16) -> String {
+    let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host) };
+    format!("{host}:{port}")
+}
+
+fn is_no(value: &str) -> bool {
+    ["false", "0", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+fn is_yes(value: &str) -> bool {
+    ["true", "1", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn with(name: &str, value: &str) -> ClientEnv {
+        ClientEnv::read(|asked| (asked == name).then(|| value.to_string()))
+    }
+
+    #[test]
+    fn variable_has_its_effect() {
+        let none = ClientEnv::read(|_| None);
+        assert_eq!(none, ClientEnv::default());
+        assert_eq!((none.port(), none.auto_connects(), none.skips_folder_check()), (None, true, false));
+        assert_eq!(none.host(), "127.0.0.1");
+
+        for (value, port) in
+            [("41111", Some(41111)), ("", None), ("0", None), ("041111", None), ("65536", None)]
+        {
+            assert_eq!(with("CLAUDE_CODE_SSE_PORT", value).port(), port, "{value:?}");
+            assert_eq!(with("OPENCODE_EDITOR_SSE_PORT", value).port(), None, "{value:?}, of opencode");
+        }
+        for (value, attaches) in [
+            ("false", false),
+            ("FALSE", false),
+            ("0", false),
+            ("no", false),
+            ("off", false),
+            ("true", true),
+            ("", true),
+        ] {
+            assert_eq!(with("CLAUDE_CODE_AUTO_CONNECT_IDE", value).auto_connects(), attaches, "{value:?}");
+        }
+        for (value, skips) in
+            [("1", true), ("true", true), ("Yes", true), ("on", true), ("0", false), ("", false)]
+        {
+            assert_eq!(
+                with("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", value).skips_folder_check(),
+                skips,
+                "{value:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn host_is_written_with_port() {
+        for (value, host, written) in [
+            ("", "127.0.0.1", "127.0.0.1:7"),
+            ("127.0.0.2", "127.0.0.2", "127.0.0.2:7"),
+            ("host.docker.internal", "host.docker.internal", "host.docker.internal:7"),
+            ("::1", "::1", "[::1]:7"),
+            ("[::1]", "::1", "[::1]:7"),
+        ] {
+            let env = with("CLAUDE_CODE_IDE_HOST_OVERRIDE", value);
+            assert_eq!((env.host(), authority(env.host(), 7).as_str()), (host, written), "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,559 @@
+//! One folder in every spelling: the forms under which the same directory is known to programs on two sides of a border
+//! (Windows and its Linux distributions, POSIX tools on Windows) or on a file system that ignores case.
+
+use super::lexical::{is_below, is_windows, normal};
+use super::suspicion;
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+/// The system on which a path is used, as far as it decides about spellings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum System<'a> {
+    /// Linux and every other system on which a path has one spelling.
+    Linux,
+    /// macOS, whose file systems ignore case by default.
+    MacOs,
+    /// Windows.
+    Windows,
+    /// Linux on Windows (the Windows Subsystem for Linux).
+    Wsl {
+        /// `WSL_DISTRO_NAME`; `None` if it is not set, as in a service or under `sudo`. Then Windows has no name for the
+        /// paths outside of its drives.
+        distribution: Option<&'a str>,
+    },
+}
+
+impl<'a> System<'a> {
+    /// Returns the system that this was compiled for. A Linux program cannot know at compile time that it runs on Windows:
+    /// [`on_kernel`](Self::on_kernel) decides that.
+    #[must_use]
+    pub const fn native() -> Self {
+        if cfg!(windows) {
+            Self::Windows
+        } else if cfg!(target_os = "macos") {
+            Self::MacOs
+        } else {
+            Self::Linux
+        }
+    }
+
+    /// Returns the system of a Linux program from the text of `/proc/version` or `/proc/sys/kernel/osrelease`, in which
+    /// Microsoft's kernel has its maker's name, and from `WSL_DISTRO_NAME`. A distribution that cannot be part of a path is
+    /// taken for none.
+    #[must_use]
+    pub fn on_kernel(version: &str, distribution: Option<&'a str>) -> Self {
+        if !version.to_ascii_lowercase().contains("microsoft") {
+            return Self::Linux;
+        }
+        let is_name = |name: &&str| {
+            !name.is_empty() && suspicion::check(share(LOCALHOST, name, &[]).as_bytes(), true).is_ok()
+        };
+        Self::Wsl { distribution: distribution.filter(|name| !name.contains(['/', '\\'])).filter(is_name) }
+    }
+}
+
+impl Default for System<'_> {
+    /// Returns [`System::native`].
+    fn default() -> Self {
+        Self::native()
+    }
+}
+
+/// Returns every spelling of an absolute folder under which a client may know it, the given one first, without doubles.
+///
+/// | system | folder | further spellings |
+/// | --- | --- | --- |
+/// | Linux, macOS | any | none |
+/// | Windows | `C:\w\p` | `/mnt/c/w/p`, `/c/w/p` |
+/// | Windows | `\\wsl.localhost\D\home\p` | `\\wsl$\D\home\p`, and the reverse |
+/// | WSL | `/mnt/c/w/p` | `C:\w\p`, `/c/w/p` |
+/// | WSL, distribution D | `/home/p` | `\\wsl.localhost\D\home\p`, `\\wsl$\D\home\p` |
+///
+/// A folder of a distribution is not published as `/home/p` by an editor on Windows: in another distribution that is
+/// another folder. A name that Windows does not allow has no spelling there. Drives are expected at `/mnt`, where
+/// distributions have them unless `/etc/wsl.conf` says otherwise.
+#[must_use]
+pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
+    let mut all = vec![folder.to_string()];
+    let mut add = |spelling: String| {
+        if !all.contains(&spelling) {
+            all.push(spelling);
+        }
+    };
+    let Some(Location { root, names }) = Location::of(folder, system) else { return all };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match (system, &root) {
+        (System::Windows, Root::Drive(letter)) => {
+            add(posix(&["mnt", letter], &names));
+            add(posix(&[letter], &names));
+        }
+        (System::Windows, Root::Distribution(name)) => {
+            [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
+        }
+        (System::Wsl { .. }, Root::Drive(letter)) => {
+            if is_allowed_on_windows(&names) {
+                add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
+            }
+            add(posix(&[letter], &names));
+        }
+        (System::Wsl { .. }, Root::Distribution(name)) if is_allowed_on_windows(&names) => {
+            [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// How a folder contains a path, the better way first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::ide) enum Fit {
+    /// In the spelling that the real client compares.
+    Exact,
+    /// In another spelling of the same folder.
+    Spelled,
+}
+
+/// Returns how `folder`, which an editor published, contains `path` of a client on `system`; `None` if it does not.
+///
+/// `of_windows` is `runningInWindows` of the lock file: a client in WSL then translates the folder.
+pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> Option<Fit> {
+    if is_exact(folder, path, system, of_windows) {
+        return Some(Fit::Exact);
+    }
+    let path = Location::of(path, system)?;
+    let contains = |folder: Option<Location>| folder.is_some_and(|folder| folder.contains(&path, system));
+    let spelled = contains(Location::of(folder, system))
+        // POSIX tools on Windows have drives at the root; in a distribution that is another folder.
+        || (of_windows && matches!(system, System::Wsl { .. }) && contains(Location::of(folder, System::Windows)));
+    spelled.then_some(Fit::Spelled)
+}
+
+/// Returns `folder` as an absolute path, resolved against the working directory of a client as the real one does it
+/// (measured for `.`). An empty folder and one that depends on a current drive stay as they are and contain nothing.
+pub(in crate::ide) fn resolved<'a>(folder: &'a str, cwd: &str, system: System<'_>) -> Cow<'a, str> {
+    let windows = system == System::Windows;
+    let bytes = folder.as_bytes();
+    let has_root = bytes.first() == Some(&b'/') || is_windows(folder);
+    let depends = windows && (bytes.first() == Some(&b'\\') || bytes.get(1) == Some(&b':'));
+    if folder.is_empty() || has_root || depends {
+        return Cow::Borrowed(folder);
+    }
+    Cow::Owned(format!("{cwd}{}{folder}", if windows { '\\' } else { '/' }))
+}
+
+fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> bool {
+    let below = |folder: &str, windows: bool| match (
+        normal(folder.as_bytes(), windows),
+        normal(path.as_bytes(), windows),
+    ) {
+        (Some(folder), Some(path)) => is_below(&path, &folder, windows),
+        _ => false,
+    };
+    match system {
+        System::Windows => is_windows(folder) && is_windows(path) && below(folder, true),
+        System::Wsl { .. } if of_windows && is_windows(folder) => match Location::of(folder, system) {
+            Some(Location { root: Root::Drive(letter), names }) => {
+                below(&posix(&["mnt", &letter], &names), false)
+            }
+            Some(location @ Location { root: Root::Distribution(_), .. }) if location.is_here(system) => {
+                below(&posix(&[], &location.names), false)
+            }
+            _ => false,
+        },
+        System::Linux | System::MacOs | System::Wsl { .. } => below(folder, false),
+    }
+}
+
+const LOCALHOST: &str = "wsl.localhost";
+const DOLLAR: &str = "wsl$";
+
+/// A directory without regard to its spelling.
+#[derive(Debug, PartialEq, Eq)]
+struct Location {
+    root: Root,
+    names: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Root {
+    /// The only root of Linux and macOS, or of a distribution whose name is not known.
+    Posix,
+    /// A drive of Windows, in lower case.
+    Drive(String),
+    /// A Linux distribution on Windows.
+    Distribution(String),
+    /// A share of a server.
+    Share(String, String),
+}
+
+impl Location {
+    /// Returns what an absolute path means on `system`; `None` if it means nothing there.
+    fn of(path: &str, system: System<'_>) -> Option<Self> {
+        let path = without_prefix(path);
+        let on_windows_side = matches!(system, System::Windows | System::Wsl { .. });
+        if is_windows(&path) || (system == System::Windows && path.starts_with("//")) {
+            return if on_windows_side { Self::of_windows(&path) } else { None };
+        }
+        let names = names(&normal(path.as_bytes(), false)?, '/');
+        Some(match (names.as_slice(), system) {
+            ([mnt, drive, rest @ ..], System::Windows | System::Wsl { .. })
+                if mnt == "mnt" && is_letter(drive) =>
+            {
+                Self::on_drive(drive, rest)
+            }
+            ([drive, rest @ ..], System::Windows) if is_letter(drive) => Self::on_drive(drive, rest),
+            (_, System::Windows) => return None,
+            (_, System::Wsl { distribution: Some(name) }) => {
+                Self { root: Root::Distribution(name.to_string()), names }
+            }
+            (_, System::Wsl { distribution: None } | System::Linux | System::MacOs) => {
+                Self { root: Root::Posix, names }
+            }
+        })
+    }
+
+    fn of_windows(path: &str) -> Option<Self> {
+        let all = names(&normal(path.as_bytes(), true)?, '\\');
+        let (first, rest) = all.split_first()?;
+        if let Some(letter) = first.strip_suffix(':') {
+            return Some(Self::on_drive(letter, rest));
+        }
+        let (share, rest) = rest.split_first()?;
+        if first != LOCALHOST && first != DOLLAR {
+            return Some(Self { root: Root::Share(first.clone(), share.clone()), names: rest.to_vec() });
+        }
+        Some(match rest {
+            [mnt, drive, rest @ ..] if mnt == "mnt" && is_letter(drive) => Self::on_drive(drive, rest),
+            rest => Self { root: Root::Distribution(share.clone()), names: rest.to_vec() },
+        })
+    }
+
+    fn on_drive(letter: &str, names: &[String]) -> Self {
+        Self { root: Root::Drive(letter.to_ascii_lowercase()), names: names.to_vec() }
+    }
+
+    /// Returns true if this is a folder of the distribution in which the client runs.
+    fn is_here(&self, system: System<'_>) -> bool {
+        match (&self.root, system) {
+            (Root::Distribution(name), System::Wsl { distribution: Some(ours) }) => same(name, ours),
+            _ => false,
+        }
+    }
+
+    fn contains(&self, path: &Self, system: System<'_>) -> bool {
+        let ignores_case = match (&self.root, &path.root) {
+            (Root::Posix, Root::Posix) => system == System::MacOs,
+            (Root::Drive(one), Root::Drive(other)) if one == other => true,
+            (Root::Share(server, share), Root::Share(other, its))
+                if same(server, other) && same(share, its) =>
+            {
+                true
+            }
+            (Root::Distribution(one), Root::Distribution(other)) if same(one, other) => false,
+            _ => return false,
+        };
+        let is_same = |(one, other): (&String, &String)| one == other || (ignores_case && same(one, other));
+        path.names.len() >= self.names.len() && self.names.iter().zip(&path.names).all(is_same)
+    }
+}
+
+/// Returns true if a name can be that of a drive.
+fn is_letter(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
+}
+
+/// Returns true if two names differ in case alone, by the rules of Unicode for single characters. That an accent may be a
+/// character of its own (NFD) is not seen.
+fn same(one: &str, other: &str) -> bool {
+    let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+    lower(one) == lower(other)
+}
+
+/// Returns the path without the `\\?\` that lifts the limits of Windows.
+fn without_prefix(path: &str) -> Cow<'_, str> {
+    match (path.strip_prefix(r"\\?\UNC\"), path.strip_prefix(r"\\?\")) {
+        (Some(share), _) => Cow::Owned(format!(r"\\{share}")),
+        (None, Some(path)) => Cow::Borrowed(path),
+        (None, None) => Cow::Borrowed(path),
+    }
+}
+
+fn names(normal: &[u8], separator: char) -> Vec<String> {
+    let text = String::from_utf8_lossy(normal);
+    text.split(separator).filter(|name| !name.is_empty()).map(ToString::to_string).collect()
+}
+
+fn posix<S: AsRef<str>>(root: &[&str], names: &[S]) -> String {
+    let names = root.iter().copied().chain(names.iter().map(AsRef::as_ref));
+    let mut path = String::new();
+    for name in names {
+        path.push('/');
+        path.push_str(name);
+    }
+    if path.is_empty() { "/".into() } else { path }
+}
+
+fn share(server: &str, distribution: &str, names: &[&str]) -> String {
+    names.iter().fold(format!(r"\\{server}\{distribution}"), |path, name| format!(r"{path}\{name}"))
+}
+
+fn is_allowed_on_windows(names: &[&str]) -> bool {
+    !names.iter().any(|name| name.contains('\\'))
+        && suspicion::check(format!("C:\\{}", names.join("\\")).as_bytes(), true).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: System<'_> = System::Linux;
+    const MAC: System<'_> = System::MacOs;
+    const WINDOWS: System<'_> = System::Windows;
+    const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
+    const NAMELESS: System<'_> = System::Wsl { distribution: None };
+
+    #[test]
+    fn folder_has_its_spellings_on_each_system() {
+        let cases: &[(&str, System<'_>, &str, &[&str])] = &[
+            ("Linux", LINUX, "/home/u/p", &[]),
+            ("Linux, what would be a drive in WSL", LINUX, "/mnt/c/w", &[]),
+            ("Linux, what would be a drive of POSIX tools", LINUX, "/c/w", &[]),
+            ("Linux, the root", LINUX, "/", &[]),
+            ("Linux, a path of Windows", LINUX, r"C:\w", &[]),
+            ("macOS", MAC, "/Users/u/P", &[]),
+            ("macOS, what would be a drive in WSL", MAC, "/mnt/c/w", &[]),
+            ("Windows", WINDOWS, r"C:\w\p", &["/mnt/c/w/p", "/c/w/p"]),
+            ("Windows, a lower-case drive", WINDOWS, r"d:\W", &["/mnt/d/W", "/d/W"]),
+            ("Windows, a drive alone", WINDOWS, r"C:\", &["/mnt/c", "/c"]),
+            ("Windows, a share", WINDOWS, r"\\server\share\p", &[]),
+            (
+                "Windows, a distribution",
+                WINDOWS,
+                r"\\wsl.localhost\Ubuntu\home\u",
+                &[r"\\wsl$\Ubuntu\home\u"],
+            ),
+            (
+                "Windows, by its old name",
+                WINDOWS,
+                r"\\wsl$\Ubuntu\home\u",
+                &[r"\\wsl.localhost\Ubuntu\home\u"],
+            ),
+            (
+                "Windows, a drive by way of a distribution",
+                WINDOWS,
+                r"\\wsl$\Ubuntu\mnt\c\w",
+                &["/mnt/c/w", "/c/w"],
+            ),
+            ("Windows, a relative path", WINDOWS, "w", &[]),
+            ("WSL, a drive", WSL, "/mnt/c/w/p", &[r"C:\w\p", "/c/w/p"]),
+            ("WSL, a drive alone", WSL, "/mnt/d", &[r"D:\", "/d"]),
+            (
+                "WSL, no drive",
+                WSL,
+                "/mnt/data/p",
+                &[r"\\wsl.localhost\Ubuntu\mnt\data\p", r"\\wsl$\Ubuntu\mnt\data\p"],
+            ),
+            ("WSL, its own", WSL, "/home/u", &[r"\\wsl.localhost\Ubuntu\home\u", r"\\wsl$\Ubuntu\home\u"]),
+            ("WSL, the root", WSL, "/", &[r"\\wsl.localhost\Ubuntu", r"\\wsl$\Ubuntu"]),
+            (
+                "WSL, one letter at the root",
+                WSL,
+                "/c/w",
+                &[r"\\wsl.localhost\Ubuntu\c\w", r"\\wsl$\Ubuntu\c\w"],
+            ),
+            ("WSL, a backslash in a name", WSL, r"/home/a\b", &[]),
+            ("WSL, a colon in a name", WSL, "/home/a:b", &[]),
+            ("WSL, a device of Windows", WSL, "/home/nul", &[]),
+            ("WSL without a name", NAMELESS, "/home/u", &[]),
+            ("WSL without a name, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w", "/c/w"]),
+        ];
+        for (name, system, folder, further) in cases {
+            let expected: Vec<&str> = [*folder].into_iter().chain(further.iter().copied()).collect();
+            assert_eq!(spellings(folder, *system), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn folder_contains_path_by_system() {
+        const EXACT: Option<Fit> = Some(Fit::Exact);
+        const SPELLED: Option<Fit> = Some(Fit::Spelled);
+        let cases: &[(System<'_>, &str, &str, Option<Fit>)] = &[
+            (LINUX, "/w/p", "/w/p", EXACT),
+            (LINUX, "/w/p/", "/w/p/", EXACT),
+            (LINUX, "/w//p", "/w/p/a", EXACT),
+            (LINUX, "/w/./p", "/w/p/a..b", EXACT),
+            (LINUX, "/w/q/../p", "/w/p", EXACT),
+            (LINUX, "/", "/w", EXACT),
+            (LINUX, "/é", "/é/x", EXACT),
+            (LINUX, "/w/p", "/w/p_evil", None),
+            (LINUX, "/w/p", "/w/p/../q", None),
+            (LINUX, "/w/p", "/w", None),
+            (LINUX, "/w/p", "/W/p", None),
+            (LINUX, "w/p", "w/p", None),
+            (LINUX, "", "/w", None),
+            (LINUX, "/w", "", None),
+            (LINUX, "/w\\p", "/w/p", None),
+            (LINUX, r"C:\w", "/mnt/c/w", None),
+            (LINUX, "/c/w", "/mnt/c/w", None),
+            (LINUX, r"C:\w", "/c/w", None),
+            (LINUX, r"\\wsl$\Ubuntu\home\u", "/home/u", None),
+            (MAC, "/Users/u", "/Users/u/p", EXACT),
+            (MAC, "/users/U", "/Users/u/p", SPELLED),
+            (MAC, "/É", "/é/x", SPELLED),
+            (MAC, "/e\u{301}", "/é", None),
+            (MAC, "/users/u", "/Users/ux", None),
+            (MAC, r"C:\w", "/c/w", None),
+            (WINDOWS, r"C:\w", r"c:\w\p", EXACT),
+            (WINDOWS, "c:/w", r"C:\w\p", EXACT),
+            (WINDOWS, r"C:\", r"C:\w", EXACT),
+            (WINDOWS, r"\\Server\share", r"\\server\share\p", EXACT),
+            (WINDOWS, r"C:\w", r"C:\W\p", SPELLED),
+            (WINDOWS, r"C:\É", r"C:\é", SPELLED),
+            (WINDOWS, "/c/w", r"C:\w\p", SPELLED),
+            (WINDOWS, "/C/w", r"c:\w", SPELLED),
+            (WINDOWS, "/mnt/c/W", r"C:\w\p", SPELLED),
+            (WINDOWS, r"\\?\C:\w", r"C:\w", SPELLED),
+            (WINDOWS, r"\\?\UNC\server\share", r"\\server\share\p", SPELLED),
+            (WINDOWS, r"\\server\SHARE", r"\\server\share\p", SPELLED),
+            (WINDOWS, "//server/share", r"\\server\share\p", SPELLED),
+            (WINDOWS, r"\\wsl$\Ubuntu\home\u", r"\\wsl.localhost\ubuntu\home\u\p", SPELLED),
+            (WINDOWS, r"\\wsl.localhost\Ubuntu\home\U", r"\\wsl$\Ubuntu\home\u", None),
+            (WINDOWS, r"\\wsl$\Ubuntu\home\u", r"\\wsl$\Debian\home\u", None),
+            (WINDOWS, r"\\wsl$\Ubuntu\mnt\c\w", r"C:\w\p", SPELLED),
+            (WINDOWS, "/home/u", r"\\wsl$\Ubuntu\home\u", None),
+            (WINDOWS, r"C:\w", r"D:\w", None),
+            (WINDOWS, "C:", r"C:\w", None),
+            (WINDOWS, r"C:\w", r"C:\w_evil", None),
+            (WINDOWS, r"\\c\w", r"C:\w", None),
+            (WINDOWS, r"\\server\share", r"\\server\shared", None),
+            (WINDOWS, r"\\server\share", r"\\other\share\p", None),
+            (WINDOWS, "/", r"C:\w", None),
+            (WSL, "/home/u", "/home/u/p", EXACT),
+            (WSL, "/mnt/c/w", "/mnt/c/w/p", EXACT),
+            (WSL, "/mnt/c/W", "/mnt/c/w", SPELLED),
+            (WSL, r"C:\w", "/mnt/c/w/p", SPELLED),
+            (WSL, r"c:\W", "/mnt/c/w/p", SPELLED),
+            (WSL, r"\\wsl.localhost\Ubuntu\home\u", "/home/u/p", SPELLED),
+            (WSL, r"\\wsl$\ubuntu\home\u", "/home/u/p", SPELLED),
+            (WSL, r"\\wsl$\Ubuntu\home\U", "/home/u", None),
+            (WSL, r"\\wsl$\Debian\home\u", "/home/u/p", None),
+            (WSL, "/Home/u", "/home/u", None),
+            (WSL, "/c/w", "/mnt/c/w", None),
+            (WSL, r"C:\w", "/c/w", None),
+            (WSL, r"D:\w", "/mnt/c/w", None),
+            (WSL, r"C:\w", "/mnt/c/w-evil", None),
+            (WSL, r"C:\home\u", "/home/u", None),
+            (NAMELESS, r"\\wsl$\Ubuntu\home\u", "/home/u/p", None),
+            (NAMELESS, r"C:\w", "/mnt/c/w/p", SPELLED),
+            (NAMELESS, "/home/u", "/home/u/p", EXACT),
+        ];
+        for (system, folder, path, expected) in cases {
+            assert_eq!(fit(folder, path, *system, false), *expected, "{path:?} in {folder:?} on {system:?}");
+        }
+    }
+
+    /// What an editor on Windows published, as a client in WSL reads it.
+    #[test]
+    fn folder_of_windows_is_translated_in_wsl() {
+        const EXACT: Option<Fit> = Some(Fit::Exact);
+        const SPELLED: Option<Fit> = Some(Fit::Spelled);
+        let cases: &[(&str, &str, Option<Fit>)] = &[
+            (r"D:\p", "/mnt/d/p/src", EXACT),
+            (r"d:\", "/mnt/d", EXACT),
+            (r"D:\P", "/mnt/d/p", SPELLED),
+            ("/d/p", "/mnt/d/p", SPELLED),
+            ("/mnt/d/p", "/mnt/d/p", EXACT),
+            (r"\\wsl.localhost\Ubuntu\home\u", "/home/u/p", EXACT),
+            (r"\\wsl$\Ubuntu", "/home/u/p", EXACT),
+            (r"\\wsl$\Debian\home\u", "/home/u/p", None),
+            (r"D:\p", "/mnt/e/p", None),
+            (r"D:\p", "/mnt/d/p-evil", None),
+            (r"\\server\share", "/mnt/d/p", None),
+            ("/data", "/mnt/data/p", None),
+            ("/home", "/mnt/home/p", None),
+        ];
+        for (folder, path, expected) in cases {
+            assert_eq!(fit(folder, path, WSL, true), *expected, "{path:?} in {folder:?}");
+        }
+        assert_eq!(fit(r"D:\p", "/mnt/d/p", LINUX, true), None, "the lock file was copied from elsewhere");
+    }
+
+    #[test]
+    fn relative_folder_is_resolved_against_working_directory() {
+        let cases: &[(System<'_>, &str, &str, Option<Fit>)] = &[
+            (LINUX, ".", "/w/p", Some(Fit::Exact)),
+            (LINUX, "./", "/w/p", Some(Fit::Exact)),
+            (LINUX, "..", "/w/p", Some(Fit::Exact)),
+            (LINUX, "../p", "/w/p", Some(Fit::Exact)),
+            (LINUX, "../q", "/w/p", None),
+            (LINUX, "src", "/w/p", None),
+            (LINUX, "", "/w/p", None),
+            (LINUX, "~", "/w/p", None),
+            (LINUX, "file:///w/p", "/w/p", None),
+            (LINUX, ".", "/", Some(Fit::Exact)),
+            (WINDOWS, ".", r"C:\w", Some(Fit::Exact)),
+            (WINDOWS, "..", r"C:\w", Some(Fit::Exact)),
+            (WINDOWS, "C:.", r"C:\w", None),
+            (WINDOWS, r"\w", r"C:\w", None),
+        ];
+        for (system, folder, cwd, expected) in cases {
+            let folder = resolved(folder, cwd, *system);
+            assert_eq!(fit(&folder, cwd, *system, false), *expected, "{folder:?} on {system:?}");
+        }
+    }
+
+    #[test]
+    fn kernel_of_microsoft_is_wsl() {
+        let wsl = |distribution| System::Wsl { distribution };
+        let cases: &[(&str, &str, Option<&str>, System<'_>)] = &[
+            ("WSL 2", "5.15.90.1-microsoft-standard-WSL2\n", Some("Ubuntu-22.04"), wsl(Some("Ubuntu-22.04"))),
+            (
+                "WSL 1",
+                "Linux version 4.4.0-19041-Microsoft (Microsoft@Microsoft.com)",
+                Some("D"),
+                wsl(Some("D")),
+            ),
+            ("without the variable", "5.15.90.1-microsoft-standard-WSL2", None, wsl(None)),
+            ("an empty variable", "microsoft", Some(""), wsl(None)),
+            ("a variable that is a path", "microsoft", Some("../x"), wsl(None)),
+            ("a variable that no share may have", "microsoft", Some("a:b"), wsl(None)),
+            ("a control character", "microsoft", Some("a\nb"), wsl(None)),
+            ("another kernel", "6.1.0-18-amd64", Some("Ubuntu"), System::Linux),
+            ("a machine of Azure", "5.15.0-1041-azure", None, System::Linux),
+            ("no text", "", None, System::Linux),
+        ];
+        for (name, version, distribution, expected) in cases {
+            assert_eq!(System::on_kernel(version, *distribution), *expected, "{name}");
+        }
+        assert_eq!(System::default(), System::native());
+    }
+
+    #[test]
+    fn every_spelling_contains_folder_on_its_own_system() {
+        arbtest::arbtest(|u| {
+            let system = *u.choose(&[LINUX, MAC, WINDOWS, WSL, NAMELESS])?;
+            let root = *u.choose(&["/", "/mnt/c/", "/c/", "C:\\", "\\\\wsl$\\Ubuntu\\", "\\\\s\\t\\", ""])?;
+            let folder = format!("{root}{}", u.arbitrary::<&str>()?);
+            let of_windows = u.arbitrary()?;
+            let all = spellings(&folder, system);
+            assert_eq!(all.first(), Some(&folder));
+            let meant = Location::of(&folder, system);
+            for spelling in &all {
+                // Tools have drives at the root, which only Windows knows.
+                let read_by = if spelling.starts_with("/mnt/") || spelling.starts_with('\\') {
+                    system
+                } else {
+                    WINDOWS
+                };
+                if all.len() > 1 && spelling != &folder {
+                    assert_eq!(Location::of(spelling, read_by), meant, "{folder:?} as {spelling:?}");
+                }
+                let _ = fit(spelling, &folder, system, of_windows);
+            }
+            Ok(())
+        });
+    }
+}
