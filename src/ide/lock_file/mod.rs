@@ -53,7 +53,7 @@ impl LockFile {
             workspace_folders,
             ide_name: ide_name.into(),
             transport: Transport::WebSocket,
-            running_in_windows: false,
+            running_in_windows: cfg!(windows),
             auth_token: Some(token),
         }
     }
