@@ -26,7 +26,7 @@ pub struct LockFile {
     pub ide_name: String,
     /// How to connect; [`Transport::Missing`] if the file has no such member.
     pub transport: Transport,
-    /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the paths.
+    /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the folders.
     pub running_in_windows: bool,
     /// The token; a few editors write none and check none.
     pub auth_token: Option<AuthToken>,
@@ -40,7 +40,7 @@ impl LockFile {
     /// that a name and a token of any usual length fit beside them.
     pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
-    /// What an editor publishes: WebSocket, not on Windows; the fields can be changed.
+    /// Returns what an editor publishes that runs on the system for which this was compiled. The fields can be changed.
     #[must_use]
     pub fn new(
         pid: u32,
