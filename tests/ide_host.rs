@@ -406,6 +406,27 @@ fn mentions_expire_after_30_s_or_with_their_addressee() {
 }
 
 #[test]
+fn unwritten_mention_outlives_its_client() {
+    let mut editors = Editors::new();
+    let (old, recent) = (editors.attach(), editors.attach());
+    for (path, to) in [("any", None), ("addressed", Some(old))] {
+        editors.host.mention(editors.now, mention(path), to).unwrap();
+    }
+    // Both lie in the send buffers. The first client goes, and then the second, whose mention is for any client.
+    editors.host.remove(editors.now, old);
+    assert_eq!(editors.poll(), ["1: Closed(Vanished)", "expired addressed"]);
+    editors.host.remove(editors.now, recent);
+    assert_eq!(editors.poll(), ["2: Closed(Vanished)"]);
+    let next = editors.attach_kept();
+    assert_eq!(editors.mentions(next), ["any"]);
+    // One that was written is not sent again.
+    editors.host.remove(editors.now, next);
+    assert_eq!(editors.poll().len(), 1);
+    let last = editors.attach_kept();
+    assert_eq!(editors.mentions(last), NOTHING);
+}
+
+#[test]
 fn at_most_256_mentions_wait_and_all_of_them_arrive() {
     let mut editors = Editors::new();
     for index in 0..256 {
@@ -424,6 +445,15 @@ fn at_most_256_mentions_wait_and_all_of_them_arrive() {
 }
 
 impl Editors {
+    /// A client that accepts pushes, and has read none.
+    fn attach_kept(&mut self) -> ConnId {
+        let conn = self.open();
+        for said in [INITIALIZE, INITIALIZED] {
+            self.say(conn, said);
+        }
+        conn
+    }
+
     /// Lets the time pass, up to these milliseconds; returns when these clients received which mentions.
     fn mentions_until(&mut self, millis: u64, conns: &[ConnId]) -> Vec<(u64, ConnId, String)> {
         let mut received = Vec::new();

@@ -252,7 +252,6 @@ fn pushes_arrive_typed() {
         ClientEvent::ActiveEditorChanged(active),
         ClientEvent::Notification { method, params: None },
         ClientEvent::ToolsChanged,
-        ClientEvent::SelectionChanged(_),
     ] = &said[..]
     else {
         panic!("{said:?}")

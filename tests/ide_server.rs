@@ -17,7 +17,7 @@ use std::time::Duration;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
-    mcp::{Keepalive, Outcome, Timeout, ToolResult},
+    mcp::{Forward, Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, Gone, SendError},
     ws::{CloseCode, Violation},
 };
@@ -559,6 +559,8 @@ fn the_settle_time_is_a_deadline() {
     editor.at(10);
     editor.say(INITIALIZE);
     editor.say(INITIALIZED);
+    assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
+    editor.written();
     assert!(!editor.server.is_hearing());
     assert_eq!(editor.server.deadline(), Some(at(1_610)));
     editor.at(1_610);
@@ -605,8 +607,8 @@ fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
         editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
         editor.texts();
         if late {
-            // It takes more than the second after which it counts as one that does not list again.
-            editor.at(1_000);
+            // It has been taken for one that does not list again.
+            editor.at(5_000);
         } else {
             // This one was under way when the change was told.
             editor.say(&request(1, "tools/list"));
@@ -666,8 +668,8 @@ fn a_change_of_the_tools_is_told_once_there_is_room() {
     editor.server.sent(full - 999);
     let rest = editor.written();
     let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
-    assert_eq!(rest[999..], changed, "once, and there is no room for the selection");
-    assert_eq!(editor.texts(), [selection_changed("one")]);
+    let expected = [changed, plain(TEXT, selection_changed("one").as_bytes())].concat();
+    assert_eq!(rest[999..], expected, "each once");
     editor.say(&request(2, "tools/list"));
     let texts = editor.texts();
     assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
@@ -754,6 +756,51 @@ fn mentions_wait_for_the_settle_time_and_for_each_other() {
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#]);
     editor.eof();
     assert_eq!(editor.server.mention(&lines), Err(SendError::Closed));
+}
+
+#[test]
+fn mention_follows_a_list_that_is_written_late() {
+    let mut editor = Editor::attached(without_keepalive(settling()));
+    editor.at(2_000);
+    editor.server.select(selection("x"));
+    editor.written();
+    editor.say(&request(1, "tools/list"));
+    editor.at(11_000);
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::NotReady));
+    let texts = editor.texts();
+    assert!(texts.len() == 2 && texts[1] == selection_changed("x"), "a selection lies there once: {texts:?}");
+    editor.at(12_599);
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::NotReady));
+    // Nobody polled, and the time has come.
+    editor.server.tick(at(12_600));
+    assert!(editor.server.is_hearing());
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
+}
+
+#[test]
+fn list_of_the_application_begins_the_settle_time_too() {
+    let mut config = without_keepalive(settling());
+    config.session.forward = Forward::All;
+    let mut editor = Editor::attached(config);
+    editor.at(2_000);
+    assert!(editor.server.is_hearing());
+    assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
+    assert!(!editor.server.is_hearing());
+    editor.at(4_000);
+    assert!(editor.server.is_hearing());
+    editor.server.notify("notifications/tools/list_changed", None::<&()>).unwrap();
+    editor.written();
+    assert!(!editor.server.is_hearing());
+}
+
+#[test]
+fn shutdown_leaves_no_timer_of_pushes() {
+    let mut editor = Editor::attached(without_keepalive(settling()));
+    editor.at(500);
+    editor.server.select(selection("x"));
+    editor.server.shutdown();
+    editor.written();
+    assert_eq!(editor.server.deadline(), Some(at(2_500)), "for the answer to the close frame");
 }
 
 /// As measured: opencode counts lines from 1, and drops a mention without any.

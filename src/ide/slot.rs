@@ -11,7 +11,8 @@
 //!
 //! No message of a client marks the moment from which it accepts pushes: it is 40 to 500 ms after the answer to its list of
 //! tools (measured), or after `initialized` if it never lists them. A client that receives `tools/list_changed` forgets
-//! the selection, lists the tools again, and again ignores what comes too early.
+//! the selection, lists the tools again, and again ignores what comes too early. The time runs from when that message was
+//! written, since a client that reads late acts late.
 //!
 //! A repeated selection does no harm. It is sent
 //!
@@ -45,18 +46,29 @@ pub(crate) struct Slot {
     is_due: bool,
     state: State,
     settle: Duration,
-    /// The end of the last mention in the outgoing stream, until it was written.
+    /// The ends of the last selection and the last mention in the outgoing stream, until they are written.
+    unwritten_selection: Option<u64>,
     unwritten_mention: Option<u64>,
     /// When the next mention can be sent, while that is later than now.
     next_mention: Option<Time>,
+}
+
+/// The outgoing stream: where it ends, and how far it has been written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamPos {
+    pub(crate) end: u64,
+    pub(crate) written: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Attaching,
     Settling {
-        since: Time,
-        until: Time,
+        /// When the time first ran.
+        since: Option<Time>,
+        /// The time runs once the stream has been written up to here.
+        behind: u64,
+        until: Option<Time>,
     },
     /// The selection is sent once more at this time.
     Settled {
@@ -71,6 +83,7 @@ impl Slot {
             is_due: false,
             state: State::Attaching,
             settle: Duration::ZERO,
+            unwritten_selection: None,
             unwritten_mention: None,
             next_mention: None,
         }
@@ -86,44 +99,100 @@ impl Slot {
     }
 
     /// Begins to settle: the client sent `initialized`.
-    pub(crate) fn on_initialized(&mut self, now: Time, settle: Duration) {
-        self.settle = settle;
+    pub(crate) fn on_initialized(&mut self, now: Time, out: StreamPos, settle: Duration) {
         if self.state == State::Attaching {
-            self.settle_from(now, now);
+            self.settle = settle;
+            self.settle_from(None, now, out);
             self.is_due = self.latest.is_some();
         }
     }
 
-    /// Begins to settle anew: the client has the answer to its `tools/list`.
-    pub(crate) fn on_tools_listed(&mut self, now: Time) {
+    /// Begins to settle anew: the client receives the answer to its `tools/list`.
+    pub(crate) fn on_tools_listed(&mut self, now: Time, out: StreamPos) {
         match self.state {
             State::Attaching => return,
-            State::Settling { since, .. } => self.settle_from(since, now),
-            State::Settled { .. } => self.settle_from(now, now),
+            State::Settling { since, .. } => self.settle_from(since, now, out),
+            State::Settled { .. } => self.settle_from(None, now, out),
         }
         self.is_due = self.latest.is_some();
     }
 
     /// Begins to settle anew: the client receives `tools/list_changed`, and lists its tools again.
-    pub(crate) fn on_list_changed(&mut self, now: Time) {
+    pub(crate) fn on_list_changed(&mut self, now: Time, out: StreamPos) {
         if self.state != State::Attaching {
-            self.settle_from(now, now);
+            self.settle_from(None, now, out);
         }
     }
 
-    fn settle_from(&mut self, since: Time, now: Time) {
-        let until = now.after(self.settle).min(since.after(LONGEST_SETTLING));
-        self.state = State::Settling { since, until };
-        if self.settle.is_zero() {
-            self.tick(now);
-        }
+    /// Ends all pushes: the connection shuts down.
+    pub(crate) fn stop(&mut self) {
+        *self = Self::new();
+    }
+
+    fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
+        self.state = State::Settling { since, behind: out.end, until: None };
+        self.on_written(now, out.written);
     }
 
     /// Notes that the outgoing stream has been written up to `written`.
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
+        if let State::Settling { since, behind, until: until @ None } = &mut self.state {
+            if *behind <= written {
+                let latest = since.get_or_insert(now).after(self.settle.max(LONGEST_SETTLING));
+                *until = Some(now.after(self.settle).min(latest));
+            }
+        }
+        self.unwritten_selection.take_if(|end| *end <= written);
         if self.unwritten_mention.take_if(|end| *end <= written).is_some() {
             self.next_mention = Some(now.after(MENTION_GAP));
         }
+        // With a settle time of zero the time has come.
+        self.tick(now);
+    }
+
+    /// Advances the clock.
+    pub(crate) fn tick(&mut self, now: Time) {
+        let has_come = |at: Time| at <= now && at.if_ever().is_some();
+        match &mut self.state {
+            State::Settling { until: Some(until), .. } if has_come(*until) => {
+                let has_selection = self.latest.is_some();
+                self.is_due |= has_selection && !self.settle.is_zero();
+                self.state = State::Settled { repeat: has_selection.then(|| now.after(REPEAT)) };
+            }
+            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| has_come(*at)).is_some(),
+            State::Attaching | State::Settling { .. } => {}
+        }
+        self.next_mention.take_if(|at| has_come(*at));
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let state = match self.state {
+            State::Attaching => None,
+            State::Settling { until, .. } => until,
+            State::Settled { repeat } => repeat,
+        };
+        earlier(state.and_then(Time::if_ever), self.next_mention.and_then(Time::if_ever))
+    }
+
+    /// Returns true if the client accepts pushes at `now`, as far as can be known.
+    pub(crate) fn is_settled(&self, now: Time) -> bool {
+        match self.state {
+            State::Attaching => false,
+            State::Settling { until, .. } => until.and_then(Time::if_ever).is_some_and(|until| until <= now),
+            State::Settled { .. } => true,
+        }
+    }
+
+    /// Returns true if a mention can be sent at `now`.
+    pub(crate) fn can_mention(&self, now: Time) -> bool {
+        self.is_settled(now)
+            && self.unwritten_mention.is_none()
+            && self.next_mention.is_none_or(|at| at <= now)
+    }
+
+    /// Returns true if the last mention lies in the send buffer.
+    pub(crate) const fn has_unwritten_mention(&self) -> bool {
+        self.unwritten_mention.is_some()
     }
 
     /// Notes that a mention was sent, which ends at this position of the outgoing stream.
@@ -131,46 +200,17 @@ impl Slot {
         self.unwritten_mention = Some(end);
     }
 
-    /// Advances the clock.
-    pub(crate) fn tick(&mut self, now: Time) {
-        match &mut self.state {
-            State::Settling { until, .. } if *until <= now => {
-                self.is_due = self.latest.is_some();
-                self.state = State::Settled { repeat: self.is_due.then(|| now.after(REPEAT)) };
-            }
-            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| *at <= now).is_some(),
-            State::Attaching | State::Settling { .. } => {}
-        }
-        self.next_mention.take_if(|at| *at <= now);
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        let state = match self.state {
-            State::Attaching => None,
-            State::Settling { until, .. } => until.if_ever(),
-            State::Settled { repeat } => repeat.and_then(Time::if_ever),
-        };
-        earlier(state, self.next_mention.and_then(Time::if_ever))
-    }
-
-    /// Returns true once the client accepts pushes, as far as can be known.
-    pub(crate) const fn is_settled(&self) -> bool {
-        matches!(self.state, State::Settled { .. })
-    }
-
-    /// Returns true if a mention can be sent now.
-    pub(crate) const fn can_mention(&self) -> bool {
-        self.is_settled() && self.unwritten_mention.is_none() && self.next_mention.is_none()
-    }
-
-    /// Returns the selection to send now, if there is one.
+    /// Returns the selection to send now, if there is one. While the one before lies in the send buffer, it waits there,
+    /// so that the latest replaces it.
     pub(crate) fn due(&self) -> Option<Arc<Selection>> {
-        self.latest.clone().filter(|_| self.is_due && self.state != State::Attaching)
+        let can_be_sent = self.is_due && self.state != State::Attaching && self.unwritten_selection.is_none();
+        self.latest.clone().filter(|_| can_be_sent)
     }
 
-    /// Notes that the selection was sent.
-    pub(crate) const fn on_selection_sent(&mut self) {
+    /// Notes that the selection was sent, which ends at this position of the outgoing stream.
+    pub(crate) const fn on_selection_sent(&mut self, end: u64) {
         self.is_due = false;
+        self.unwritten_selection = Some(end);
     }
 }
 
@@ -180,6 +220,9 @@ mod tests {
     use alloc::vec::Vec;
 
     const SETTLE: Duration = Duration::from_millis(1_600);
+
+    /// Everything has been written.
+    const WRITTEN: StreamPos = StreamPos { end: 0, written: 0 };
 
     fn at(millis: u64) -> Time {
         Time::from_millis(millis)
@@ -204,17 +247,18 @@ mod tests {
             for (_, step) in steps.iter().filter(|(when, _)| *when == millis) {
                 match step {
                     Select => slot.set(Arc::default()),
-                    Initialized => slot.on_initialized(at(millis), SETTLE),
-                    Listed => slot.on_tools_listed(at(millis)),
-                    Changed => slot.on_list_changed(at(millis)),
+                    Initialized => slot.on_initialized(at(millis), WRITTEN, SETTLE),
+                    Listed => slot.on_tools_listed(at(millis), WRITTEN),
+                    Changed => slot.on_list_changed(at(millis), WRITTEN),
                 }
             }
             if slot.due().is_some() {
-                slot.on_selection_sent();
+                slot.on_selection_sent(0);
+                slot.on_written(at(millis), 0);
                 sent.push(millis);
             }
             assert!(slot.deadline().is_none_or(|due| due > at(millis)), "{steps:?} at {millis} ms");
-            settled = if slot.is_settled() { settled.or(Some(millis)) } else { None };
+            settled = if slot.is_settled(at(millis)) { settled.or(Some(millis)) } else { None };
         }
         (sent, settled)
     }
@@ -286,11 +330,11 @@ mod tests {
     #[test]
     fn endless_lists_let_mentions_through_every_10_s() {
         let (mut slot, mut settled) = (Slot::new(), Vec::new());
-        slot.on_initialized(at(0), SETTLE);
+        slot.on_initialized(at(0), WRITTEN, SETTLE);
         for second in 1..40 {
             slot.tick(at(second * 1_000));
-            settled.extend(slot.is_settled().then_some(second));
-            slot.on_tools_listed(at(second * 1_000));
+            settled.extend(slot.is_settled(at(second * 1_000)).then_some(second));
+            slot.on_tools_listed(at(second * 1_000), WRITTEN);
         }
         assert_eq!(settled, [10, 20, 30]);
     }
@@ -298,26 +342,73 @@ mod tests {
     #[test]
     fn mentions_are_100_ms_apart_as_written() {
         let mut slot = Slot::new();
-        slot.on_initialized(at(0), SETTLE);
-        assert!(!slot.can_mention());
+        slot.on_initialized(at(0), WRITTEN, SETTLE);
+        assert!(!slot.can_mention(at(1_599)) && slot.can_mention(at(1_600)));
         slot.tick(at(1_600));
         for (sent, written) in [(1_600, 1_600), (1_700, 9_000), (9_100, 9_150)] {
             slot.tick(at(sent));
-            assert!(slot.can_mention(), "at {sent} ms");
+            assert!(slot.can_mention(at(sent)), "at {sent} ms");
             slot.on_mention_sent(50);
             slot.on_written(at(sent), 49);
             slot.tick(at(written));
-            assert!(!slot.can_mention(), "it has not been written");
+            assert!(!slot.can_mention(at(written)), "it has not been written");
             slot.on_written(at(written), 50);
             slot.on_written(at(written + 1), 50);
             slot.tick(at(written + 99));
-            assert!(!slot.can_mention() && slot.deadline() == Some(at(written + 100)), "at {sent} ms");
+            assert!(!slot.can_mention(at(written + 99)), "at {sent} ms");
+            assert_eq!(slot.deadline(), Some(at(written + 100)), "at {sent} ms");
             slot.tick(at(written + 100));
-            assert!(slot.can_mention() && slot.deadline().is_none(), "at {sent} ms");
+            assert!(slot.can_mention(at(written + 100)) && slot.deadline().is_none(), "at {sent} ms");
             if sent == 9_100 {
-                slot.on_list_changed(at(9_300));
-                assert!(!slot.can_mention());
+                slot.on_list_changed(at(9_300), WRITTEN);
+                assert!(!slot.can_mention(at(9_300)));
             }
         }
+    }
+
+    #[test]
+    fn settle_time_runs_from_when_the_list_was_written() {
+        let mut slot = Slot::new();
+        slot.set(Arc::default());
+        slot.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);
+        assert!(slot.due().is_some() && slot.deadline().is_none());
+        slot.on_selection_sent(200);
+        slot.on_tools_listed(at(10), StreamPos { end: 300, written: 0 });
+        assert!(slot.due().is_none(), "the selection before lies in the send buffer");
+        slot.on_written(at(9_000), 299);
+        slot.tick(at(9_000));
+        assert!(slot.due().is_some() && !slot.is_settled(at(9_000)) && slot.deadline().is_none());
+        slot.on_selection_sent(400);
+        slot.on_written(at(15_000), 400);
+        assert_eq!(slot.deadline(), Some(at(16_600)));
+        slot.on_tools_listed(at(16_000), StreamPos { end: 500, written: 400 });
+        assert_eq!(slot.deadline(), None);
+        slot.on_written(at(24_000), 500);
+        assert_eq!(slot.deadline(), Some(at(25_000)), "10 s after the time first ran");
+    }
+
+    #[test]
+    fn settle_time_above_10_s_is_kept() {
+        let mut slot = Slot::new();
+        slot.on_initialized(at(0), WRITTEN, Duration::from_secs(20));
+        slot.on_tools_listed(at(1_000), WRITTEN);
+        assert!(!slot.is_settled(at(19_999)) && slot.is_settled(at(20_000)));
+    }
+
+    #[test]
+    fn stopped_slot_has_no_timer() {
+        let mut slot = Slot::new();
+        slot.set(Arc::default());
+        slot.on_initialized(at(0), WRITTEN, SETTLE);
+        slot.stop();
+        assert!(slot.due().is_none() && slot.deadline().is_none());
+    }
+
+    #[test]
+    fn nothing_settles_at_the_end_of_time() {
+        let mut slot = Slot::new();
+        slot.on_initialized(at(0), WRITTEN, Duration::MAX);
+        slot.tick(Time::new(Duration::MAX));
+        assert!(!slot.is_settled(Time::new(Duration::MAX)) && slot.deadline().is_none());
     }
 }

@@ -74,10 +74,14 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
     frames.filter(|frame| frame.first == TEXT).map(frames::Read::text).collect()
 }
 
-/// Everything that waits to be written, as if it had been.
+/// Everything that waits to be written, as if it had been, and what is sent once there is room.
 pub fn written(wire: &mut impl Wire) -> Vec<u8> {
-    let bytes = wire.outgoing().to_vec();
-    wire.sent(bytes.len());
+    let mut bytes = Vec::new();
+    while !wire.outgoing().is_empty() {
+        let len = wire.outgoing().len();
+        bytes.extend_from_slice(wire.outgoing());
+        wire.sent(len);
+    }
     bytes
 }
 

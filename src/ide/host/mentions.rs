@@ -1,16 +1,22 @@
-//! Mentions that wait for a client that hears them. They keep their order; none is lost in silence.
+//! Mentions that wait for a client that accepts them, or to be written to it. They keep their order, and none is lost
+//! without an event: of a client that ends before its mention was written, the mention waits for another client, or
+//! expires if it was addressed to that one.
 
 use super::ConnId;
 use crate::Time;
 use crate::ide::Mention;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use core::fmt;
 
-/// Far more than a person mentions within the few seconds for which they are kept.
+/// Far more than a person mentions within the 30 s for which they are kept. At 100 ms each, they are sent in that time.
 pub(super) const MAX_WAITING: usize = 256;
 
 #[derive(Debug, Default)]
-pub(super) struct Mentions(VecDeque<Waiting>);
+pub(super) struct Mentions {
+    waiting: VecDeque<Waiting>,
+    /// The mention that lies in the send buffer of each connection.
+    unwritten: BTreeMap<ConnId, Waiting>,
+}
 
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -27,40 +33,54 @@ impl Mentions {
         to: Option<ConnId>,
         until: Time,
     ) -> Result<(), MentionError> {
-        if self.0.len() >= MAX_WAITING {
+        if self.waiting.len() >= MAX_WAITING {
             return Err(MentionError::TooMany);
         }
-        self.0.push_back(Waiting { mention, to, until });
+        self.waiting.push_back(Waiting { mention, to, until });
         Ok(())
     }
 
     /// The one at this place of the queue.
     pub(super) fn at(&self, index: usize) -> Option<&Waiting> {
-        self.0.get(index)
+        self.waiting.get(index)
     }
 
-    pub(super) fn remove(&mut self, index: usize) -> Option<Mention> {
-        self.0.remove(index).map(|waiting| waiting.mention)
+    /// Notes that the one at this place was put into the send buffer of `conn`.
+    pub(super) fn on_sent(&mut self, index: usize, conn: ConnId) {
+        let sent = self.waiting.remove(index);
+        self.unwritten.extend(sent.map(|sent| (conn, sent)));
+    }
+
+    /// Notes that the send buffer of `conn` has no mention any more.
+    pub(super) fn on_written(&mut self, conn: ConnId) {
+        self.unwritten.remove(&conn);
+    }
+
+    /// Puts the mention that was not written to `conn`, which has ended, back to the front.
+    pub(super) fn on_closed(&mut self, conn: ConnId) {
+        if let Some(unwritten) = self.unwritten.remove(&conn) {
+            self.waiting.push_front(unwritten);
+        }
     }
 
     /// The connections that something waits for.
     pub(super) fn addressees(&self) -> impl Iterator<Item = ConnId> {
-        self.0.iter().filter_map(|waiting| waiting.to)
+        self.waiting.iter().filter_map(|waiting| waiting.to)
     }
 
     /// The first that has waited too long, or waits for this connection, which has ended.
     pub(super) fn expire(&mut self, now: Time, ended: Option<ConnId>) -> Option<Mention> {
         let over = |waiting: &Waiting| waiting.until <= now || (ended.is_some() && waiting.to == ended);
-        let index = self.0.iter().position(over)?;
-        self.remove(index)
+        let index = self.waiting.iter().position(over)?;
+        self.waiting.remove(index).map(|waiting| waiting.mention)
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.0.iter().map(|waiting| waiting.until).min()
+        self.waiting.iter().map(|waiting| waiting.until).min()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.waiting.is_empty()
     }
 }
 

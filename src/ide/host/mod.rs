@@ -92,7 +92,7 @@ impl Host {
         let index = self.connections.wired(conn)?;
         // It shows what is true at the latest time seen, which another connection may have brought in.
         self.connections.with(index, |_| {});
-        Some(HostWire { host: self, index })
+        Some(HostWire { host: self, conn, index })
     }
 
     /// The next connection that has got something to write, or is done, since it was last named.
@@ -134,8 +134,8 @@ impl Host {
         self.of_call(call, |server| server.respond_direct(call, answer))
     }
 
-    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms, or an
-    /// `openDiff` not for ever.
+    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
+    /// 1.9 s, or an `openDiff` not for ever.
     ///
     /// # Errors
     ///
@@ -352,6 +352,7 @@ impl Host {
             self.ready.push(id);
         } else if matches!(event, ServerEvent::Closed(_)) {
             self.ready.retain(|ready| *ready != id);
+            self.mentions.on_closed(id);
         }
         // A client that hears from this event on hears what waits before it is answered anything else. Otherwise it
         // would depend on how its bytes were cut.
@@ -372,11 +373,12 @@ impl Host {
             let place = to.filter(|to| !waits.contains(to)).and_then(|to| self.connections.index(to));
             let sent =
                 place.and_then(|place| self.connections.with(place, |server| server.mention(&mention)));
-            if sent == Some(Ok(())) {
-                self.mentions.remove(index);
-            } else {
-                waits.extend(to);
-                index = index.saturating_add(1);
+            match to.filter(|_| sent == Some(Ok(()))) {
+                Some(conn) => self.mentions.on_sent(index, conn),
+                None => {
+                    waits.extend(to);
+                    index = index.saturating_add(1);
+                }
             }
         }
     }

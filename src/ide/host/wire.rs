@@ -1,6 +1,6 @@
 //! The bytes of one connection of a host.
 
-use super::Host;
+use super::{ConnId, Host};
 use crate::ide::Server;
 use crate::{Time, Wire};
 
@@ -10,6 +10,7 @@ use crate::{Time, Wire};
 #[derive(Debug)]
 pub struct HostWire<'a> {
     pub(super) host: &'a mut Host,
+    pub(super) conn: ConnId,
     pub(super) index: usize,
 }
 
@@ -50,6 +51,9 @@ impl Wire for HostWire<'_> {
 
     fn sent(&mut self, n: usize) {
         self.with(None, |server| server.sent(n));
+        if !self.server().is_some_and(Server::has_unwritten_mention) {
+            self.host.mentions.on_written(self.conn);
+        }
         self.host.send_mentions();
     }
 

@@ -52,7 +52,8 @@ impl Server {
         Some(match event {
             mcp::ServerEvent::Ready => {
                 let quirks = self.quirks();
-                self.slot.on_initialized(self.ws.now(), self.config.settle.unwrap_or(quirks.settle));
+                let settle = self.config.settle.unwrap_or(quirks.settle);
+                self.slot.on_initialized(self.ws.now(), self.stream_pos(), settle);
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
@@ -62,7 +63,7 @@ impl Server {
             }
             mcp::ServerEvent::ToolsListed => {
                 self.listed = true;
-                self.slot.on_tools_listed(self.ws.now());
+                self.slot.on_tools_listed(self.ws.now(), self.stream_pos());
                 self.push_selection();
                 return None;
             }
@@ -147,7 +148,13 @@ impl Server {
                 self.settle(call, failed);
                 None
             }
-            None => Some(ServerEvent::Request { call, method, params }),
+            None => {
+                if method.as_ref() == "tools/list" {
+                    // The application answers it, and most often at once.
+                    self.slot.on_tools_listed(self.ws.now(), self.stream_pos());
+                }
+                Some(ServerEvent::Request { call, method, params })
+            }
         }
     }
 

@@ -9,7 +9,7 @@ pub use config::ServerConfig;
 pub use event::ServerEvent;
 
 use super::diffs::Diffs;
-use super::slot::Slot;
+use super::slot::{Slot, StreamPos};
 use super::toolset::SharedTools;
 use super::{Dialect, Selection, direct};
 use crate::machine::hand_to;
@@ -93,7 +93,7 @@ impl Server {
     /// [`ServerConfig::settle`], by default 1.6 s; a client that lists its tools all the time counts after 10 s.
     #[must_use]
     pub fn is_hearing(&self) -> bool {
-        self.slot.is_settled() && self.mcp.is_ready()
+        self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
     /// Who the client says it is, once it has.
@@ -133,6 +133,18 @@ impl Server {
         self.ws.position()
     }
 
+    /// Returns true if the last mention lies in the send buffer.
+    pub(crate) const fn has_unwritten_mention(&self) -> bool {
+        self.slot.has_unwritten_mention()
+    }
+
+    /// Returns where the outgoing stream ends, and how far it has been written.
+    fn stream_pos(&self) -> StreamPos {
+        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
+        let end = self.ws.position();
+        StreamPos { end, written: end.saturating_sub(unwritten) }
+    }
+
     /// Whether the end is there, be it reported or not.
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
@@ -163,8 +175,7 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
-        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
-        self.slot.on_written(self.ws.now(), self.ws.position().saturating_sub(unwritten));
+        self.slot.on_written(self.ws.now(), self.stream_pos().written);
         self.tell_untold_tools();
         self.push_selection();
     }

@@ -69,8 +69,8 @@ impl Server {
         self.mcp.progress(call, said, &mut self.ws.sender())
     }
 
-    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms, or an
-    /// `openDiff` not for ever.
+    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
+    /// 1.9 s, or an `openDiff` not for ever.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Server {
     /// there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
         self.may_send()?;
-        if !self.mcp.is_ready() || !self.slot.can_mention() {
+        if !self.mcp.is_ready() || !self.slot.can_mention(self.ws.now()) {
             return Err(SendError::NotReady);
         }
         let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
@@ -165,7 +165,11 @@ impl Server {
         params: Option<&P>,
     ) -> Result<(), SendError> {
         self.may_send()?;
-        self.mcp.notify(method, params, &mut self.ws.sender())
+        self.mcp.notify(method, params, &mut self.ws.sender())?;
+        if method == "notifications/tools/list_changed" {
+            self.slot.on_list_changed(self.ws.now(), self.stream_pos());
+        }
+        Ok(())
     }
 
     /// Asks the client something, such as `roots/list`. One [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
@@ -191,7 +195,8 @@ impl Server {
     }
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it.
+    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it. Each change begins the
+    /// [settle time](Server::is_hearing) anew, so mentions wait as long as the tools change all the time.
     ///
     /// # Errors
     ///
@@ -206,6 +211,7 @@ impl Server {
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
     /// frame goes out (1001).
     pub fn shutdown(&mut self) {
+        self.slot.stop();
         self.end_diffs(DiffEnd::ShutDown, |_| true);
         let mut sender = self.ws.sender();
         self.mcp.shut_down("the editor shuts down", &mut sender);
@@ -246,7 +252,7 @@ impl Server {
         let early = told == Err(SendError::NotReady) && self.listed;
         self.tools_untold = told == Err(SendError::Full) || early;
         if told == Ok(true) {
-            self.slot.on_list_changed(self.ws.now());
+            self.slot.on_list_changed(self.ws.now(), self.stream_pos());
         }
         if told == Err(SendError::Full) { Ok(()) } else { told.map(drop) }
     }
@@ -278,7 +284,7 @@ impl Server {
         }
         if let Some(selection) = self.slot.due() {
             if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
-                self.slot.on_selection_sent();
+                self.slot.on_selection_sent(self.ws.position());
             }
         }
     }
