@@ -1,5 +1,5 @@
 //! A client accepts pushes only some time after the answer to its list of tools, and no message marks that moment.
-//! Whatever the person selected or mentioned reaches it all the same.
+//! Every selection and mention must still reach the client.
 #![cfg(feature = "ide")]
 #![allow(
     missing_docs,
@@ -19,7 +19,7 @@ use std::time::Duration;
 use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{ConnId, Host, HostConfig, HostEvent, Mention, ServerEvent, Tool, ToolSet},
+    ide::{ConnId, Host, HostConfig, Mention, ToolSet},
 };
 use support::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, drain, request, selection, settling, text, texts, written,
@@ -43,12 +43,24 @@ fn each_old_behaviour_loses_pushes() {
     }
 }
 
-/// What 0.1 did wrong. The layer between host and client does it again.
+/// Slower than the last repeat, as no client that was measured.
+#[test]
+fn selecting_the_same_again_reaches_a_client_that_ignored_it() {
+    for (planted, shown) in [(None, Some("x".to_owned())), (Some(Planted::SendsNothingTwice), None)] {
+        let mut client = Client::new(&mut |_| 1);
+        client.ignores_for = Duration::from_secs(9);
+        let select = |seconds: u64| (at(seconds * 1_000), Act::Select("x".into()));
+        let (client, editor) = live(client, Editor::new(planted), vec![select(0), select(12)]);
+        assert_eq!((client.shows, editor.selected), (shown, Some("x".into())), "{planted:?}");
+    }
+}
+
+/// A fault of 0.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Planted {
-    /// The client counts as one that accepts pushes from `ide_connected` on.
+    /// Pushes go out once the session is initialized, and a selection goes out again only after a change of the tools.
     OpensAtIdeConnected,
-    /// After a change of the tools it counts as one that accepts pushes as soon as it lists them.
+    /// The same at a client that is slow only after a change of the tools: pushes go out as soon as it lists them.
     OpensAtTheList,
     /// A selection that equals the one before is not sent.
     SendsNothingTwice,
@@ -62,13 +74,13 @@ enum Act {
     ChangeTools,
 }
 
-/// One life of a client and its editor, until 20 s after the last thing that the person does.
+/// One life of a client and its editor.
 fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut below = |most: usize| u64::try_from(random.below(most)).unwrap();
     let mut acts: Vec<(Time, Act)> = Vec::new();
-    for number in 0..=below(3) {
-        acts.push((at(below(6_000)), Act::Select(format!("selection {number}"))));
+    for _ in 0..=below(3) {
+        acts.push((at(below(6_000)), Act::Select(format!("selection {}", below(2)))));
     }
     let mentioned_at = at(below(6_000));
     for number in 0..=below(3) {
@@ -78,30 +90,9 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
         acts.push((at(1_000 + below(6_000)), Act::ChangeTools));
     }
     acts.sort_by_key(|(time, _)| *time);
-    let mut acts = VecDeque::from(acts);
     let mut client = Client::new(&mut below);
-    let mut editor = Editor::new(planted);
-
-    let end = at(27_000);
-    let mut now = Time::ZERO;
-    while now < end {
-        while acts.front().is_some_and(|(time, _)| *time <= now) {
-            editor.act(now, acts.pop_front().unwrap().1);
-        }
-        // To and fro until nobody has anything to say at this moment.
-        loop {
-            let said = client.due_messages(now);
-            let received = editor.turn(now, &said);
-            received.iter().for_each(|message| client.receive(now, message));
-            if said.is_empty() && received.is_empty() {
-                break;
-            }
-        }
-        let due = [acts.front().map(|(time, _)| *time), client.due(), editor.due(), Some(end)];
-        let next = due.into_iter().flatten().min().unwrap();
-        assert!(next > now, "time stands still at {now:?}");
-        now = next;
-    }
+    client.is_slow_at_first = planted != Some(Planted::OpensAtTheList);
+    let (client, editor) = live(client, Editor::new(planted), acts);
     if client.mentions != editor.mentioned {
         return Err(format!("mentioned {:?}, arrived {:?}", editor.mentioned, client.mentions));
     }
@@ -111,13 +102,42 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
     Ok(())
 }
 
+/// Lets both live for 27 s, while the person acts.
+fn live(mut client: Client, mut editor: Editor, acts: Vec<(Time, Act)>) -> (Client, Editor) {
+    let mut acts = VecDeque::from(acts);
+    let end = at(27_000);
+    let mut now = Time::ZERO;
+    while now < end {
+        while acts.front().is_some_and(|(time, _)| *time <= now) {
+            editor.act(now, acts.pop_front().unwrap().1);
+        }
+        // Exchange messages until both sides are idle.
+        loop {
+            let sent = client.due_messages(now);
+            let received = editor.turn(now, &sent);
+            received.iter().for_each(|message| client.receive(now, message));
+            if sent.is_empty() && received.is_empty() {
+                break;
+            }
+        }
+        let due = [acts.front().map(|(time, _)| *time), client.due(), editor.host.deadline(), Some(end)];
+        let next = due.into_iter().flatten().min().unwrap();
+        assert!(next > now, "time stands still at {now:?}");
+        now = next;
+    }
+    (client, editor)
+}
+
 /// The client as it was measured.
 struct Client {
     /// Whether it lists tools and sends `ide_connected`, as one client does and another does not.
     lists: bool,
-    /// How long it ignores pushes after the answer to its list, or else after `initialized`.
-    deaf: Duration,
-    /// How long it takes to ask for the list.
+    /// Time for which it ignores pushes after the answer to its list, or else after `initialized`.
+    ignores_for: Duration,
+    /// Whether it ignores pushes before the first change of the tools too.
+    is_slow_at_first: bool,
+    has_changed: bool,
+    /// Time that it takes to ask for the list.
     slow: Duration,
     /// What it sends, and when.
     agenda: VecDeque<(Time, String)>,
@@ -131,7 +151,9 @@ impl Client {
     fn new(below: &mut impl FnMut(usize) -> u64) -> Self {
         Self {
             lists: below(4) > 0,
-            deaf: Duration::from_millis(40 + below(1_461)),
+            ignores_for: Duration::from_millis(40 + below(1_461)),
+            is_slow_at_first: true,
+            has_changed: false,
             slow: Duration::from_millis(1 + below(27)),
             agenda: VecDeque::from([(at(below(3_000)), INITIALIZE.to_owned())]),
             accepts_from: None,
@@ -139,6 +161,10 @@ impl Client {
             shows: None,
             mentions: Vec::new(),
         }
+    }
+
+    fn ignores_for(&self) -> Duration {
+        if self.is_slow_at_first || self.has_changed { self.ignores_for } else { Duration::ZERO }
     }
 
     fn due(&self) -> Option<Time> {
@@ -161,13 +187,13 @@ impl Client {
                 self.agenda.push_back((now, CONNECTED.to_owned()));
                 self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
             } else {
-                self.accepts_from = Some(now.after(self.deaf));
+                self.accepts_from = Some(now.after(self.ignores_for()));
             }
         } else if message.contains("list_changed") && self.lists {
-            (self.shows, self.accepts_from) = (None, None);
+            (self.shows, self.accepts_from, self.has_changed) = (None, None, true);
             self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
         } else if message.contains(r#""tools":["#) {
-            self.accepts_from = Some(now.after(self.deaf));
+            self.accepts_from = Some(now.after(self.ignores_for()));
         } else if message.contains("selection_changed") && accepts {
             self.shows = member(message, "text");
         } else if message.contains("at_mentioned") {
@@ -180,124 +206,81 @@ impl Client {
     }
 }
 
-/// The host, and the layer with the planted fault.
+/// The host, and the layer that takes away what 0.1 did not send.
 struct Editor {
     host: Host,
     conn: Option<ConnId>,
     mentioned: Vec<String>,
     selected: Option<String>,
     planted: Option<Planted>,
-    /// With a fault that opens too early: when pushes go out, and those that wait for it.
-    opens_at: Option<Time>,
-    has_changed: bool,
-    waiting: Vec<String>,
     last_sent: Option<String>,
+    changes: u32,
 }
 
 impl Editor {
     fn new(planted: Option<Planted>) -> Self {
+        let mut config = settling();
+        if matches!(planted, Some(Planted::OpensAtIdeConnected | Planted::OpensAtTheList)) {
+            config.settle = Some(Duration::ZERO);
+        }
         Self {
-            host: Host::new(HostConfig::new(settling())),
+            host: Host::new(HostConfig::new(config)),
             conn: None,
             mentioned: Vec::new(),
             selected: None,
             planted,
-            opens_at: None,
-            has_changed: false,
-            waiting: Vec::new(),
             last_sent: None,
+            changes: 0,
         }
-    }
-
-    /// Whether the layer pushes in place of the host.
-    fn is_replaced(&self) -> bool {
-        matches!(self.planted, Some(Planted::OpensAtIdeConnected | Planted::OpensAtTheList))
     }
 
     fn act(&mut self, now: Time, act: Act) {
         match act {
             Act::Select(text) => {
-                if self.is_replaced() {
-                    self.waiting.retain(|push| !push.contains("selection_changed"));
-                    self.waiting.push(format!(r#""selection_changed","text":"{text}""#));
-                } else {
-                    self.host.select(now, selection(&text));
-                }
+                self.host.select(now, selection(&text));
                 self.selected = Some(text);
             }
             Act::Mention(path) => {
-                if self.is_replaced() {
-                    self.waiting.push(format!(r#""at_mentioned","filePath":"{path}""#));
-                } else {
-                    self.host.mention(now, Mention::new(&path, None), None).unwrap();
-                }
+                self.host.mention(now, Mention::new(&path, None), None).unwrap();
                 self.mentioned.push(path);
             }
             Act::ChangeTools => {
-                let name = format!("tool at {now:?}");
-                self.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics).own(name, "", "{}"));
+                self.changes += 1;
+                let name = format!("tool {}", self.changes);
+                self.host.set_tools(ToolSet::new().own(name, "A tool", "{}"));
             }
         }
     }
 
-    fn due(&self) -> Option<Time> {
-        let opens_at = self.opens_at.filter(|_| !self.waiting.is_empty());
-        [self.host.deadline(), opens_at].into_iter().flatten().min()
-    }
-
-    /// One turn: what the client sent goes in, what the client receives comes out.
-    fn turn(&mut self, now: Time, said: &[String]) -> Vec<String> {
-        if !said.is_empty() && self.conn.is_none() {
+    /// One turn: the messages of the client go in, those for the client come out.
+    fn turn(&mut self, now: Time, sent: &[String]) -> Vec<String> {
+        if !sent.is_empty() && self.conn.is_none() {
             let conn = self.host.connect(now);
             self.host.wire(conn).unwrap().feed(now, HEAD.as_bytes());
             drain(&mut self.host);
             written(&mut self.host.wire(conn).unwrap());
             self.conn = Some(conn);
         }
-        for message in said {
+        for message in sent {
             self.host.wire(self.conn.unwrap()).unwrap().feed(now, &text(message));
         }
         self.host.tick(now);
-        for event in drain(&mut self.host) {
-            match event {
-                HostEvent::Connection { event: ServerEvent::IdeConnected { .. }, .. }
-                    if self.planted == Some(Planted::OpensAtIdeConnected) =>
-                {
-                    self.opens_at = Some(now);
-                }
-                _ => {}
-            }
-        }
+        drain(&mut self.host);
+        let received = self.conn.map(|conn| texts(&written(&mut self.host.wire(conn).unwrap())));
         while self.host.poll_transmit().is_some() {}
-        let Some(conn) = self.conn else { return Vec::new() };
-        let mut sent = texts(&written(&mut self.host.wire(conn).unwrap()));
-        while self.host.poll_transmit().is_some() {}
-        self.mangle(now, &mut sent);
-        sent
+        let mut received = received.unwrap_or_default();
+        received.retain(|message| self.was_sent(message));
+        received
     }
 
-    /// What the planted fault makes of it.
-    fn mangle(&mut self, now: Time, sent: &mut Vec<String>) {
-        for message in sent.iter() {
-            let is_list = message.contains(r#""tools":["#);
-            if message.contains("list_changed") {
-                (self.opens_at, self.has_changed) = (None, true);
-            } else if is_list && self.opens_at.is_none() {
-                let at_once = self.has_changed == (self.planted == Some(Planted::OpensAtTheList));
-                self.opens_at = Some(if at_once { now } else { now.after(Duration::from_millis(1_600)) });
-            }
+    /// Returns true if 0.1 sent this as well.
+    fn was_sent(&mut self, message: &str) -> bool {
+        let changes_repeat = self.planted != Some(Planted::SendsNothingTwice);
+        if message.contains("list_changed") && changes_repeat {
+            self.last_sent = None;
         }
-        if self.is_replaced() && self.opens_at.is_some_and(|at| at <= now) {
-            sent.append(&mut self.waiting);
-        }
-        if self.planted == Some(Planted::SendsNothingTwice) {
-            let is_repeated = |message: &String| {
-                let is_selection = message.contains("selection_changed");
-                is_selection && self.last_sent.replace(message.clone()).as_ref() == Some(message)
-            };
-            let mut is_repeated = is_repeated;
-            sent.retain(|message| !is_repeated(message));
-        }
+        let is_selection = message.contains("selection_changed") && self.planted.is_some();
+        !is_selection || self.last_sent.replace(message.to_owned()).as_deref() != Some(message)
     }
 }
 

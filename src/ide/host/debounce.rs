@@ -5,9 +5,9 @@ use crate::ide::Selection;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// How long the selection that was let go last is not let go again. A person who selects the same again sees that the client
-/// does not show it; an editor that reports its selection with each frame sends it once a second.
-const SAME_AGAIN: Duration = Duration::from_secs(1);
+/// The time without any report after which an equal selection is sent again. An editor that reports its selection with each
+/// frame never sends it twice; a person who selects the same text again gets it sent again.
+const PAUSE_FOR_EQUAL: Duration = Duration::from_secs(1);
 
 /// Holds the latest selection until the person pauses, or for so long that it has to go anyway.
 #[derive(Debug)]
@@ -15,8 +15,15 @@ pub(super) struct Debounce {
     pause: Duration,
     at_most: Duration,
     held: Option<Held>,
-    /// What was let go last, and when.
-    last: Option<(Arc<Selection>, Time)>,
+    last: Option<Last>,
+}
+
+/// The last released selection.
+#[derive(Debug)]
+struct Last {
+    selection: Arc<Selection>,
+    /// When an equal one was last reported.
+    reported: Time,
 }
 
 #[derive(Debug)]
@@ -32,11 +39,18 @@ impl Debounce {
     }
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
-        let since = self.held.take().map_or(now, |held| held.since);
-        let is_repeated =
-            |(last, at): &(Arc<Selection>, Time)| **last == selection && now.since(*at) < SAME_AGAIN;
-        if self.last.as_ref().is_some_and(is_repeated) {
+        // One that is only reported again rests.
+        if self.held.as_ref().is_some_and(|held| *held.selection == selection) {
             return;
+        }
+        let since = self.held.take().map_or(now, |held| held.since);
+        let is_equal = |last: &&mut Last| *last.selection == selection;
+        if let Some(last) = self.last.as_mut().filter(is_equal) {
+            let pause = now.since(last.reported);
+            last.reported = now;
+            if pause < PAUSE_FOR_EQUAL {
+                return;
+            }
         }
         let due = now.after(self.pause).min(since.after(self.at_most));
         self.held = Some(Held { selection: Arc::new(selection), since, due });
@@ -45,13 +59,13 @@ impl Debounce {
     /// What is to go now, once.
     pub(super) fn release(&mut self, now: Time) -> Option<Arc<Selection>> {
         let held = self.held.take_if(|held| held.due <= now)?;
-        self.last = Some((held.selection.clone(), now));
+        self.last = Some(Last { selection: held.selection.clone(), reported: now });
         Some(held.selection)
     }
 
     /// What was let go last: what a client that comes now is to know.
     pub(super) fn last(&self) -> Option<Arc<Selection>> {
-        self.last.as_ref().map(|(selection, _)| selection.clone())
+        self.last.as_ref().map(|last| last.selection.clone())
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -70,7 +84,7 @@ mod tests {
         let millis = Duration::from_millis;
         let mut debounce = Debounce::new(millis(pause), millis(at_most));
         let mut out = Vec::new();
-        for now in 0..1_200 {
+        for now in 0..3_000 {
             for (_, text) in held.iter().filter(|(at, _)| *at == now) {
                 debounce.hold(Time::from_millis(now), Selection::new("/a", Range::default(), *text));
             }
@@ -85,13 +99,18 @@ mod tests {
     fn selections_wait_for_a_pause_and_not_for_ever() {
         let texts: Vec<String> = (0..30).map(|i| alloc::format!("{i}")).collect();
         let steady: Vec<(u64, &str)> = (0..).step_by(20).zip(texts.iter().map(String::as_str)).collect();
+        let frames: Vec<(u64, &str)> = (10..3_000).step_by(16).map(|at| (at, "x")).collect();
+        let paused: Vec<(u64, &str)> =
+            frames.iter().copied().filter(|(at, _)| !(1_000..2_000).contains(at)).collect();
         let cases: &[(&str, u64, &[(u64, &str)], &[u64])] = &[
             ("one", 50, &[(10, "x")], &[60]),
             ("two close together", 50, &[(10, "x"), (59, "y")], &[109]),
             ("two far apart", 50, &[(10, "x"), (61, "y")], &[60, 111]),
             ("the same again", 50, &[(10, "x"), (100, "x")], &[60]),
-            ("the same again just before a second is over", 50, &[(10, "x"), (1_059, "x")], &[60]),
-            ("the same again after a second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
+            ("an equal one just before a second is over", 50, &[(10, "x"), (1_059, "x")], &[60]),
+            ("an equal one after a second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
+            ("an equal one with each frame", 50, &frames, &[60]),
+            ("an equal one after a pause in the frames", 50, &paused, &[60, 2_060]),
             ("back to what was sent", 50, &[(10, "x"), (100, "y"), (110, "x")], &[60]),
             ("at once", 0, &[(10, "x"), (11, "y")], &[10, 11]),
             ("never a pause", 50, &steady, &[200, 420, 630]),
