@@ -5,7 +5,7 @@ use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::locate::{Candidate, Extras};
 use ide_mcp::ide::matching::{Matching, Place, check_transport, choose};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};
-use ide_mcp_lockfile::{Found, client_env, from_environment, scan_for, system};
+use ide_mcp_lockfile::{Error, Found, client_env, from_environment, scan_for, system};
 use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -86,14 +86,25 @@ pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
         return by_file(&env, path);
     }
     let candidates = from_environment(asked.extras)?;
-    let mut found = Vec::new();
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
     for candidate in &candidates {
-        found.extend(scan_for(candidate.form(), &candidate.dir)?);
+        match scan_for(candidate.form(), &candidate.dir) {
+            Ok(files) => found.extend(files),
+            // Another directory may have the editor.
+            Err(error @ Error::NotOurs { .. }) => unread.push(error),
+            Err(error) => return Err(error.into()),
+        }
     }
-    match asked.port {
+    let editor = match asked.port {
         Some(port) => by_port(&env, port, &candidates, found),
         None => by_directory(&env, asked, &candidates, &found),
-    }
+    };
+    editor.map_err(|Nothing(mut text)| {
+        for error in &unread {
+            let _ = write!(text, "\n  not read: {error}");
+        }
+        Nothing(text)
+    })
 }
 
 const ASK_DOCTOR: &str = "\n  `doctor` says more, and what to do";

@@ -131,14 +131,7 @@ mod tests {
                 "WSL",
                 WSL,
                 &["/mnt/c/w", "/home/u"],
-                &[
-                    "/mnt/c/w",
-                    "/home/u",
-                    r"C:\w",
-                    "/c/w",
-                    r"\\wsl.localhost\Ubuntu\home\u",
-                    r"\\wsl$\Ubuntu\home\u",
-                ],
+                &["/mnt/c/w", "/home/u", r"C:\w", r"\\wsl.localhost\Ubuntu\home\u", r"\\wsl$\Ubuntu\home\u"],
             ),
             (
                 "Windows",

@@ -40,8 +40,11 @@ pub(crate) enum Verdict {
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
-    match (matching.only().and_then(|only| locks.get(only.index)), matching.accepted.len()) {
-        (Some(lock), _) => {
+    let only = matching.only().and_then(|only| Some((locks.get(only.index)?, &only.because)));
+    match (only, matching.accepted.len()) {
+        // What was not read may be another editor with the same folder.
+        (Some((_, because)), _) if *because != Because::Port && leaves_unread(facts) => Verdict::Unknown,
+        (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
             let name = lock.file.as_ref().map(|file| file.ide_name.clone()).unwrap_or_default();
             if !facts.variables.client().auto_connects() {

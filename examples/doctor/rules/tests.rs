@@ -76,6 +76,33 @@ fn bad(facts: &Facts) -> BTreeSet<&'static str> {
 type Case = (&'static str, fn(&mut Facts), &'static [&'static str]);
 
 const CASES: &[Case] = &[
+    (
+        "two editors elsewhere, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+            file(f).workspace_folders = vec!["/u".into()];
+        },
+        &["folder-check-skipped", "several-editors"],
+    ),
+    (
+        "one editor here and one elsewhere, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+        },
+        &["folder-check-skipped"],
+    ),
+    (
+        "a dead process, unchecked",
+        |f| {
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+            f.locks = vec![dead(1, "/w")];
+        },
+        &["folder-check-skipped", "lock-left-over", "no-editor-for-directory"],
+    ),
     ("nothing", |_| {}, &[]),
     (
         "no home",
@@ -582,27 +609,6 @@ const MEASURED: &[Measured] = &[
         Some("1.0.51 does not attach"),
     ),
     (
-        "two editors, unchecked",
-        |f| {
-            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
-            f.locks.push(lock(2, "/v"));
-            file(f).pid = Some(8);
-        },
-        &["folder-check-skipped", "several-editors"],
-        |verdict| *verdict == Verdict::HasToChoose(2),
-        Some("1.0.51 does not attach"),
-    ),
-    (
-        "a dead process, unchecked",
-        |f| {
-            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
-            f.locks = vec![dead(1, "/w")];
-        },
-        &["folder-check-skipped", "lock-left-over", "no-editor-for-directory"],
-        FINDS_NOTHING,
-        Some("1.0.51 does not attach"),
-    ),
-    (
         "two editors of one folder",
         |f| {
             f.locks.push(lock(2, "/w"));
@@ -669,8 +675,21 @@ fn the_verdict_is_what_an_agent_comes_to() {
     let editor = || (1, String::from("E"));
     let attaches = |(port, name)| Verdict::Attaches { port, name };
     let fails = |(port, name)| Verdict::Fails { port, name };
-    let cases: [(&str, fn(&mut Facts), Verdict); 7] = [
+    let cases: [(&str, fn(&mut Facts), Verdict); 9] = [
         ("sound", |_| {}, attaches(editor())),
+        (
+            "a link beside it",
+            |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
+            Verdict::Unknown,
+        ),
+        (
+            "a link beside it, and its port",
+            |f| {
+                f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") });
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            attaches(editor()),
+        ),
         ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
         ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
         ("not asked", |f| f.locks[0].probe = None, Verdict::NotAsked { port: 1, name: "E".into() }),

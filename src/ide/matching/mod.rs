@@ -24,7 +24,7 @@ use super::{LockFile, Transport};
 /// [`Place::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
 /// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
 /// or contains it; a relative folder is resolved against the working directory. With [`Place::any_folder`] the others are
-/// accepted too.
+/// accepted too. Of the accepted files those stay that fit best, as [`Because`] has them in order.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Listed<E>)> = files.iter().enumerate().collect();
@@ -50,6 +50,7 @@ pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matchi
             Err(reason) => matching.refused.push(Refused { index, port, reason }),
         }
     }
+    matching.keep_best();
     matching
 }
 
@@ -95,6 +96,18 @@ pub struct Matching {
 }
 
 impl Matching {
+    /// Keeps the files that fit best: what the real client compares comes before another spelling, and both before what
+    /// was not checked.
+    fn keep_best(&mut self) {
+        let Some(best) = self.accepted.iter().map(|accepted| accepted.because.rank()).min() else { return };
+        let better = self.accepted.iter().find(|accepted| accepted.because.rank() == best);
+        let reason = Refusal::BetterMatch { port: better.map_or(0, |better| better.port) };
+        let (kept, worse) = self.accepted.drain(..).partition(|accepted| accepted.because.rank() == best);
+        self.accepted = kept;
+        let refuse = |Accepted { index, port, .. }| Refused { index, port, reason: reason.clone() };
+        self.refused.extend(Vec::into_iter(worse).map(refuse));
+    }
+
     /// The one to connect to unasked: the only one that was accepted. Among several a person has to pick.
     #[must_use]
     pub fn only(&self) -> Option<&Accepted> {
@@ -130,6 +143,16 @@ pub enum Because {
     Spelling(String),
     /// [`Place::any_folder`]: none of its folders contains the working directory.
     Unchecked,
+}
+
+impl Because {
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Port | Self::Folder(_) => 0,
+            Self::Spelling(_) => 1,
+            Self::Unchecked => 2,
+        }
+    }
 }
 
 /// A lock file that does not fit.

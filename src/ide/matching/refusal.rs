@@ -41,6 +41,11 @@ pub enum Refusal {
     },
     /// A newer file for the same port was taken.
     Superseded,
+    /// It fits in another spelling, or was not checked, and another editor fits better.
+    BetterMatch {
+        /// The port of that editor.
+        port: u16,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -77,6 +82,9 @@ impl fmt::Display for Refusal {
             }
             Self::OtherPort { port } => {
                 write!(f, "CLAUDE_CODE_SSE_PORT is {port}: unset it, so that others are considered")
+            }
+            Self::BetterMatch { port } => {
+                write!(f, "the editor on port {port} fits better: name this one's port to choose it")
             }
             Self::Superseded => f.write_str("a newer lock file for the same port was taken: remove this one"),
         }

@@ -268,10 +268,16 @@ fn skipped_check_of_folders_accepts_every_live_editor() {
             Vec::new(),
         ),
         (
-            "two editors, of which a person has to pick",
+            "the folder, and another one",
             Vec::from([listed(1, &["/w/p"]), listed(3, &["/x"])]),
             None,
-            Vec::from([(1, folder("/w/p")), (3, Because::Unchecked)]),
+            Vec::from([(1, folder("/w/p"))]),
+        ),
+        (
+            "two other folders, of which a person has to pick",
+            Vec::from([listed(1, &["/y"]), listed(3, &["/x"])]),
+            None,
+            Vec::from([(1, Because::Unchecked), (3, Because::Unchecked)]),
         ),
         (
             "two editors, and the port of one",
@@ -284,6 +290,25 @@ fn skipped_check_of_folders_accepts_every_live_editor() {
         let place = Place { cwd: "/w/p", port, any_folder: true, ..Place::default() };
         let accepted = choose(&files, &place).accepted.into_iter().map(|file| (file.port, file.because));
         assert_eq!(accepted.collect::<Vec<_>>(), expected, "{name}");
+    }
+}
+
+#[test]
+fn exact_folder_comes_before_another_spelling() {
+    let wsl = System::Wsl { distribution: Some("D") };
+    let cases = [
+        ("WSL", wsl, "/mnt/c/w", ["/mnt/c/w", r"C:\w"], Some(1)),
+        ("WSL, the other order", wsl, "/mnt/c/w", [r"C:\w", "/mnt/c/w"], Some(2)),
+        ("macOS", System::MacOs, "/Users/u/w", ["/Users/u/W", "/Users/u/w"], Some(2)),
+        ("two other spellings", System::MacOs, "/Users/u/w", ["/Users/u/W", "/users/u/w"], None),
+    ];
+    for (name, system, cwd, folders, expected) in cases {
+        let files = [listed(1, &folders[..1]), listed(2, &folders[1..])];
+        let matching = choose(&files, &Place { cwd, system, ..Place::default() });
+        assert_eq!(matching.only().map(|only| only.port), expected, "{name}");
+        let worse =
+            matches!(matching.refused.as_slice(), [Refused { reason: Refusal::BetterMatch { .. }, .. }]);
+        assert_eq!(worse, expected.is_some(), "{name}: {:?}", matching.refused);
     }
 }
 

@@ -69,11 +69,12 @@ impl Default for System<'_> {
 /// | Linux, macOS | any | none |
 /// | Windows | `C:\w\p` | `/mnt/c/w/p`, `/c/w/p` |
 /// | Windows | `\\wsl.localhost\D\home\p` | `\\wsl$\D\home\p`, and the reverse |
-/// | WSL | `/mnt/c/w/p` | `C:\w\p`, `/c/w/p` |
+/// | Windows | `\\wsl$\D\mnt\c\w` | `C:\w`, `/mnt/c/w`, `/c/w` |
+/// | WSL | `/mnt/c/w/p` | `C:\w\p` |
 /// | WSL, distribution D | `/home/p` | `\\wsl.localhost\D\home\p`, `\\wsl$\D\home\p` |
 ///
-/// A folder of a distribution is not published as `/home/p` by an editor on Windows: in another distribution that is
-/// another folder. A name that Windows does not allow has no spelling there. Drives are expected at `/mnt`, where
+/// A folder of a distribution is not published as `/home/p` by an editor on Windows, nor a drive as `/c/w` by one in WSL: in
+/// a distribution that is another folder. A name that Windows does not allow has no spelling there. Drives are expected at `/mnt`, where
 /// distributions have them unless `/etc/wsl.conf` says otherwise.
 #[must_use]
 pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
@@ -87,6 +88,9 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     match (system, &root) {
         (System::Windows, Root::Drive(letter)) => {
+            if is_share(folder) {
+                add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
+            }
             add(posix(&["mnt", letter], &names));
             add(posix(&[letter], &names));
         }
@@ -97,7 +101,6 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
             if is_allowed_on_windows(&names) {
                 add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
             }
-            add(posix(&[letter], &names));
         }
         (System::Wsl { .. }, Root::Distribution(name)) if is_allowed_on_windows(&names) => {
             [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
@@ -260,6 +263,11 @@ impl Location {
     }
 }
 
+/// Returns true if a path of Windows begins with the name of a server.
+fn is_share(path: &str) -> bool {
+    [r"\\", "//"].iter().any(|begin| without_prefix(path).starts_with(begin))
+}
+
 /// Returns true if a name can be that of a drive.
 fn is_letter(name: &str) -> bool {
     matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
@@ -345,11 +353,11 @@ mod tests {
                 "Windows, a drive by way of a distribution",
                 WINDOWS,
                 r"\\wsl$\Ubuntu\mnt\c\w",
-                &["/mnt/c/w", "/c/w"],
+                &[r"C:\w", "/mnt/c/w", "/c/w"],
             ),
             ("Windows, a relative path", WINDOWS, "w", &[]),
-            ("WSL, a drive", WSL, "/mnt/c/w/p", &[r"C:\w\p", "/c/w/p"]),
-            ("WSL, a drive alone", WSL, "/mnt/d", &[r"D:\", "/d"]),
+            ("WSL, a drive", WSL, "/mnt/c/w/p", &[r"C:\w\p"]),
+            ("WSL, a drive alone", WSL, "/mnt/d", &[r"D:\"]),
             (
                 "WSL, no drive",
                 WSL,
@@ -368,7 +376,7 @@ mod tests {
             ("WSL, a colon in a name", WSL, "/home/a:b", &[]),
             ("WSL, a device of Windows", WSL, "/home/nul", &[]),
             ("WSL without a name", NAMELESS, "/home/u", &[]),
-            ("WSL without a name, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w", "/c/w"]),
+            ("WSL without a name, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w"]),
         ];
         for (name, system, folder, further) in cases {
             let expected: Vec<&str> = [*folder].into_iter().chain(further.iter().copied()).collect();
