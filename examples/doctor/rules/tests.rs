@@ -106,12 +106,10 @@ const CASES: &[Case] = &[
         },
         &["port-variable-stale", "opencode-without-token", "lock-left-over", "process-published-twice"],
     ),
-    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid", "opencode-without-token"]),
-    (
-        "an odd port",
-        |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"),
-        &["port-variable-invalid", "opencode-without-token"],
-    ),
+    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
+    ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
+    ("no port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", ""), &[]),
+    ("an odd port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "0x1"), &[]),
     ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
     ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
     (
