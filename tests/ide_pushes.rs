@@ -1,5 +1,5 @@
 //! A client accepts pushes only some time after the answer to its list of tools, and no message marks that moment.
-//! Whatever the person selected or mentioned reaches it all the same.
+//! Every selection and mention must still reach the client.
 #![cfg(feature = "ide")]
 #![allow(
     missing_docs,
@@ -43,14 +43,14 @@ fn each_old_behaviour_loses_pushes() {
     }
 }
 
-/// What 0.1 did wrong. The layer between host and client does it again.
+/// A fault of 0.1, reproduced by the layer between host and client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Planted {
-    /// The client counts as one that accepts pushes from `ide_connected` on.
+    /// Pushes are sent from `ide_connected` on.
     OpensAtIdeConnected,
-    /// After a change of the tools it counts as one that accepts pushes as soon as it lists them.
+    /// After a change of the tools, pushes are sent as soon as the client lists them.
     OpensAtTheList,
-    /// A selection that equals the one before is not sent.
+    /// A selection equal to the previous one is not sent.
     SendsNothingTwice,
 }
 
@@ -88,7 +88,7 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
         while acts.front().is_some_and(|(time, _)| *time <= now) {
             editor.act(now, acts.pop_front().unwrap().1);
         }
-        // To and fro until nobody has anything to say at this moment.
+        // Exchange messages until both sides are idle.
         loop {
             let said = client.due_messages(now);
             let received = editor.turn(now, &said);
@@ -113,11 +113,11 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
 
 /// The client as it was measured.
 struct Client {
-    /// Whether it lists tools and sends `ide_connected`, as one client does and another does not.
+    /// True if the client lists its tools and sends `ide_connected`, as the real client does and opencode does not.
     lists: bool,
-    /// How long it ignores pushes after the answer to its list, or else after `initialized`.
-    deaf: Duration,
-    /// How long it takes to ask for the list.
+    /// Time for which the client ignores pushes after the answer to `tools/list`, or else after `initialized`.
+    ignores_for: Duration,
+    /// Time until the client asks for the list.
     slow: Duration,
     /// What it sends, and when.
     agenda: VecDeque<(Time, String)>,
@@ -131,7 +131,7 @@ impl Client {
     fn new(below: &mut impl FnMut(usize) -> u64) -> Self {
         Self {
             lists: below(4) > 0,
-            deaf: Duration::from_millis(40 + below(1_461)),
+            ignores_for: Duration::from_millis(40 + below(1_461)),
             slow: Duration::from_millis(1 + below(27)),
             agenda: VecDeque::from([(at(below(3_000)), INITIALIZE.to_owned())]),
             accepts_from: None,
@@ -161,13 +161,13 @@ impl Client {
                 self.agenda.push_back((now, CONNECTED.to_owned()));
                 self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
             } else {
-                self.accepts_from = Some(now.after(self.deaf));
+                self.accepts_from = Some(now.after(self.ignores_for));
             }
         } else if message.contains("list_changed") && self.lists {
             (self.shows, self.accepts_from) = (None, None);
             self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
         } else if message.contains(r#""tools":["#) {
-            self.accepts_from = Some(now.after(self.deaf));
+            self.accepts_from = Some(now.after(self.ignores_for));
         } else if message.contains("selection_changed") && accepts {
             self.shows = member(message, "text");
         } else if message.contains("at_mentioned") {
@@ -187,7 +187,7 @@ struct Editor {
     mentioned: Vec<String>,
     selected: Option<String>,
     planted: Option<Planted>,
-    /// With a fault that opens too early: when pushes go out, and those that wait for it.
+    /// The time from which the layer sends pushes in place of the host, with a fault that sends them too early.
     opens_at: Option<Time>,
     has_changed: bool,
     waiting: Vec<String>,
@@ -209,7 +209,7 @@ impl Editor {
         }
     }
 
-    /// Whether the layer pushes in place of the host.
+    /// Returns true if the layer sends the pushes in place of the host.
     fn is_replaced(&self) -> bool {
         matches!(self.planted, Some(Planted::OpensAtIdeConnected | Planted::OpensAtTheList))
     }
@@ -276,7 +276,7 @@ impl Editor {
         sent
     }
 
-    /// What the planted fault makes of it.
+    /// Applies the planted fault to the messages.
     fn mangle(&mut self, now: Time, sent: &mut Vec<String>) {
         for message in sent.iter() {
             let is_list = message.contains(r#""tools":["#);

@@ -560,7 +560,7 @@ const MEASURED: &[Measured] = &[
         |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
         &["auto-connect-off"],
         |verdict| matches!(verdict, Verdict::Refrains { port: 1, .. }),
-        Some("1.0.51 attaches"),
+        Some("1.0.51 with --ide attaches"),
     ),
     (
         "another address of this machine",
@@ -631,7 +631,7 @@ const MEASURED: &[Measured] = &[
 ];
 
 #[test]
-fn measured_rows_are_judged_as_the_newest_client_does() {
+fn measured_rows_give_newest_verdict() {
     for (name, change, expected, is_right, older) in MEASURED {
         let mut facts = sound();
         change(&mut facts);
@@ -648,7 +648,7 @@ fn measured_rows_are_judged_as_the_newest_client_does() {
 
 /// What is not followed for safety is said with what the real client does, what is done here, and the risk.
 #[test]
-fn unread_lock_says_what_client_does_and_why_not_here() {
+fn unread_lock_explains_both_behaviours() {
     for (id, parts) in [
         ("lock-is-a-link", ["The real agent follows", "do not", "an editor of their own"]),
         ("lock-not-ours", ["The real agent attaches", "do not read it", "an editor of their own"]),

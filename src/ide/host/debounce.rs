@@ -5,8 +5,8 @@ use crate::ide::Selection;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// How long the selection that was let go last is not let go again. A person who selects the same again sees that the client
-/// does not show it; an editor that reports its selection with each frame sends it once a second.
+/// The time for which a selection equal to the last sent one is dropped. An editor that reports its selection with
+/// each frame then sends it about once a second; a person who selects the same text again later gets it sent again.
 const SAME_AGAIN: Duration = Duration::from_secs(1);
 
 /// Holds the latest selection until the person pauses, or for so long that it has to go anyway.
@@ -15,7 +15,7 @@ pub(super) struct Debounce {
     pause: Duration,
     at_most: Duration,
     held: Option<Held>,
-    /// What was let go last, and when.
+    /// The last released selection and the time of its release.
     last: Option<(Arc<Selection>, Time)>,
 }
 
@@ -90,8 +90,8 @@ mod tests {
             ("two close together", 50, &[(10, "x"), (59, "y")], &[109]),
             ("two far apart", 50, &[(10, "x"), (61, "y")], &[60, 111]),
             ("the same again", 50, &[(10, "x"), (100, "x")], &[60]),
-            ("the same again just before a second is over", 50, &[(10, "x"), (1_059, "x")], &[60]),
-            ("the same again after a second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
+            ("an equal selection just before one second", 50, &[(10, "x"), (1_059, "x")], &[60]),
+            ("an equal selection after one second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
             ("back to what was sent", 50, &[(10, "x"), (100, "y"), (110, "x")], &[60]),
             ("at once", 0, &[(10, "x"), (11, "y")], &[10, 11]),
             ("never a pause", 50, &steady, &[200, 420, 630]),
