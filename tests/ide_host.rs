@@ -344,7 +344,7 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
 }
 
 #[test]
-fn mentions_wait_for_a_client_that_settles_and_keep_their_order() {
+fn mentions_wait_for_settle_in_order() {
     let mut editors = Editors::with(HostConfig::new(settling()));
     editors.at(1_000);
     let conn = editors.open();
@@ -427,7 +427,7 @@ fn unwritten_mention_outlives_its_client() {
 }
 
 #[test]
-fn at_most_256_mentions_wait_and_all_of_them_arrive() {
+fn queued_mentions_up_to_256_arrive() {
     let mut editors = Editors::new();
     for index in 0..256 {
         assert_eq!(editors.host.mention(editors.now, mention(&format!("{index}")), None), Ok(()));
@@ -642,7 +642,7 @@ fn i35_a_call_is_answered_where_it_came_from() {
 }
 
 #[test]
-fn close_all_diff_tabs_ends_the_diffs_of_its_client_alone() {
+fn close_all_diff_tabs_spares_other_clients() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     for tab in ["a", "b"] {

@@ -33,8 +33,8 @@ const WS_VERSION: &str = "HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n
     Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 33\r\n\r\nthe WebSocket version must be 13\n";
 const HOST: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 72\r\n\r\n\
-    the Host field must name a loopback address or localhost with this port\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 85\r\n\r\n\
+    the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port\n";
 const ORIGIN: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 25\r\n\r\nweb pages may not attach\n";
 const PATH: &str = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\

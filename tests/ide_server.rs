@@ -730,7 +730,7 @@ fn a_selection_is_cut_at_256_kib_between_characters() {
 }
 
 #[test]
-fn mentions_wait_for_the_settle_time_and_for_each_other() {
+fn mentions_keep_settle_time_and_gap() {
     let lines = Mention::new("/w/a.txt", Some((0, 1)));
     let mut editor = Editor::new(settling());
     assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));

@@ -40,8 +40,8 @@ fn the_same_seed_is_the_same_life() {
     assert_eq!(different.len(), digests.len(), "and another seed is another one");
 }
 
-/// Each fault that is planted is found in these seeds, and under the rule that it breaks. In some of them it may break
-/// another rule before.
+/// For each planted fault, at least one seed reports the rule that the fault breaks; other seeds may report another
+/// rule first.
 #[test]
 fn every_planted_fault_is_found_under_its_rule() {
     let mut wrong = Vec::new();

@@ -52,11 +52,12 @@ Lines of JSON, and the events of a script, by their member \"event\", and what e
   step, script        line, came (the expected event); steps: what is done of a script
   error               message, status: why it failed, which standard error says as well
 
-Without --lock and --port the editor is found as the real client does it: by CLAUDE_CODE_SSE_PORT, then by the lock
-files below CLAUDE_CONFIG_DIR (or ~/.claude) that have a folder which contains the directory, in any spelling, or any
-folder with CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1. With CLAUDE_CODE_AUTO_CONNECT_IDE=false an editor must be named by
---port or --lock. The host is that of CLAUDE_CODE_IDE_HOST_OVERRIDE, or 127.0.0.1. The token is read from the lock
-file and is never an argument. `doctor` says why an editor is not found.
+Without --lock and --port the agent looks for the editor as the real client does, first by CLAUDE_CODE_SSE_PORT, then by
+the lock files below CLAUDE_CONFIG_DIR (or ~/.claude). A lock file matches if one of its folders contains the directory;
+unlike the real client, the agent accepts every spelling of the folder. CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1 accepts every
+folder. With CLAUDE_CODE_AUTO_CONNECT_IDE=false an editor must be named by --port or --lock. The host is that of
+CLAUDE_CODE_IDE_HOST_OVERRIDE, or 127.0.0.1. The token is read from the lock file and is never an argument. `doctor`
+says why an editor is not found.
 
 exit status: 0; 1 for a rejected change, a result that is an error, a script that came out otherwise, a lost connection,
 or anything else that fails; 2 if no editor was found, or the command line or the script is wrong";

@@ -83,8 +83,8 @@ kinds! {
         "ENABLE_IDE_INTEGRATION says that this is the terminal of an editor, but no port is named: it was inherited.",
         "unset ENABLE_IDE_INTEGRATION, or open a new terminal in the editor.";
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
-        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, with --ide too. Version 1.0.51 attaches with \
-         --ide all the same.",
+        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Version 1.0.51 with --ide \
+         attaches.",
         "unset CLAUDE_CODE_AUTO_CONNECT_IDE, or type /ide in the agent.";
     HOST_OVERRIDE = "host-override" Warning:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; the doctor asks \
@@ -92,15 +92,16 @@ kinds! {
         "unset CLAUDE_CODE_IDE_HOST_OVERRIDE, unless the editor runs outside of this container or virtual machine.";
     HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another address of this machine, which it writes into the Host \
-         field; the doctor asks there too. An editor that listens on 127.0.0.1 alone is not there.",
+         field; the doctor asks there too. An editor that listens only on 127.0.0.1 cannot be reached \
+         there.",
         "unset CLAUDE_CODE_IDE_HOST_OVERRIDE, unless the editor listens on that address.";
     FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
-        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach to an editor whatever its folders are. Version 1.0.51 does \
-         not attach to one with another folder. A dead process is never attached to.",
+        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach without checking the folders of the editor. Version 1.0.51 \
+         does not attach to an editor with another folder. No version attaches to a dead process.",
         "unset CLAUDE_CODE_IDE_SKIP_VALID_CHECK, unless you want that.";
     OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
-        "Where a variable names a port, opencode (1.18.33) connects there without a token and is refused with 401 for ever. \
-         Without the variable it reads the lock files.",
+        "A variable names a port: opencode (1.18.33) connects there without a token, and an editor with a token always refuses \
+         it with 401. Without the variable it reads the lock files.",
         "Start opencode with env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT opencode.";
     PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
         "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or fails.",
@@ -153,7 +154,7 @@ kinds! {
         "Remove {path}.";
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
         "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who can write to \
-         where it leads sends the agent, with its edits, to an editor of their own.",
+         its target can send the agent, with its edits, to an editor of their own.",
         "Remove {path} and start the editor again.";
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
         "A pipe, directory or socket has the name of a lock file. An agent may hang on it.",
@@ -169,7 +170,7 @@ kinds! {
         "What the file says is no lock file, so its editor is not found. The agent may delete it.",
         "Remove {path}, then start the editor again; it may take another port. If it writes such a file again, update its extension.";
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
-        "The lock file has no member transport. Agents take that for a transport before WebSocket and do not attach.",
+        "The lock file has no member transport. Agents then assume the older transport and do not attach.",
         "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
     LOCK_LEGACY = "lock-legacy" Problem:
         "The editor speaks another transport than WebSocket, the only one that agents of today use.",
@@ -255,10 +256,10 @@ kinds! {
         "Remove the one whose port refuses, if there is one.";
 
     EDITOR_FOUND = "editor-found" Ok:
-        "One editor is right for the directory: an agent attaches to it.",
+        "One editor matches the directory: an agent attaches to it.",
         "";
     SEVERAL_EDITORS = "several-editors" Warning:
-        "Several editors are right for the directory. An agent does not choose by itself, and --ide refuses.",
+        "Several editors match the directory. An agent does not choose by itself, and --ide refuses.",
         "Type /ide in the agent and pick one, or start the agent in a terminal of the right editor.";
     SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
         "Several editors have the directory open, and CLAUDE_CODE_SSE_PORT names one: an agent attaches to that one. Version \
@@ -274,7 +275,7 @@ kinds! {
         "The editor has the directory open under its path without symbolic links. The real agent compares that one; others may not.",
         "If another agent does not find it, change into the path without links first.";
     FOLDER_SPELLED_DIFFERENTLY = "folder-in-another-spelling" Problem:
-        "The editor has the same folder open in another spelling: another case, or the path of the other side of WSL. The agent \
+        "The editor has the folder open in another spelling: in another case, or as a path of the other side of WSL. The agent \
          compares paths as text.",
         "Open {cwd} in the editor by this spelling, or update its extension, so that it publishes every spelling.";
     EDITOR_WITHOUT_FOLDERS = "editor-without-folders" Note:

@@ -70,8 +70,8 @@ impl EditorCore {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
         match Notice::named(method) {
-            // When it was sent, and how often, follows from times that the transcript does not have: it is sent now, as the
-            // core writes it.
+            // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
+            // replay sends each push itself.
             Some(Notice::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
                     let _ = self.host.notify(id, method, Some(&selection));

@@ -22,7 +22,7 @@ pub struct Asked {
     pub cwd: Option<PathBuf>,
     /// Where to look besides.
     pub extras: Extras,
-    /// Whether the program is no agent, so that a variable which keeps agents from attaching by themselves does not count.
+    /// True if the program is not an agent: `CLAUDE_CODE_AUTO_CONNECT_IDE` is then ignored.
     pub no_agent: bool,
 }
 
@@ -244,8 +244,8 @@ fn explain(
         let value = env.auto_connect.as_deref().unwrap_or_default();
         let _ = write!(
             text,
-            "no editor is attached to by itself, since {AUTO_CONNECT_VARIABLE} is {value:?}; choose one with --port, or \
-             unset the variable"
+            "not attaching by default, since {AUTO_CONNECT_VARIABLE} is {value:?}; choose an editor with --port, or unset \
+             the variable"
         );
     } else {
         let _ = write!(text, "several editors fit {cwd}; choose one with --port");

@@ -14,11 +14,11 @@ pub fn connect(port: u16, at_most: Duration) -> io::Result<TcpStream> {
     connect_to(LOOPBACK, port, at_most)
 }
 
-/// Connects to this port of a host, an address or a name, unless the socket finds but itself there. Each address of the
-/// name has the same time.
+/// Connects to a port of a host (address or name), and refuses a connection of the socket to itself. `at_most`
+/// applies to each address.
 ///
 /// # Errors
-/// Those of [`connect`] for the last address, and whatever the system reports of a name that it does not know.
+/// Those of [`connect`] for the last address, and the system's error for an unknown name.
 pub fn connect_to(host: &str, port: u16, at_most: Duration) -> io::Result<TcpStream> {
     let mut failure = no_address(host);
     for address in (host, port).to_socket_addrs()? {
@@ -37,7 +37,7 @@ pub fn connect_to(host: &str, port: u16, at_most: Duration) -> io::Result<TcpStr
 /// Returns the first address of a host, for a connection that must not wait. Looking up a name can take some time.
 ///
 /// # Errors
-/// Whatever the system reports of a name that it does not know.
+/// The system's error for an unknown name; [`NotFound`](io::ErrorKind::NotFound) for a name without an address.
 pub fn address_of(host: &str, port: u16) -> io::Result<SocketAddr> {
     (host, port).to_socket_addrs()?.next().ok_or_else(|| no_address(host))
 }

@@ -340,7 +340,7 @@ fn rewrite(lock: &str, changes: &Value) {
 
 /// What the real client does with the same lock file and variables stands in docs/evidence.md, *Discovery*.
 #[test]
-fn agent_judges_lock_files_and_variables_as_the_newest_client() {
+fn agent_follows_newest_client() {
     let place = Place::new("judges");
     let mut editor = place.editor(&[]);
     let (port, lock) = listening(&mut editor);
@@ -409,13 +409,16 @@ fn agent_judges_lock_files_and_variables_as_the_newest_client() {
     fs::write(&lock, sound.to_string()).unwrap();
     let mut command = place.command("agent", &["tools"]);
     let (_, said) = Process::spawn("agent", command.envs([auto])).end();
-    assert!(said.contains("choose one with --port") && said.contains(&format!("--port {port}: ")), "{said}");
+    assert!(
+        said.contains("choose an editor with --port") && said.contains(&format!("--port {port}: ")),
+        "{said}"
+    );
 }
 
-/// Other systems have no second address of the machine unless they are told to.
+/// Linux only: other systems do not accept connections on 127.0.0.2 by default.
 #[cfg(target_os = "linux")]
 #[test]
-fn agent_and_bridge_go_to_the_host_of_the_environment() {
+fn host_override_is_used() {
     use std::io::{Read as _, Write as _};
     let place = Place::new("host");
     let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();

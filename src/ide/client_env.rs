@@ -1,6 +1,6 @@
-//! What a client finds in its environment about the editor to attach to: the counterpart of
-//! [`launch_env`](super::launch_env), which an editor sets. Pure: the variables are handed in, and
-//! `ide_mcp_lockfile::client_env` reads them once.
+//! The environment variables that tell a client which editor to attach to, the counterpart of
+//! [`launch_env`](super::launch_env), which an editor sets. This module does no I/O; `ide_mcp_lockfile::client_env`
+//! reads the variables.
 //!
 //! | variable | 2.1.330 | 1.0.51 |
 //! | --- | --- | --- |
@@ -9,9 +9,9 @@
 //! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and says so in `Host` | |
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
-//! All of this is measured (docs/evidence.md in the repository). Where versions differ, this crate does as the newest. Of
-//! the words for yes and no only `1` and `false` were measured. The directory of lock files depends on other variables:
-//! [`locate`](super::locate).
+//! The two columns are versions of the real client, measured (docs/evidence.md in the repository); an empty cell was
+//! not. Where versions differ, this crate follows the newest. Of the accepted words for true and false, only `1` and
+//! `false` were measured. The directory of lock files depends on other variables: [`locate`](super::locate).
 
 use super::LockFile;
 use super::launch_env::PORT_VARIABLE;
@@ -69,20 +69,21 @@ impl ClientEnv {
         }
     }
 
-    /// Returns the port of the editor whose terminal this is; `None` if the variable is not set or is no port.
+    /// Returns the port in [`PORT_VARIABLE`], set by the editor that opened this terminal; `None` if the variable is
+    /// missing or not a port.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port.as_deref().and_then(LockFile::parse_port)
     }
 
-    /// Returns true unless the environment keeps the client from attaching by itself. An editor that a person names is
-    /// attached to all the same.
+    /// Returns false if [`AUTO_CONNECT_VARIABLE`] forbids the client to attach by itself. The variable does not
+    /// affect an editor that the person names.
     #[must_use]
     pub fn auto_connects(&self) -> bool {
         !self.auto_connect.as_deref().is_some_and(is_no)
     }
 
-    /// Returns true if an editor is accepted whatever its folders are.
+    /// Returns true if [`SKIP_CHECK_VARIABLE`] switches the folder check off.
     #[must_use]
     pub fn skips_folder_check(&self) -> bool {
         self.skip_check.as_deref().is_some_and(is_yes)

@@ -33,9 +33,9 @@ impl Selection {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
-    /// No file has the focus: nothing is selected, and there is no cursor. Sent, it removes what the client shows: an
-    /// empty text at an empty range, which is the form that clears in every version of the real client (measured). A
-    /// notification with a null `text`, `filePath` or `selection` is dropped by all of them.
+    /// No file has the focus: nothing is selected, and there is no cursor. Sending this selection clears the
+    /// selection in the client: an empty text and an empty range work with every version of the real client
+    /// (measured). Every version ignores a notification with a null `text`, `filePath` or `selection`.
     #[must_use]
     pub fn cleared() -> Self {
         Self::default()
@@ -147,8 +147,8 @@ pub struct Mention {
     pub file_path: String,
     /// The first and the last line, both from 0 and both meant; `None` for the whole file.
     pub lines: Option<(u32, u32)>,
-    /// How many lines the file has, where that is known. Only opencode receives it, in the mention of a whole file: it
-    /// drops one without lines (measured).
+    /// The number of lines of the file, if known. Used for opencode only, which ignores a mention of a whole file
+    /// without a line range (measured).
     pub line_count: Option<u32>,
 }
 
@@ -166,8 +166,8 @@ impl Mention {
         self
     }
 
-    /// Returns the mention for a client that demands lines and counts them from 1. To opencode the lines 0 to 0 are the
-    /// whole file (measured).
+    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads the whole file
+    /// for the lines 0 to 0 (measured).
     pub(crate) fn with_lines_from_one(&self) -> Self {
         let lines = match (self.lines, self.line_count) {
             (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),

@@ -19,7 +19,7 @@ use crate::rpc::code;
 /// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
 /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
 /// | selection | all members | `selection`, `text`, `filePath` | `file_path`, `range`, `text` | all members |
-/// | no selection | empty texts, empty range | the same | the same | the same |
+/// | no selection | empty texts, empty range | empty texts, empty range | empty texts, empty range | empty texts, empty range |
 /// | unknown tool | -32602 | -32601 | -32601 | -32602 |
 /// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
 /// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |

@@ -7,7 +7,7 @@
 //! | finding | answer |
 //! | --- | --- |
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
-//! | `Host` missing, doubled or foreign: neither localhost, `[::1]` nor an address of 127.0.0.0/8, with our port | 403 |
+//! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
 //! | a path that is not in the list, if there is one | 404 |
 //! | token missing, doubled or wrong: byte-identical, the same work | 401, or by [`AuthFailure`] 101 and 1008 |
@@ -56,11 +56,11 @@ pub struct Policy {
     pub auth_failure: AuthFailure,
     /// The port that is listened on: `Host` has to name it.
     pub port: u16,
-    /// Hosts beside localhost, `[::1]` and the addresses of 127.0.0.0/8, as a client on another side of a container or of
-    /// WSL writes them: `host.docker.internal` with our port, or `host.docker.internal:8080` with another. Default none.
+    /// Further accepted values of `Host`, for clients in a container or on the other side of WSL:
+    /// `host.docker.internal` (our port) or `host.docker.internal:8080`. Default none.
     ///
-    /// A client writes the value of its `CLAUDE_CODE_IDE_HOST_OVERRIDE` there (measured). An address of 127.0.0.0/8 is let in
-    /// by default, since DNS rebinding brings a name and never an address.
+    /// A client sends the value of its `CLAUDE_CODE_IDE_HOST_OVERRIDE` and the port (measured). Addresses of
+    /// 127.0.0.0/8 are always accepted: a DNS rebinding attack sends a name, not an address.
     pub extra_hosts: Vec<String>,
     /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
     /// every browser does.
@@ -189,7 +189,7 @@ fn subprotocol(request: &Request<'_>) -> Option<&'static str> {
 
 const FOREIGN_HOST: Refusal = Refusal::new(
     Status::Forbidden,
-    "the Host field must name a loopback address or localhost with this port",
+    "the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
 );
 const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
 const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");

@@ -34,7 +34,7 @@ impl Quirks {
     }
 }
 
-/// Three times what was measured as the longest on a loaded machine, 500 ms.
+/// Three times the longest measured time on a loaded machine, 500 ms, and a margin of 100 ms.
 const SETTLE: Duration = Duration::from_millis(1_600);
 
 static DEFAULT: Quirks = Quirks { name: "", settle: SETTLE, lines_from_one: false, answers_requests: true };

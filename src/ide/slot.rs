@@ -9,10 +9,11 @@
 //!                  (the time starts again)
 //! ```
 //!
-//! No message of a client marks the moment from which it accepts pushes: it is 40 to 500 ms after the answer to its list of
-//! tools (measured), or after `initialized` if it never lists them. A client that receives `tools/list_changed` forgets
-//! the selection, lists the tools again, and again ignores what comes too early. The time runs from when that message was
-//! written, since a client that reads late acts late.
+//! No message marks the moment from which a client accepts pushes. With the real client it is 40 to 500 ms after the
+//! answer to `tools/list`; opencode, which never lists tools, accepts pushes from `initialized` on (measured). A
+//! client that receives `tools/list_changed` forgets the selection, lists the tools again, and again ignores what
+//! comes too early. The settle time runs from the moment at which that message was written: a client that reads late
+//! acts late.
 //!
 //! A repeated selection does no harm. It is sent
 //!
@@ -20,8 +21,8 @@
 //! 2. again when the settle time is over;
 //! 3. once more 5 s after that, unless a newer one was sent meanwhile.
 //!
-//! A repeated mention is a second mention, so mentions wait for `Settled`, and each waits until 100 ms after the one before
-//! it was written: two versions of the real client drop mentions that are closer to each other (measured).
+//! A repeated mention is a second mention, so mentions wait for `Settled`, and each mention waits until 100 ms after
+//! the previous mention was written: two versions of the real client drop mentions that follow faster (measured).
 
 use super::Selection;
 use crate::Time;

@@ -121,7 +121,7 @@ impl<E: From<Common>> Session<E> {
         self.pulse.start(self.now);
     }
 
-    /// Pings the peer no more.
+    /// Stops pinging the peer.
     pub(super) const fn stop_keepalive(&mut self) {
         self.pulse.stop();
     }

@@ -23,27 +23,27 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 3",
         "a relative folder is resolved against the directory of the client",
-        Test(MATCHING, "relative_folder_is_that_of_the_client"),
+        Test(MATCHING, "relative_folder_resolves_against_cwd"),
     ),
     row(
         "discovery 4",
         "the client follows a lock file that is a symbolic link, and one of another owner: an agent reads neither",
-        Test(DOCTOR, "unread_lock_says_what_client_does_and_why_not_here"),
+        Test(DOCTOR, "unread_lock_explains_both_behaviours"),
     ),
     row(
         "discovery 5",
         "CLAUDE_CODE_AUTO_CONNECT_IDE=false keeps an agent from attaching by itself",
-        Test(AGENT, "agent_judges_lock_files_and_variables_as_the_newest_client"),
+        Test(AGENT, "agent_follows_newest_client"),
     ),
     row(
         "discovery 6",
-        "CLAUDE_CODE_IDE_HOST_OVERRIDE names the host: an editor lets in every address of 127.0.0.0/8",
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE names the host: an editor accepts every address of 127.0.0.0/8 in the `Host` field",
         Test("tests/ide_refusals.rs", "n02_hosts"),
     ),
     row(
         "discovery 7",
         "CLAUDE_CODE_IDE_SKIP_VALID_CHECK accepts any folder, and no dead process",
-        Test(MATCHING, "skipped_check_of_folders_accepts_every_live_editor"),
+        Test(MATCHING, "skipped_folder_check_accepts_live_editors"),
     ),
     row(
         "discovery 8",
@@ -57,7 +57,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "discovery 10",
-        "opencode goes without a token to a port that a variable names: `launch_env` removes its own, and None for all",
+        "opencode connects without a token to a port named in a variable: `launch_env` always removes `OPENCODE_EDITOR_SSE_PORT`, and with `None` also `CLAUDE_CODE_SSE_PORT`",
         Test("src/ide/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
     ),
     row(

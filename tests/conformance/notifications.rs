@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "selection_changed, cleared",
-        "an empty text at an empty range: every other form is ignored by the client (measured)",
+        "an empty text, an empty path and an empty range: the client removes the selection (measured)",
         Editor(
             VsCode,
             Nothing,

@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q7",
         "closeAllDiffTabs ends the diffs of its client and no others",
-        Test(HOST, "close_all_diff_tabs_ends_the_diffs_of_its_client_alone"),
+        Test(HOST, "close_all_diff_tabs_spares_other_clients"),
     ),
     row(
         "Q8",

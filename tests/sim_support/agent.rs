@@ -59,9 +59,9 @@ pub struct Agent {
     /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
     /// not for an editor to know.
     forgets: bool,
-    /// How long it ignores pushes after the answer to a list, and until when it does.
-    deaf: Option<Duration>,
-    deaf_until: Time,
+    /// Time for which the agent ignores pushes after the answer to `tools/list`, and the end of that time.
+    ignores_for: Option<Duration>,
+    ignores_until: Time,
     listed_at: Time,
     mentioned_at: Option<Time>,
     bug: Option<Bug>,
@@ -93,8 +93,8 @@ impl Agent {
             gave_up: None,
             relists: false,
             forgets: false,
-            deaf: plan.deaf,
-            deaf_until: Time::ZERO,
+            ignores_for: plan.ignores_for,
+            ignores_until: Time::ZERO,
             listed_at: Time::ZERO,
             mentioned_at: None,
             bug,
@@ -223,7 +223,7 @@ impl Agent {
                 oracle.hit("agent's call ended");
             }
             ClientEvent::SelectionChanged(selection) => {
-                if time >= self.deaf_until {
+                if time >= self.ignores_until {
                     self.shows = Some(selection_in(&selection.text).unwrap_or(0));
                 } else {
                     oracle.hit("agent ignores a selection");
@@ -232,9 +232,9 @@ impl Agent {
             ClientEvent::AtMentioned(_) => {
                 let gap = self.mentioned_at.replace(time).map(|last| time.since(last));
                 let is_close = gap.is_some_and(|gap| gap < Duration::from_millis(100));
-                let is_lost = self.deaf.is_some() && (is_close || time < self.deaf_until);
+                let is_lost = self.ignores_for.is_some() && (is_close || time < self.ignores_until);
                 oracle.claim(!is_lost, I::Mentions, || {
-                    format!("a mention {gap:?} after the last one, ignored until {:?}", self.deaf_until)
+                    format!("a mention {gap:?} after the last one, ignored until {:?}", self.ignores_until)
                 });
                 oracle.hit("agent hears a mention");
             }
@@ -282,9 +282,9 @@ impl Agent {
         }
     }
 
-    /// As the real client does for a while.
+    /// Ignores pushes for a while, as the real client does.
     fn ignore_pushes(&mut self, time: Time) {
-        self.deaf_until = self.deaf.map_or(Time::ZERO, |deaf| time.after(deaf));
+        self.ignores_until = self.ignores_for.map_or(Time::ZERO, |ignores_for| time.after(ignores_for));
     }
 
     fn closed(&mut self, time: Time, closed: &Closed, oracle: &mut Oracle) {
@@ -388,7 +388,7 @@ impl Agent {
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
             // One that lists them all the time is not waited for.
-            14 if self.deaf.is_some() && time.since(self.listed_at) < Duration::from_secs(2) => return,
+            14 if self.ignores_for.is_some() && time.since(self.listed_at) < Duration::from_secs(2) => return,
             14 => {
                 self.listed_at = time;
                 (client.list_tools(), default)

@@ -47,9 +47,9 @@ pub struct Plan {
     pub call_deadline: Duration,
     pub request_timeout: Duration,
     pub debounce: Duration,
-    /// How long agents ignore pushes after the answer to a list of tools, as the real client does. Only where nothing comes
-    /// late and no clock jumps: no editor can know of that.
-    pub deaf: Option<Duration>,
+    /// Time for which agents ignore pushes after the answer to `tools/list`, as the real client does. Set only in
+    /// runs without delays or clock jumps, which an editor cannot detect.
+    pub ignores_for: Option<Duration>,
 }
 
 /// Messages above it are refused; no honest one comes near.
@@ -67,8 +67,8 @@ impl Plan {
             Quality::Awful,
         ][random.below(7)];
         let small = random.one_in(3);
-        let is_deaf = quality == Quality::Clean && random.one_in(2);
-        let deaf = 40 + u64::try_from(random.below(1_461)).unwrap_or(0);
+        let ignores_pushes = quality == Quality::Clean && random.one_in(2);
+        let ignored_millis = 40 + u64::try_from(random.below(1_461)).unwrap_or(0);
         Self {
             steps: 20 + random.below(60),
             agents: 1 + random.below(4),
@@ -95,7 +95,7 @@ impl Plan {
             call_deadline: Duration::from_secs(if random.one_in(2) { 2 } else { 30 }),
             request_timeout: Duration::from_secs(if random.one_in(2) { 3 } else { 60 }),
             debounce: Duration::from_millis(if random.one_in(5) { 0 } else { 50 }),
-            deaf: is_deaf.then(|| Duration::from_millis(deaf)),
+            ignores_for: ignores_pushes.then(|| Duration::from_millis(ignored_millis)),
         }
     }
 

@@ -19,8 +19,8 @@ impl World {
             32 if !calm => self.line_stalls(),
             33 if !calm => self.line_breaks(),
             34 => self.agent_dies(),
-            35 | 36 if self.plan.deaf.is_none() => self.somebody_sleeps(),
-            37 if self.plan.deaf.is_none() => self.clock_jumps(),
+            35 | 36 if self.plan.ignores_for.is_none() => self.somebody_sleeps(),
+            37 if self.plan.ignores_for.is_none() => self.clock_jumps(),
             38 if self.random.one_in(4) => self.restart(),
             _ => self.agents_start(),
         }
@@ -281,7 +281,7 @@ impl World {
         };
         quiet(self);
         self.plan.quality = Quality::Clean;
-        let may_be_late = self.shut_down.is_none() && !self.is_orderly() && self.plan.deaf.is_none();
+        let may_be_late = self.shut_down.is_none() && !self.is_orderly() && self.plan.ignores_for.is_none();
         if self.random.one_in(4) && may_be_late {
             self.be_late();
         }

@@ -29,8 +29,8 @@ pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
     })
 }
 
-/// Reads the variables by which the environment of this process decides which editor a client attaches to. Bytes that
-/// are no Unicode are replaced, so that such a value shows and means nothing.
+/// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode is replaced by
+/// U+FFFD, so that the value can be shown and matches no known value.
 #[must_use]
 pub fn client_env() -> ClientEnv {
     ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))

@@ -77,7 +77,8 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// The folders take more of a lock file than a client reads.
+    /// The folders need more than [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::LockFile::MAX_FOLDERS_LEN) bytes in the
+    /// lock file.
     TooManyFolders {
         /// How many bytes they take in JSON.
         len: usize,
@@ -150,7 +151,8 @@ impl fmt::Display for Error {
             }
             Self::TooManyFolders { len, max } => write!(
                 f,
-                "the folders take {len} bytes of the lock file, {max} are the most: open fewer of them, or one above them"
+                "the folders take {len} bytes of the lock file, more than the limit of {max}: open fewer of them, or their \
+                 common parent folder"
             ),
             Self::Locate(source) => source.fmt(f),
             Self::VariableNotUnicode { variable } => {

@@ -1,6 +1,6 @@
-//! The folders to publish. The real client resolves symbolic links in its working directory before it compares text, so
-//! an editor that was opened through one has to publish both forms, and every spelling of each that a client on another
-//! side of WSL may have.
+//! The folders to publish. The real client resolves symbolic links in its working directory before it compares text,
+//! so an editor that was opened through a link has to publish the given and the resolved folder. The other
+//! [`spellings`] on this [`system`] follow: none on Linux and macOS.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,18 +11,17 @@ use ide_mcp::ide::paths::{System, spellings};
 
 use crate::{Error, system};
 
-/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as it was given and, where that
-/// differs, as it is on disk (without symbolic links, and on macOS and Windows with the case that the disk has), without
-/// doubles and without trailing slashes. Behind them come their further [`spellings`] on this [`system`]: none on Linux and
-/// macOS.
+/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, where that
+/// differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk), without duplicates
+/// and without trailing slashes. The other [`spellings`] on this [`system`] follow: none on Linux and macOS.
 ///
-/// A folder that is not there is published as it was given. One with a `..` is published only in its form on disk, as the
-/// other cannot be compared as text. Drive letters are upper case. Folders take up to [`LockFile::MAX_FOLDERS_LEN`] bytes;
-/// a further spelling that finds no room is left out.
+/// A missing folder is published as given. A path with `..` is published only as resolved, since the given form
+/// cannot be compared as text. Drive letters are upper case. Folders take up to [`LockFile::MAX_FOLDERS_LEN`] bytes.
+/// A spelling that would exceed the limit is left out.
 ///
 /// # Errors
 /// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that it is missing;
-/// [`Error::TooManyFolders`] if even the folders as they were given and as they are on disk find no room.
+/// [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
 pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Result<Vec<String>, Error> {
     let mut given = Vec::new();
     for folder in folders {
@@ -42,7 +41,7 @@ pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -
     published(given, system())
 }
 
-/// Returns the folders that a lock file has room for: those given, without doubles, then their further spellings.
+/// Returns the folders that fit in a lock file: the given ones, without duplicates, then their other spellings.
 fn published(given: Vec<String>, system: System<'_>) -> Result<Vec<String>, Error> {
     let max = LockFile::MAX_FOLDERS_LEN;
     let mut list = List::default();
@@ -62,7 +61,7 @@ fn published(given: Vec<String>, system: System<'_>) -> Result<Vec<String>, Erro
     Ok(list.folders)
 }
 
-/// Folders without doubles, and the length that they have in JSON.
+/// Folders without duplicates, and their length in JSON.
 #[derive(Default)]
 struct List {
     folders: Vec<String>,

@@ -1,10 +1,9 @@
 //! The lock files of [`ide_mcp`] on disk: what an editor publishes so that a client finds it, and what a client scans.
 //!
-//! The rules: a lock file is created with mode 0600 in a directory of mode 0700
-//! that is ours, appears whole by renaming, is removed by the guard that published it and by nobody else, and comes
-//! back if it vanishes. A scan follows no symbolic link, waits for no pipe, reads nothing of another
-//! user, and deletes nothing; what our own editor left
-//! behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
+//! The rules: a lock file is created with mode 0600 in a directory of mode 0700 that is ours, appears whole by
+//! renaming, is removed by the guard that published it and by nobody else, and comes back if it vanishes. A scan
+//! follows no symbolic link, waits for no pipe, reads no file of another user, and deletes nothing; what our own
+//! editor left behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
 //!
 //! [`classify`] says whether a path of a peer lies in the open folders once symbolic links are resolved.
 //!

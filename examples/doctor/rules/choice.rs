@@ -64,7 +64,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     }
 }
 
-/// Returns true if the real client reads something that is not read here for safety: what it finds cannot be known.
+/// Returns true if the real client reads a file that the doctor skips for safety, so that its choice is unknown.
 fn leaves_unread(facts: &Facts) -> bool {
     let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
     let is_strange = |state: &State| matches!(state, State::There { stranger: Some(_), .. });
@@ -107,7 +107,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             let says = match because {
                 Because::Port => format!("{} is named by the environment", editor(lock)),
                 Because::Unchecked => {
-                    format!("{} is the only one, and its folders do not count", editor(lock))
+                    format!("{} is the only usable editor, and the folder check is off", editor(lock))
                 }
                 _ => format!("{} has {cwd:?} open", editor(lock)),
             };
@@ -119,7 +119,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
             let unchecked = several.iter().any(|(_, because)| **because == Because::Unchecked);
             let what = if unchecked {
-                "are there, and their folders do not count".into()
+                "are running, and the folder check is off".into()
             } else {
                 format!("have {cwd:?} open")
             };
@@ -130,9 +130,9 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// What the real client makes of the lock files.
 struct Choice {
-    /// Without the editors that have the directory open in another spelling alone, which the client does not recognise.
+    /// Without the editors whose folder matches only in another spelling, which the real client does not recognise.
     matching: Matching,
-    /// The indices of those.
+    /// The indices of the editors left out of `matching`.
     spelled: Vec<usize>,
 }
 
@@ -174,7 +174,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     let found: Vec<Finding> = spelled
         .map(|lock| Finding::of(&kinds::FOLDER_SPELLED_DIFFERENTLY, lock, other_spelling(facts, lock)))
         .collect();
-    // Where something is not read, that is said already.
+    // Another finding already names the unread file.
     if !found.is_empty() || leaves_unread(facts) {
         return found;
     }

@@ -133,12 +133,10 @@ const CASES: &[Case] = &[
         },
         &["port-variable-stale", "opencode-without-token", "lock-left-over", "process-published-twice"],
     ),
-    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid", "opencode-without-token"]),
-    (
-        "an odd port",
-        |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"),
-        &["port-variable-invalid", "opencode-without-token"],
-    ),
+    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
+    ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
+    ("no port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", ""), &[]),
+    ("an odd port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "0x1"), &[]),
     ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
     ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
     (
@@ -589,7 +587,7 @@ const MEASURED: &[Measured] = &[
         |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
         &["auto-connect-off"],
         |verdict| matches!(verdict, Verdict::Refrains { port: 1, .. }),
-        Some("1.0.51 attaches"),
+        Some("1.0.51 with --ide attaches"),
     ),
     (
         "another address of this machine",
@@ -639,7 +637,7 @@ const MEASURED: &[Measured] = &[
 ];
 
 #[test]
-fn measured_rows_are_judged_as_the_newest_client_does() {
+fn measured_rows_give_newest_verdict() {
     for (name, change, expected, is_right, older) in MEASURED {
         let mut facts = sound();
         change(&mut facts);
@@ -656,7 +654,7 @@ fn measured_rows_are_judged_as_the_newest_client_does() {
 
 /// What is not followed for safety is said with what the real client does, what is done here, and the risk.
 #[test]
-fn unread_lock_says_what_client_does_and_why_not_here() {
+fn unread_lock_explains_both_behaviours() {
     for (id, parts) in [
         ("lock-is-a-link", ["The real agent follows", "do not", "an editor of their own"]),
         ("lock-not-ours", ["The real agent attaches", "do not read it", "an editor of their own"]),

@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::facts::{Facts, Lock, System, Variables};
 use crate::kinds;
+use ide_mcp::ide::LockFile;
 use ide_mcp::ide::client_env::{
     AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
     SKIP_CHECK_VARIABLE,
@@ -91,11 +92,13 @@ fn host(host: &str) -> Option<Finding> {
 fn opencode(facts: &Facts) -> Option<Finding> {
     let client = facts.variables.client();
     let set = [(OPENCODE_PORT_VARIABLE, client.opencode_port), (PORT_VARIABLE, client.port)];
-    let (name, value) = set.into_iter().find_map(|(name, value)| Some((name, value?)))?;
+    let named = |(name, value): (&'static str, Option<String>)| {
+        let value = value?;
+        Some((name, LockFile::parse_port(&value)?, value))
+    };
+    let (name, port, value) = set.into_iter().find_map(named)?;
     let asks_for_no_token = |lock: &Lock| {
-        lock.used
-            && lock.port.is_some_and(|port| port.to_string() == value)
-            && lock.file.as_ref().is_ok_and(|file| file.auth_token.is_none())
+        lock.used && lock.port == Some(port) && lock.file.as_ref().is_ok_and(|file| file.auth_token.is_none())
     };
     (!facts.locks.iter().any(asks_for_no_token))
         .then(|| Finding::new(&kinds::OPENCODE_WITHOUT_TOKEN, format!("{name} is {value:?}")))

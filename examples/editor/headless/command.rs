@@ -11,7 +11,7 @@ pub(crate) enum Command {
     Open { path: String },
     /// Selects a part of a file.
     Select { path: String, start: Place, end: Place },
-    /// Selects nothing, in no file. Has braces, or members that it does not have would be passed over.
+    /// Clears the selection. A struct variant, so that serde rejects unknown members.
     Clear {},
     /// Puts a file, or lines of it, into a prompt.
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u32> },
@@ -19,7 +19,7 @@ pub(crate) enum Command {
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u32> },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
-    /// Ends the editor. Has braces for the reason of `Clear`.
+    /// Ends the editor. A struct variant, so that serde rejects unknown members.
     Quit {},
 }
 

@@ -255,7 +255,7 @@ const CASES: &[Case] = &[
             s.editor(Behaves::Well);
             s.set("CLAUDE_CODE_SSE_PORT", "none");
         },
-        &["port-variable-invalid", "opencode-without-token"],
+        &["port-variable-invalid"],
         1,
     ),
     (

@@ -51,7 +51,7 @@ fn what_belongs_to_others_or_is_closed_is_found() {
     }
 }
 
-/// Other systems have no second address of the machine unless they are told to.
+/// Linux only: other systems do not accept connections on 127.0.0.2 by default.
 #[cfg(target_os = "linux")]
 #[test]
 fn editor_is_asked_on_the_host_of_the_environment() {

@@ -191,8 +191,9 @@ impl Host {
         selected
     }
 
-    /// The person mentions a file: to this client, or to the one that became ready last. The mention is sent once, when
-    /// the client [accepts it](Server::mention). It waits up to 30 s for that; then there is a
+    /// Mentions a file to this client, or to the client that became ready last. The mention is sent once, when the
+    /// client [accepts it](Server::mention). If that takes longer than 30 s
+    /// ([`HostConfig::mention_patience`](super::HostConfig::mention_patience)), the host emits
     /// [`MentionExpired`](HostEvent::MentionExpired).
     ///
     /// # Errors

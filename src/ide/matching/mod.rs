@@ -1,9 +1,9 @@
 //! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
 //! Pure: what the disk and the process table say is handed in.
 //!
-//! Paths are compared as text, component by component. The real client compares one spelling; a folder in another spelling
-//! ([`paths::spellings`](super::paths::spellings)) is accepted here too, and [`Because`] says which it was. Symbolic links
-//! are the caller's business, hence the two forms of the working directory in [`Place`].
+//! Paths are compared as text, component by component. The real client compares one spelling of a folder. This module
+//! also accepts the other [spellings](super::paths::spellings); [`Because`] distinguishes the two cases. Symbolic
+//! links are the caller's business, hence the two forms of the working directory in [`Place`].
 
 mod refusal;
 
@@ -23,8 +23,9 @@ use super::{LockFile, Transport};
 /// A file that cannot be read, that does not speak WebSocket or whose process is dead is never accepted. If
 /// [`Place::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
 /// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
-/// or contains it; a relative folder is resolved against the working directory. With [`Place::any_folder`] the others are
-/// accepted too. Of the accepted files those stay that fit best, as [`Because`] has them in order.
+/// or contains it; a relative folder is resolved against the working directory. With [`Place::any_folder`],
+/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`Because`] has its variants in
+/// that order.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Listed<E>)> = files.iter().enumerate().collect();
@@ -77,7 +78,7 @@ pub struct Place<'a> {
     pub canonical: Option<&'a str>,
     /// `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](super::ClientEnv::port).
     pub port: Option<u16>,
-    /// Whether an editor is accepted whatever its folders are, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
+    /// True if the folder check is off, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
     /// [`ClientEnv::skips_folder_check`](super::ClientEnv::skips_folder_check).
     pub any_folder: bool,
     /// The system of the client, which decides about spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
@@ -138,8 +139,8 @@ pub enum Because {
     Port,
     /// One of its folders, this one, contains the working directory.
     Folder(String),
-    /// One of its folders, this one, contains the working directory and has another spelling: another case, or the form of
-    /// the other side of WSL. The real client may not recognise it.
+    /// This folder of the editor contains the working directory, but is spelled differently: in another case, or as
+    /// the other side of WSL writes it. The real client may not recognise it.
     Spelling(String),
     /// [`Place::any_folder`]: none of its folders contains the working directory.
     Unchecked,

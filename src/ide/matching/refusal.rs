@@ -17,7 +17,8 @@ pub enum Refusal {
         /// What it speaks.
         transport: String,
     },
-    /// It does not name its transport. The real client takes it for the one before WebSocket (measured).
+    /// The lock file has no `transport`. The real client then assumes the older transport and does not attach
+    /// (measured).
     NoTransport,
     /// Its process has ended. The real client deletes such a file.
     Dead {
@@ -62,7 +63,7 @@ impl fmt::Display for Refusal {
                 write!(f, "its transport is {transport:?}, not \"ws\": update the editor or its extension")
             }
             Self::NoTransport => f.write_str(
-                "it has no member \"transport\", so that clients do not take it for \"ws\": update the editor or its extension",
+                "it has no member \"transport\", and clients require \"ws\": update the editor or its extension",
             ),
             Self::Dead { pid: Some(pid) } => {
                 write!(f, "its process {pid} does not run: start the editor again, or remove the file")

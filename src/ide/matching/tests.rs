@@ -231,7 +231,7 @@ fn folder_in_another_spelling_is_accepted_as_such() {
 }
 
 #[test]
-fn relative_folder_is_that_of_the_client() {
+fn relative_folder_resolves_against_cwd() {
     let cases: &[(&str, bool)] = &[
         (".", true),
         ("..", true),
@@ -254,7 +254,7 @@ fn relative_folder_is_that_of_the_client() {
 }
 
 #[test]
-fn skipped_check_of_folders_accepts_every_live_editor() {
+fn skipped_folder_check_accepts_live_editors() {
     let dead = || changed(listed(2, &["/w/p"]), |file| file.pid_alive = Some(false));
     let cases = [
         ("another folder", Vec::from([listed(1, &["/x"])]), None, Vec::from([(1, Because::Unchecked)])),

@@ -40,9 +40,8 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Returns the system of a Linux program from the text of `/proc/version` or `/proc/sys/kernel/osrelease`, in which
-    /// Microsoft's kernel has its maker's name, and from `WSL_DISTRO_NAME`. A distribution that cannot be part of a path is
-    /// taken for none.
+    /// Returns the system of a Linux program, from the text of `/proc/version` or `/proc/sys/kernel/osrelease` (which
+    /// contains `microsoft` under WSL) and from `WSL_DISTRO_NAME`. A name that cannot be part of a path is ignored.
     #[must_use]
     pub fn on_kernel(version: &str, distribution: Option<&'a str>) -> Self {
         if !version.to_ascii_lowercase().contains("microsoft") {
@@ -62,7 +61,8 @@ impl Default for System<'_> {
     }
 }
 
-/// Returns every spelling of an absolute folder under which a client may know it, the given one first, without doubles.
+/// Returns the spellings under which an editor publishes an absolute folder: the given one first, then those in the
+/// table, without duplicates.
 ///
 /// | system | folder | further spellings |
 /// | --- | --- | --- |
@@ -134,8 +134,9 @@ pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windo
     spelled.then_some(Fit::Spelled)
 }
 
-/// Returns `folder` as an absolute path, resolved against the working directory of a client as the real one does it
-/// (measured for `.`). An empty folder and one that depends on a current drive stay as they are and contain nothing.
+/// Returns `folder` as an absolute path, resolved against the working directory of the client, as the real client
+/// does (measured for `.`). An empty folder, or one relative to a current drive, is returned unchanged and contains
+/// no path.
 pub(in crate::ide) fn resolved<'a>(folder: &'a str, cwd: &str, system: System<'_>) -> Cow<'a, str> {
     let windows = system == System::Windows;
     let bytes = folder.as_bytes();
@@ -273,8 +274,8 @@ fn is_letter(name: &str) -> bool {
     matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
 }
 
-/// Returns true if two names differ in case alone, by the rules of Unicode for single characters. That an accent may be a
-/// character of its own (NFD) is not seen.
+/// Returns true if two names differ only in case or not at all, by the Unicode rules for single characters. Unicode
+/// normalisation (NFC, NFD) is not considered.
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)

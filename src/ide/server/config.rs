@@ -18,9 +18,9 @@ pub struct ServerConfig {
     pub session: mcp::ServerConfig,
     /// How much is told at a time.
     pub told: Limits,
-    /// How long a client ignores pushes after the later of `initialized` and the answer to its list of tools, at most:
-    /// mentions wait until then, and the selection is sent again. `None`, the default: what is known of the client, 1.6 s
-    /// where nothing is.
+    /// The settle time: the longest time for which a client ignores pushes after `initialized` or after the answer to
+    /// its `tools/list`, whichever is later. Mentions wait for it, and the selection is sent again at its end.
+    /// Default `None`: the value known for the client, or 1.6 s for an unknown client.
     pub settle: Option<Duration>,
     /// The limits of a connection.
     pub limits: ws::Limits,

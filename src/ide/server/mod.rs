@@ -24,7 +24,7 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 /// [`Host`](super::Host) instead.
 ///
 /// ```text
-///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Hearing
+///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Settled
 ///      │ refused (see Policy), 5 s   │                        │                       │
 ///      ▼                             ▼ close frame, violation, eof, shutdown          ▼
 ///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
@@ -88,9 +88,10 @@ impl Server {
         self.ws.is_open()
     }
 
-    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed since the latest of
-    /// `initialized`, the answer to its `tools/list` and our `tools/list_changed`. The time is
-    /// [`ServerConfig::settle`], by default 1.6 s; a client that lists its tools all the time counts after 10 s.
+    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed since the latest
+    /// of `initialized`, the answer to its `tools/list` and our `tools/list_changed`. The time is
+    /// [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and over is treated as settled
+    /// after 10 s.
     #[must_use]
     pub fn is_hearing(&self) -> bool {
         self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()

@@ -100,23 +100,24 @@ impl Server {
         self.end(call, |mcp, out| mcp.fail(call, code, message, out))
     }
 
-    /// Tells the client the selection, as soon as there is room; the latest wins until then. It is sent again where the
-    /// client may have ignored or forgotten it: after each list of tools, at the [settle time](Server::is_hearing) and once
-    /// more 5 s later. True if the text was above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
+    /// Sends the selection to the client as soon as there is room; a newer selection replaces one that waits. The
+    /// selection is sent again where the client may have ignored or forgotten it: after each list of tools, at the
+    /// end of the [settle time](Server::is_hearing), and once more 5 s later. Returns true if the text was longer
+    /// than [`Limits::selection`](crate::ide::Limits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
         let cut = selection.cut(self.config.told.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
 
-    /// Puts a file, or lines of it, into the prompt of the client. A mention is sent once, so it has to be sent when the
-    /// client accepts it; [`Host::mention`](crate::ide::Host::mention) waits for that moment.
+    /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent only once, so
+    /// call this when the client accepts it; [`Host::mention`](crate::ide::Host::mention) waits for that moment.
     ///
     /// # Errors
     ///
-    /// [`SendError::NotReady`] until the client [accepts pushes](Server::is_hearing), and until 100 ms after the mention
-    /// before was written: clients drop mentions that follow each other faster (measured). [`SendError::Full`] while
-    /// there is no room.
+    /// [`SendError::NotReady`] until the client [accepts pushes](Server::is_hearing), and until 100 ms after the
+    /// previous mention was written: clients drop mentions that follow each other faster (measured).
+    /// [`SendError::Full`] while there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.slot.can_mention(self.ws.now()) {

@@ -109,7 +109,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Stops the [pings](ServerConfig::keepalive) of this session: the client is known to answer no requests.
+    /// Stops the [pings](ServerConfig::keepalive) of this session. For clients that never answer requests.
     pub const fn stop_keepalive(&mut self) {
         self.session.stop_keepalive();
     }

@@ -56,8 +56,8 @@ start_client() {
 start_client_and_settle() {
     start_client
     expect_attached
-    # No message tells when the client begins to apply notifications. Only scenarios about that
-    # moment do without this.
+    # No message marks the moment from which the client accepts pushes. Only scenarios about that
+    # moment skip this wait.
     sleep 4
 }
 

@@ -41,7 +41,7 @@ impl Dir {
         Ok(metadata)
     }
 
-    /// Checks the owner, then takes away what others may do.
+    /// Checks the owner, then removes the permissions of other users.
     pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
         let metadata = self.check_owner(path)?;
         if metadata.mode() & OTHERS == 0 {

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # The editor is stopped and started again on its port and with its token. What is selected and
-# mentioned while the client is away is shown after it has attached again. 1.0.51 never does that.
+# mentioned while the client is away is shown after it has attached again. Version 1.0.51 never
+# reconnects.
 # Clients: claude-2.*
 start_editor
 start_client_and_settle
