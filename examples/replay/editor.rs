@@ -5,7 +5,7 @@ use crate::engine::{Cause, Core};
 use crate::message::{Kind, Message, read_member};
 use crate::script::Expected;
 use crate::units::{Piece, Unit};
-use ide_mcp::ide::{ConnId, Host, HostEvent, Mention, Notice, Selection, ServerEvent};
+use ide_mcp::ide::{ConnId, Dialect, Host, HostEvent, Mention, Notice, Selection, ServerEvent};
 use ide_mcp::mcp::{Progress, Timeout};
 use ide_mcp::rpc::{CallId, RequestId};
 use ide_mcp::ws::frame::Opcode;
@@ -69,9 +69,10 @@ impl EditorCore {
     fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
-        match Notice::named(method) {
+        let written_by_core = self.config.host.server.tools.dialect() == Dialect::VsCode;
+        match Notice::named(method).filter(|_| written_by_core) {
             // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
-            // replay sends each push itself.
+            // replay sends each push itself: as the core writes it in the dialect of VS Code, in others as it was.
             Some(Notice::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
                     let _ = self.host.notify(id, method, Some(&selection));

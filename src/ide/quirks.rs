@@ -7,8 +7,8 @@
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
 //! | requests of the editor | answered | never answered, so it is not pinged by JSON-RPC |
 //!
-//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is not known. All of it
-//! was measured (docs/evidence.md).
+//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is not known. The settle
+//! time of 1.6 s is chosen with a margin; everything else was measured (docs/evidence.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;

@@ -29,6 +29,8 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 ///      ▼                             ▼ close frame, violation, eof, shutdown          ▼
 ///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
 ///      every open diff: DiffClosed; every other call: CallEnded; then Closed, once
+///
+///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
 ///
 /// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no other;
