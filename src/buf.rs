@@ -103,7 +103,16 @@ impl Rx {
         self.allowed = Self::UNPOLLED_LIMIT;
     }
 
-    /// How many bytes may still come before the next [`Rx::polled_dry`].
+    /// The bytes are kept for later, and at most `most` of them are held in all: more may come up to there.
+    ///
+    /// [`Rx::has_fresh`] stays true, since something can be done with them as soon as there is room in the send
+    /// buffer.
+    pub(crate) fn hold_back(&mut self, most: usize) {
+        let unworked = usize::from(self.len() > 0);
+        self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
+    }
+
+    /// How many bytes may still come before the next [`Rx::polled_dry`] or [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }

@@ -1,4 +1,4 @@
-//! The contract between a machine of this crate and whoever drives it: two traits and nine laws.
+//! The contract between a machine of this crate and whoever drives it: two traits and ten laws.
 //!
 //! What a *socket* needs is [`Wire`]; what a *loop* needs is [`Machine`]. A single connection has both; a set of
 //! connections ([`ide::Host`](crate::ide::Host)) is a `Machine` and hands out a `Wire` for each of them.
@@ -31,6 +31,10 @@ use crate::Time;
 ///    event that says how it ended.
 /// 8. **Refusals are free**: a refused send leaves output, timers and tables as they were.
 /// 9. **Linear**: the work is proportional to the bytes, however they are cut.
+/// 10. **Both come to rest**: two machines joined by a link of any capacity write and read everything without a timer,
+///     as long as one of them has sent no more than one message and the mark that the other has not reported. Above
+///     its high-water mark a machine reads on without delivering, up to that much behind the message in progress, so
+///     that the peer empties its send buffer, reads, and empties this one.
 pub trait Wire {
     /// Where the next bytes go: read into this, then say how many came with [`filled`](Wire::filled).
     ///
@@ -56,7 +60,8 @@ pub trait Wire {
     /// The first `n` bytes of [`outgoing`](Wire::outgoing) were written. More than it had counts as all of it.
     fn sent(&mut self, n: usize);
 
-    /// False means: stop reading for now. Either too much lies unpolled, or too much waits to be written.
+    /// False means: stop reading for now. Either too much lies unpolled, or the send buffer is above its mark and as much
+    /// as law 10 demands was read meanwhile.
     fn wants_input(&self) -> bool;
 
     /// The last event was delivered, and everything was written or had its time: drop the connection.

@@ -71,7 +71,8 @@ impl<R: TryCryptoRng> Client<R> {
         Sender(&mut self.stream.output)
     }
 
-    /// Whether more waits to be written than [`Limits::outgoing`]: nothing is parsed until some of it has gone.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
+    /// once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()

@@ -31,9 +31,10 @@ pub(crate) enum Phase {
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The phase is to be over: the handshake made, our close frame answered, the last bytes written.
+    /// The phase is to be over: the handshake made, our close frame written and then answered, the last bytes written.
     Phase,
-    /// What waits to be written is to be below the limit.
+    /// The peer is to have read one high-water mark's worth of bytes since the timer was set. Runs while the send buffer
+    /// is above the mark, and while our close frame waits in it.
     Stalled,
 }
 
@@ -52,8 +53,14 @@ pub(crate) struct Output<M> {
     /// The end that is still to be reported.
     closed: Option<Closed>,
     pong: PongSlot,
+    /// How many pongs were put into the stream since all that were there had been written.
+    unwritten_pongs: u8,
     /// The message that is being sent in parts.
     unfinished: Option<Kind>,
+    /// The transport has ended: no answer can go out. What came before is still delivered.
+    pub(crate) is_cut_off: bool,
+    /// Where in the stream [`Timer::Stalled`] is set anew.
+    extended_at: u64,
 }
 
 /// Every ping is answered while the peer reads. Of one that does not read, [`MAX_PONGS`] are: behind those one pong
@@ -61,10 +68,8 @@ pub(crate) struct Output<M> {
 #[derive(Debug)]
 struct PongSlot {
     waiting: Option<Box<[u8]>>,
-    /// Where in the stream the last pong ends.
+    /// Where in the stream the last pong ends, or our close frame: behind that there is no pong.
     last_ends: u64,
-    /// How many were put into the stream since all that were there had been written.
-    unwritten: u8,
 }
 
 /// How many pongs lie in the send buffer unwritten at most. Pings that come in one read are answered before anything
@@ -91,8 +96,11 @@ impl<M: Masking> Output<M> {
             pulse: Pulse::new(),
             limits,
             closed: None,
-            pong: PongSlot { waiting: None, last_ends: 0, unwritten: 0 },
+            pong: PongSlot { waiting: None, last_ends: 0 },
+            unwritten_pongs: 0,
             unfinished: None,
+            is_cut_off: false,
+            extended_at: 0,
         }
     }
 
@@ -201,9 +209,10 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// A text message whose length is known once it is written. Goes out even above the limit: it is an answer.
+    /// Sends a text message whose length is known once it is written, even above the mark: it is an answer. After the end
+    /// of the transport it is not, so that what is still delivered provokes no output.
     pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.may_send().is_err() || self.unfinished.is_some() {
+        if self.may_send().is_err() || self.unfinished.is_some() || self.is_cut_off {
             return;
         }
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
@@ -233,23 +242,28 @@ impl<M: Masking> Output<M> {
     /// Answers a ping.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         if self.tx.written() >= self.pong.last_ends {
-            self.pong.unwritten = 0;
+            self.unwritten_pongs = 0;
         }
-        if self.pong.unwritten < MAX_PONGS && self.pong.waiting.is_none() {
+        if self.unwritten_pongs < MAX_PONGS && self.pong.waiting.is_none() {
             self.write_pong(payload);
         } else {
             self.pong.waiting = Some(payload.into());
         }
     }
 
-    /// Begins the close handshake.
+    /// Begins the close handshake. The peer has [`Limits::close`] to answer from when the close frame was written.
+    ///
+    /// Until it was, the peer has as long for each write, so that a peer that reads nothing holds up nobody; and
+    /// [`Limits::stalled`] for each high-water mark's worth of bytes, so that one that trickles does not either.
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
         self.phase = Phase::Closing;
         self.pong.waiting = None;
+        self.pong.last_ends = self.tx.position();
         self.pulse.stop();
         self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
+        self.watch_anew();
         Ok(())
     }
 
@@ -340,32 +354,55 @@ impl<M: Masking> Output<M> {
 
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
+        let before = self.tx.written();
         self.tx.sent(n);
         if self.pong.waiting.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
-            self.has_room();
+            self.has_room(before);
         }
     }
 
     /// Something waited for room in the send buffer, which there may be now.
-    fn has_room(&mut self) {
+    fn has_room(&mut self, before: u64) {
         if self.tx.written() >= self.pong.last_ends {
             if let Some(payload) = self.pong.waiting.take() {
-                self.pong.unwritten = 0;
+                self.unwritten_pongs = 0;
                 self.write_pong(&payload);
             }
+        }
+        if self.phase == Phase::Closing && self.tx.written() > before {
+            self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
         }
         self.watch_fill();
     }
 
-    /// Starts or stops the clock of a peer that does not read.
+    /// Starts, extends or stops the clock of a peer that does not read.
     pub(crate) fn watch_fill(&mut self) {
-        let was_full = self.timers.get(Timer::Stalled as usize).is_some();
-        if was_full && !self.tx.is_full() {
-            self.timers.clear(Timer::Stalled as usize);
-            self.hears();
-        } else if !was_full && self.tx.is_full() && !self.has_ended() {
-            self.pulse.stop();
-            self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+        let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
+        match (is_watched, self.waits_for_reader()) {
+            (true, false) => {
+                self.timers.clear(Timer::Stalled as usize);
+                self.hears();
+            }
+            (false, true) => {
+                self.pulse.stop();
+                self.watch_anew();
+            }
+            (true, true) if self.tx.written() >= self.extended_at => self.watch_anew(),
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    fn watch_anew(&mut self) {
+        self.extended_at = self.tx.written().saturating_add(self.limits.outgoing as u64);
+        self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+    }
+
+    /// Whether the peer must read before this connection can go on.
+    fn waits_for_reader(&self) -> bool {
+        match self.phase {
+            Phase::Handshake | Phase::Open => self.tx.is_full(),
+            Phase::Closing => self.tx.written() < self.pong.last_ends,
+            Phase::Ended | Phase::Reported => false,
         }
     }
 
@@ -393,7 +430,7 @@ impl<M: Masking> Output<M> {
     fn write_pong(&mut self, payload: &[u8]) {
         if self.frame(true, Opcode::Pong, payload).is_ok() {
             self.pong.last_ends = self.tx.position();
-            self.pong.unwritten = self.pong.unwritten.saturating_add(1);
+            self.unwritten_pongs = self.unwritten_pongs.saturating_add(1);
         }
     }
 

@@ -177,6 +177,19 @@ impl Receiver {
         self.message.binary()
     }
 
+    /// Keeps what was received for later, because the send buffer is above its mark.
+    ///
+    /// Behind the frame in progress one message and the mark may come: as much as a peer that obeys the same limits
+    /// has unwritten at most. So the peer gets rid of its send buffer, reads, and empties ours.
+    pub(crate) fn hold_back(&mut self, limits: &Limits) {
+        let in_progress = self.part.map_or(0, |part| match part.place {
+            Place::Held(_) => part.len,
+            Place::Moved { .. } => part.len.saturating_sub(part.done),
+        });
+        let behind = limits.message.saturating_add(limits.outgoing).saturating_add(frame::MAX_HEADER);
+        self.rx.hold_back(in_progress.saturating_add(behind));
+    }
+
     /// Drops everything that was received: the connection has ended.
     pub(crate) fn discard(&mut self) {
         self.rx.discard();

@@ -124,8 +124,10 @@ impl<M: Masking> Stream<M> {
                     return None;
                 }
             };
-            // Above the mark nothing is parsed that could provoke more output; after our close frame nothing does.
-            if self.output.tx.is_full() && !discard {
+            // Above the mark nothing is parsed that could provoke more output. After our close frame nothing does, and
+            // after the end of the transport nothing is added to the send buffer.
+            if self.output.tx.is_full() && !discard && !self.input.eof {
+                self.input.hold_back(&self.output.limits);
                 self.end_of_input_or_time()?;
                 continue;
             }
@@ -165,7 +167,10 @@ impl<M: Masking> Stream<M> {
             let closing = self.output.phase == Phase::Closing;
             let closed = if closing { Closed::ByUs { answered: false } } else { Closed::Vanished };
             self.output.end_abruptly(closed);
-        } else if self.output.phase == Phase::Closing && due(Timer::Phase) {
+        } else if self.output.phase == Phase::Closing {
+            if !due(Timer::Phase) && !due(Timer::Stalled) {
+                return None;
+            }
             self.output.end(Closed::ByUs { answered: false });
         } else if due(Timer::Stalled) {
             self.output.end_abruptly(Closed::Stalled);
@@ -241,6 +246,7 @@ impl<M: Masking> Wire for Stream<M> {
     fn feed_eof(&mut self, now: Time) {
         self.output.sees(now);
         self.input.eof = true;
+        self.output.is_cut_off = true;
         if self.output.has_ended() {
             self.output.tx.discard();
         }
@@ -257,10 +263,7 @@ impl<M: Masking> Wire for Stream<M> {
     }
 
     fn wants_input(&self) -> bool {
-        !self.output.has_ended()
-            && !self.input.eof
-            && self.input.rx.allowed() > 0
-            && (self.output.phase == Phase::Closing || !self.output.tx.is_full())
+        !self.output.has_ended() && !self.input.eof && self.input.rx.allowed() > 0
     }
 
     fn is_done(&self) -> bool {

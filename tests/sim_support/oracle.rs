@@ -19,7 +19,7 @@ pub fn add(all: &mut Hits, more: Hits) {
 
 macro_rules! invariants {
     ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
-        /// A rule that is watched: the nine laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
+        /// A rule that is watched: the ten laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
         /// sessions, joined where one observation decides several.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Invariant {
