@@ -38,7 +38,7 @@ pub(crate) struct Rx {
     end: usize,
     /// How many bytes may still come before the buffer is worked on as far as it goes.
     allowed: usize,
-    /// How much of what [`Rx::space_up_to`] offered has not been filled.
+    /// How much of what [`Rx::space_up_to`] offered has not been filled; nothing once the buffer has moved since.
     offered: usize,
     /// How much of what is held and to come belongs together: it is not consumed before it is there.
     awaited: usize,
@@ -135,15 +135,19 @@ impl Rx {
         room.get_mut(..self.offered).unwrap_or_default()
     }
 
-    /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it. How many were taken.
+    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. Returns false, and takes nothing, if no more than that was
+    /// offered, or the buffer has moved since.
     #[inline]
-    pub(crate) fn filled(&mut self, n: usize) -> usize {
-        // What was offered lies within the buffer and within what is allowed, so nothing wraps.
-        let n = n.min(self.offered);
+    pub(crate) fn filled(&mut self, n: usize) -> bool {
+        if n > self.offered {
+            return false;
+        }
+        // What was offered lies within the buffer, so these do not wrap.
         self.offered = self.offered.wrapping_sub(n);
         self.end = self.end.wrapping_add(n);
-        self.allowed = self.allowed.wrapping_sub(n);
-        n
+        // It was allowed when it was offered; less may be by now.
+        self.allowed = self.allowed.saturating_sub(n);
+        true
     }
 
     /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
@@ -157,8 +161,9 @@ impl Rx {
         if let Some(room) = self.buf.get_mut(self.end..end) {
             room.copy_from_slice(bytes);
         }
-        self.offered = bytes.len();
-        self.filled(bytes.len());
+        self.end = end;
+        self.allowed = self.allowed.saturating_sub(bytes.len());
+        self.offered = 0;
         true
     }
 
@@ -378,11 +383,33 @@ mod tests {
         rx.consume(usize::MAX);
         rx.polled_dry();
         assert_eq!(rx.space_up_to(10).len(), 10);
-        rx.filled(4);
-        rx.filled(usize::MAX);
-        assert_eq!(rx.bytes().len(), 10, "the buffer is larger, but no more was offered");
-        rx.filled(1);
-        assert_eq!(rx.allowed(), Rx::UNPOLLED_LIMIT - 10);
+        assert!(rx.filled(4));
+        for too_many in [7, usize::MAX] {
+            assert!(!rx.filled(too_many), "the buffer is larger, but no more was offered");
+        }
+        assert!(rx.filled(6) && !rx.filled(1));
+        assert_eq!((rx.bytes().len(), rx.allowed()), (10, Rx::UNPOLLED_LIMIT - 10));
+    }
+
+    #[test]
+    fn rx_takes_nothing_into_space_that_moved() {
+        let moves: &[(&str, fn(&mut Rx))] = &[
+            ("append", |rx| assert!(rx.append(b"x"))),
+            ("split_front", |rx| drop(rx.split_front(1, Vec::new()))),
+            ("discard", Rx::discard),
+            ("trim", |rx| {
+                rx.consume(usize::MAX);
+                rx.trim();
+            }),
+        ];
+        for (name, moves) in moves {
+            let mut rx = Rx::new();
+            assert!(rx.append(b"ab") && !rx.space_up_to(10).is_empty());
+            moves(&mut rx);
+            let held = rx.len();
+            assert!(!rx.filled(1) && rx.filled(0), "{name}");
+            assert_eq!(rx.len(), held, "{name}");
+        }
     }
 
     #[test]
@@ -411,7 +438,7 @@ mod tests {
         rx.await_up_to(1 << 20);
         for received in (0..1 << 20).step_by(1000) {
             assert!(rx.space_up_to(1000).len() == 1000);
-            rx.filled(1000);
+            assert!(rx.filled(1000));
             rx.polled_dry();
             sizes.insert(rx.buf.len());
             assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());

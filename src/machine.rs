@@ -40,9 +40,15 @@ pub trait Wire {
     ///
     /// Empty exactly while [`wants_input`](Wire::wants_input) is false. Ask that first: a read into an empty slice
     /// returns `Ok(0)` and looks like the end of the transport.
+    ///
+    /// It holds until the next call that can move the receive buffer: a poll, [`feed`](Wire::feed), another `space`, or
+    /// [`trim`](Wire::trim).
     fn space(&mut self) -> &mut [u8];
 
-    /// The first `n` bytes of [`space`](Wire::space) have been filled. More than it had counts as all of it.
+    /// Takes the first `n` bytes of [`space`](Wire::space).
+    ///
+    /// More than it had, or any while the receive buffer has moved since, end the connection (`Overfed`): those bytes are
+    /// lost, and nothing is lost in silence.
     fn filled(&mut self, now: Time, n: usize);
 
     /// Takes bytes that lie elsewhere, as `space` and `filled` would.
@@ -71,7 +77,7 @@ pub trait Wire {
     fn is_done(&self) -> bool;
 
     /// Gives back memory that an idle connection need not hold. Never changes what is observed, unless it is called
-    /// between [`space`](Wire::space) and [`filled`](Wire::filled), whose room it may take away.
+    /// between [`space`](Wire::space) and [`filled`](Wire::filled), which can then end the connection.
     fn trim(&mut self);
 }
 

@@ -259,3 +259,68 @@ fn answers_after_the_end_take_no_memory() {
     editor.server.tick(Time::ZERO.after(Duration::from_secs(10)));
     assert!(editor.server.is_done());
 }
+
+/// Valid text that comes in pieces by `space` and `filled`, with something in between: it is reported as it was sent,
+/// or the connection ends as `Overfed`.
+#[test]
+fn space_that_moved_ends_the_connection() {
+    let texts =
+        ["short".to_owned(), "x".repeat(20_000) + "\u{e9}" + &"y".repeat(20_000), "\u{e9}".repeat(900)];
+    let bytes: Vec<u8> = texts.iter().flat_map(|text| masked(0x81, text.as_bytes())).collect();
+    let mut overfed = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut server = small_server();
+        let (mut rest, mut events) = (&bytes[..], Vec::new());
+        while !rest.is_empty() && server.wants_input() {
+            let piece = 1 + random.below(9000);
+            let space = server.space();
+            let len = space.len().min(rest.len()).min(piece);
+            space[..len].copy_from_slice(&rest[..len]);
+            match random.below(30) {
+                0 => events.extend(std::iter::from_fn(|| server.poll_event())),
+                1 => server.trim(),
+                2 if seed % 2 == 0 => server.feed(Time::ZERO, &rest[..1]),
+                _ => {}
+            }
+            server.filled(Time::ZERO, len);
+            rest = &rest[len..];
+            events.extend(std::iter::from_fn(|| server.poll_event()));
+        }
+        let ended = events.last() == Some(&OwnedEvent::Closed(Closed::Overfed));
+        overfed += usize::from(ended);
+        let reported = &events[..events.len() - usize::from(ended)];
+        for (event, text) in reported.iter().zip(&texts) {
+            assert!(*event == OwnedEvent::Text(text.clone()), "seed {seed}: {event:?}");
+        }
+        assert!(ended || reported.len() == texts.len(), "seed {seed}: {events:?}");
+    }
+    assert!((50..290).contains(&overfed), "{overfed} of 300 ended");
+}
+
+#[test]
+fn filled_beyond_what_was_offered_ends_the_connection() {
+    type Act = fn(&mut ws::Server, usize);
+    let cases: &[(&str, Act)] = &[
+        ("one byte more", |server, len| server.filled(Time::ZERO, len + 1)),
+        ("twice", |server, len| {
+            server.filled(Time::ZERO, len);
+            server.filled(Time::ZERO, 1);
+        }),
+        ("a feed in between", |server, len| {
+            server.feed(Time::ZERO, &masked(0x81, b"two"));
+            server.filled(Time::ZERO, len);
+        }),
+        ("without space", |server, _| {
+            server.feed(Time::ZERO, &masked(0x81, b"two"));
+            server.filled(Time::ZERO, 1);
+        }),
+    ];
+    for (name, act) in cases {
+        let mut server = small_server();
+        let len = server.space().len();
+        act(&mut server, len);
+        let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::Overfed)), "{name}: {events:?}");
+    }
+}

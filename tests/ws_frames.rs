@@ -486,7 +486,7 @@ fn text_may_be_cut_anywhere() {
 }
 
 #[test]
-fn more_than_the_space_counts_as_the_space() {
+fn more_than_the_space_ends_the_connection() {
     let mut server = server(ws::Limits::default());
     server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
@@ -498,14 +498,10 @@ fn more_than_the_space_counts_as_the_space() {
     space.copy_from_slice(&pongs[..len]);
     server.filled(Time::ZERO, usize::MAX);
     let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
-    assert_eq!(events.len(), len / 6);
-    assert!(events.iter().all(|event| matches!(event, OwnedEvent::Pong(_))));
-    // And where it has none, nothing.
-    assert!(!server.space().is_empty());
-    server.feed_eof(Time::ZERO);
-    assert!(server.space().is_empty());
+    assert_eq!(events, [OwnedEvent::Closed(ws::Closed::Overfed)]);
+    // After the end nothing changes.
     server.filled(Time::ZERO, usize::MAX);
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Vanished)));
+    assert_eq!(server.poll_event(), None);
 }
 
 #[test]

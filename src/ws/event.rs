@@ -118,7 +118,8 @@ pub enum Closed {
     /// The peer read less than [`Limits::outgoing`](super::Limits::outgoing) within
     /// [`Limits::stalled`](super::Limits::stalled), while more than that waited to be written.
     Stalled,
-    /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false.
+    /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false, or filled more than
+    /// [`space`](crate::Wire::space) had offered.
     Overfed,
     /// The source of randomness failed: a client cannot mask what it sends.
     Entropy,

@@ -354,30 +354,41 @@ impl<M: Masking> Output<M> {
 
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
-        let before = self.tx.written();
+        if n == 0 {
+            return;
+        }
         self.tx.sent(n);
         if self.pong.waiting.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
-            self.has_room(before);
+            self.has_room();
         }
     }
 
     /// Something waited for room in the send buffer, which there may be now.
-    fn has_room(&mut self, before: u64) {
+    #[cold]
+    fn has_room(&mut self) {
         if self.tx.written() >= self.pong.last_ends {
             if let Some(payload) = self.pong.waiting.take() {
                 self.unwritten_pongs = 0;
                 self.write_pong(&payload);
             }
         }
-        if self.phase == Phase::Closing && self.tx.written() > before {
+        if self.phase == Phase::Closing {
             self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
         }
         self.watch_fill();
     }
 
     /// Starts, extends or stops the clock of a peer that does not read.
+    #[inline]
     pub(crate) fn watch_fill(&mut self) {
         let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
+        if is_watched || self.tx.is_full() {
+            self.watch(is_watched);
+        }
+    }
+
+    #[cold]
+    fn watch(&mut self, is_watched: bool) {
         match (is_watched, self.waits_for_reader()) {
             (true, false) => {
                 self.timers.clear(Timer::Stalled as usize);

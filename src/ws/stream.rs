@@ -225,9 +225,13 @@ impl<M: Masking> Wire for Stream<M> {
     #[inline]
     fn filled(&mut self, now: Time, n: usize) {
         self.output.sees(now);
-        // Only what was taken is a sign of life.
-        if !self.output.has_ended() && self.input.rx.filled(n) > 0 {
+        if n == 0 || self.output.has_ended() {
+            return;
+        }
+        if self.input.rx.filled(n) {
             self.output.hears();
+        } else {
+            self.overfeed(now);
         }
     }
 
