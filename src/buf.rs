@@ -1,22 +1,7 @@
-//! The buffers under every machine: [`Rx`] for what was received and is not yet worked on, [`Tx`] for what waits to be
-//! written, and [`Outbox`], through which a session writes messages without knowing what frames them.
+//! The buffers under every machine: [`Rx`], the receive buffer, and [`Tx`], the send buffer.
 
 use alloc::vec::Vec;
 use core::fmt;
-
-/// Takes whole messages from a layer that does not know how they are framed: a WebSocket text frame
-/// ([`ws::Sender`](crate::ws::Sender)), a line for stdio, or whatever an application makes of it.
-pub trait Outbox {
-    /// Appends one message: `write` puts its text (UTF-8 JSON) at the end of the buffer it is given.
-    ///
-    /// It may only append; where it appends nothing, there is no message. An outbox that can no longer send (the
-    /// connection has ended) drops the message.
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>));
-
-    /// Whether so much waits to be written that nothing should be added that can also be left out or come later.
-    /// Answers are added all the same.
-    fn is_full(&self) -> bool;
-}
 
 /// How much room is offered to a read at first: most messages of this protocol fit.
 const SMALL_CHUNK: usize = 1024;

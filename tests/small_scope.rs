@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Ask, CloseCode, Closed, OwnedEvent};
-use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
+use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 
 const MARK: usize = 32;
 const MESSAGE: usize = 96;
@@ -287,7 +287,9 @@ impl World {
         end.unanswered -= 1;
         let before = end.position();
         let answer = [b'a'; MARK + 8];
-        with!(&mut end.machine, machine => machine.sender().message(|buf| buf.extend_from_slice(&answer)));
+        with!(&mut end.machine, machine => {
+            let _ = machine.sender().message(To::Unasked, |buf| buf.extend_from_slice(&answer));
+        });
         let after = end.position();
         if after > before {
             end.sent.push(after);

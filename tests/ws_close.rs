@@ -11,7 +11,7 @@ mod support;
 use ide_mcp::testing::Pair;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
-use ide_mcp::{Machine, Outbox as _, Time, Wire};
+use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 use support::cuts;
@@ -164,7 +164,7 @@ fn after_our_close_frame_nothing_is_sent_and_messages_are_dropped() {
     assert_eq!(server.sender().text("x"), Err(SendError::Closed));
     assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
     assert_eq!(server.sender().close(CloseCode::NORMAL, ""), Err(SendError::Closed));
-    server.sender().message(|out| out.extend(b"x"));
+    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(OutboxClosed::new()));
     let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
     server.feed(Time::ZERO, &bytes);
     assert_eq!(server.poll_event(), None);
@@ -278,7 +278,7 @@ fn above_the_mark_it_delivers_nothing_and_answers_still_go_out() {
     assert_eq!(server.sender().text("x"), Err(SendError::Full));
     assert_eq!(server.sender().ping(b""), Err(SendError::Full));
     assert_eq!(server.poll_event(), None, "nothing is parsed above the mark");
-    server.sender().message(|out| out.extend(b"an answer"));
+    server.sender().message(To::Unasked, |out| out.extend(b"an answer")).unwrap();
     assert_eq!(server.outgoing().len(), 1011);
     server.sent(11);
     assert_eq!(server.poll_event(), None);
@@ -651,4 +651,18 @@ fn nothing_goes_out_behind_our_close_frame() {
         server.sent(server.outgoing().len());
     }
     assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
+}
+
+#[test]
+fn each_sleep_is_followed_by_a_ping() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    for hours in 1..4 {
+        let now = Time::from_millis(hours * 3_600_000);
+        server.tick(now);
+        assert_eq!(server.poll_event(), None, "sleep {hours}");
+        assert_eq!(server.outgoing(), plain(0x89, b""), "sleep {hours}");
+        server.sent(usize::MAX);
+        server.feed(now, &masked(0x8a, b""));
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
+    }
 }

@@ -35,9 +35,12 @@ impl<R: TryCryptoRng> Client<R> {
     /// Asks to open a connection.
     ///
     /// # Errors
-    /// [`InvalidAsk`] if the request cannot be written so.
+    /// [`InvalidAsk`] if the request cannot be written so, or a limit is 0.
     pub fn new(ask: Ask, random: R, limits: Limits, now: Time) -> Result<Self, InvalidAsk> {
         ask.check()?;
+        if let Some(limit) = limits.zero() {
+            return Err(InvalidAsk::ZeroLimit(limit));
+        }
         let mut stream = Stream::new(Masked::new(random), false, limits, now);
         let (mut nonce, mut key) = ([0; 16], [0; 24]);
         if stream.output.random().try_fill_bytes(&mut nonce).is_ok() {

@@ -123,6 +123,8 @@ pub enum Closed {
     Overfed,
     /// The source of randomness failed: a client cannot mask what it sends.
     Entropy,
+    /// The limit of a server with this name is 0: nothing could be received or sent.
+    ZeroLimit(&'static str),
 }
 
 impl fmt::Display for Closed {
@@ -143,6 +145,7 @@ impl fmt::Display for Closed {
             Self::Stalled => f.write_str("the peer read too little for too long"),
             Self::Overfed => f.write_str("more bytes were fed than the connection wanted"),
             Self::Entropy => f.write_str("the source of randomness failed"),
+            Self::ZeroLimit(name) => write!(f, "a limit must be greater than 0: {name}"),
         }
     }
 }

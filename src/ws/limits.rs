@@ -3,6 +3,10 @@
 use core::time::Duration;
 
 /// What a connection takes and how long it waits. Every limit has a default that suits an editor.
+///
+/// `head`, `message` or `outgoing` of 0 is an error: a client is not made
+/// ([`InvalidAsk::ZeroLimit`](super::InvalidAsk::ZeroLimit)), a server ends at once
+/// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -32,6 +36,14 @@ pub struct Limits {
     pub close: Duration,
     /// How long the last bytes may take to be written once the connection has ended. Default 2 s.
     pub drain: Duration,
+}
+
+impl Limits {
+    /// Returns the name of the first limit that is 0 and under which no connection can be opened.
+    pub(crate) fn zero(&self) -> Option<&'static str> {
+        let needed = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
+        needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+    }
 }
 
 impl Default for Limits {

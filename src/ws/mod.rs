@@ -35,7 +35,7 @@
 //! | --- | --- | --- | --- |
 //! | reads | yes | into the receive buffer | no |
 //! | delivers | yes | after the end of the transport alone | after the end of the transport alone |
-//! | sends | yes | answers, pongs and the close frame | answers, pongs and the close frame |
+//! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | the same |
 //! | ends | | after 30 s in which less than the mark was written | the same |
 //!
 //! The room is one message and the mark ([`Limits::message`], [`Limits::outgoing`]) behind the message in progress. A peer

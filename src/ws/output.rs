@@ -7,6 +7,8 @@ use super::message::Kind;
 use super::pulse::{Beat, Pulse};
 use super::sender::Sender;
 use super::{Closed, Event, Limits, SendError, Violation, utf8};
+#[cfg(feature = "mcp")]
+use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
 use crate::text::truncate;
@@ -57,7 +59,7 @@ pub(crate) struct Output<M> {
     unwritten_pongs: u8,
     /// The message that is being sent in parts.
     unfinished: Option<Kind>,
-    /// The transport has ended: no answer can go out. What came before is still delivered.
+    /// The transport has ended: what came before is still delivered, and hardly anything can go out.
     pub(crate) is_cut_off: bool,
     /// Where in the stream [`Timer::Stalled`] is set anew.
     extended_at: u64,
@@ -210,10 +212,12 @@ impl<M: Masking> Output<M> {
     }
 
     /// Sends a text message whose length is known once it is written, even above the mark: it is an answer. After the end
-    /// of the transport it is not, so that what is still delivered provokes no output.
-    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.may_send().is_err() || self.unfinished.is_some() || self.is_cut_off {
-            return;
+    /// of the transport it is refused above the mark, so that what is still delivered provokes no more output than that.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        let goes_nowhere = self.is_cut_off && self.tx.is_full();
+        if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
+            return Err(OutboxClosed::new());
         }
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
         let reserved = if M::MASKS { 8 } else { 4 };
@@ -224,12 +228,14 @@ impl<M: Masking> Output<M> {
         write(buf);
         let len = buf.len().saturating_sub(body);
         if len == 0 {
-            return buf.truncate(at);
+            buf.truncate(at);
+            return Ok(());
         }
         // Not before it is known that there is a message: what is refused costs no key.
         let Ok(key) = self.mask.key() else {
             buf.truncate(at);
-            return self.end(Closed::Entropy);
+            self.end(Closed::Entropy);
+            return Err(OutboxClosed::new());
         };
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);
@@ -237,6 +243,7 @@ impl<M: Masking> Output<M> {
         let header = Header { fin: true, opcode: Opcode::Text, len: len as u64, key }.encode();
         buf.splice(at..body.min(buf.len()), header.bytes().iter().copied());
         self.watch_fill();
+        Ok(())
     }
 
     /// Answers a ping.

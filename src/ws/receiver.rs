@@ -43,8 +43,6 @@ pub(crate) struct Common {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) rx: Rx,
-    /// The transport has ended.
-    pub(crate) eof: bool,
     /// Whether the peer owes a mask: clients do (RFC 6455 section 5.1).
     masked: bool,
     /// The data frame that has come in part, behind its header.
@@ -80,7 +78,7 @@ enum Place {
 
 impl Receiver {
     pub(crate) fn new(masked: bool) -> Self {
-        Self { rx: Rx::new(), eof: false, masked, part: None, message: Message::default() }
+        Self { rx: Rx::new(), masked, part: None, message: Message::default() }
     }
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
