@@ -54,6 +54,8 @@ invariants! {
     AnsweredOnce,
     /// law 8: what is refused leaves no trace
     RefusalsFree,
+    /// law 10: a host whose client does not read goes on reading
+    Rest,
     /// I2, I6, I9, I15: nothing is answered that was not asked, and an id is echoed byte for byte
     NothingUnasked,
     /// I4: a call that has ended cannot be answered again, and the refusal says how it ended

@@ -33,7 +33,13 @@ impl World {
             let open = editor.open_of(*conn).count();
             oracle
                 .claim(open <= plan.open_calls, I::Bounded, || format!("{open} calls are open at {conn:?}"));
-            let waiting = subject.with_wire(*conn, |wire| wire.outgoing().len()).unwrap_or(0);
+            let (waiting, reads) = subject
+                .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
+                .unwrap_or((0, true));
+            // Nobody here sends as much as one message and the mark.
+            oracle.claim(reads || !book.is_attached() || book.has_ended, I::Rest, || {
+                format!("{conn:?} is not read while {waiting} bytes wait")
+            });
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
                 format!("{waiting} bytes wait at {conn:?}")
             });
