@@ -21,7 +21,7 @@ impl Outbox for Places {
         write(&mut text);
         match to {
             To::Answer(id) => id.write(&mut place),
-            _ => place.push(b'-'),
+            To::Unasked | _ => place.push(b'-'),
         }
         if !text.is_empty() {
             self.0.push(String::from_utf8(place).unwrap());
@@ -125,8 +125,7 @@ fn closed_outbox_counts_no_ping() {
 #[test]
 fn client_that_cannot_send_does_not_start() {
     let mut client = Client::new(ClientConfig::new(Implementation::new("agent", "1")), SessionId::new(1));
-    let mut out = mcp_support::Lines::default();
-    out.closed = true;
+    let mut out = mcp_support::Lines { closed: true, ..Default::default() };
     assert_eq!(client.start(Time::ZERO, &mut out), Err(SendError::Closed));
     out.closed = false;
     client.start(Time::ZERO, &mut out).unwrap();

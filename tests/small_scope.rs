@@ -18,10 +18,12 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::wildcard_enum_match_arm,
+    clippy::large_enum_variant,
     reason = "a test states its expectations"
 )]
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
@@ -95,7 +97,7 @@ fn actions() -> Vec<Action> {
 /// Explores all sequences of up to `depth` actions. Returns the shortest sequence for each fault.
 fn search(depth: usize) -> BTreeMap<Fault, (Vec<Action>, String)> {
     let actions = actions();
-    let (mut known, mut faults) = (HashSet::new(), BTreeMap::new());
+    let (mut known, mut faults) = (BTreeSet::new(), BTreeMap::new());
     let mut frontier = vec![Vec::new()];
     for level in 1..=depth {
         let mut next = Vec::new();

@@ -4,7 +4,7 @@ use allocation_counter::measure;
 use ide_mcp::{Time, ide, ws};
 
 use super::World;
-use crate::sim_support::{oracle::Invariant as I, plant::Subject};
+use crate::sim_support::{ledger::Standing, oracle::Invariant as I, plant::Subject};
 
 impl World {
     /// What must hold whenever everything has come to rest.
@@ -36,8 +36,9 @@ impl World {
             let (waiting, reads) = subject
                 .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
                 .unwrap_or((0, true));
-            // Nobody here sends as much as one message and the mark.
-            oracle.claim(reads || !book.is_attached() || book.has_ended, I::Rest, || {
+            // No honest agent sends as much as one message and the mark; some of the hostile do.
+            let is_agent = book.standing == Standing::Honest && book.is_attached();
+            oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
             });
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
