@@ -1,22 +1,7 @@
-//! The buffers under every machine: [`Rx`] for what was received and is not yet worked on, [`Tx`] for what waits to be
-//! written, and [`Outbox`], through which a session writes messages without knowing what frames them.
+//! The buffers under every machine: [`Rx`], the receive buffer, and [`Tx`], the send buffer.
 
 use alloc::vec::Vec;
 use core::fmt;
-
-/// Takes whole messages from a layer that does not know how they are framed: a WebSocket text frame
-/// ([`ws::Sender`](crate::ws::Sender)), a line for stdio, or whatever an application makes of it.
-pub trait Outbox {
-    /// Appends one message: `write` puts its text (UTF-8 JSON) at the end of the buffer it is given.
-    ///
-    /// It may only append; where it appends nothing, there is no message. An outbox that can no longer send (the
-    /// connection has ended) drops the message.
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>));
-
-    /// Whether so much waits to be written that nothing should be added that can also be left out or come later.
-    /// Answers are added all the same.
-    fn is_full(&self) -> bool;
-}
 
 /// How much room is offered to a read at first: most messages of this protocol fit.
 const SMALL_CHUNK: usize = 1024;
@@ -38,7 +23,7 @@ pub(crate) struct Rx {
     end: usize,
     /// How many bytes may still come before the buffer is worked on as far as it goes.
     allowed: usize,
-    /// How much of what [`Rx::space_up_to`] offered has not been filled.
+    /// How much of what [`Rx::space_up_to`] offered has not been filled; nothing once the buffer has moved since.
     offered: usize,
     /// How much of what is held and to come belongs together: it is not consumed before it is there.
     awaited: usize,
@@ -103,7 +88,16 @@ impl Rx {
         self.allowed = Self::UNPOLLED_LIMIT;
     }
 
-    /// How many bytes may still come before the next [`Rx::polled_dry`].
+    /// The bytes are kept for later, and at most `most` of them are held in all: more may come up to there.
+    ///
+    /// [`Rx::has_fresh`] stays true, since something can be done with them as soon as there is room in the send
+    /// buffer.
+    pub(crate) fn hold_back(&mut self, most: usize) {
+        let unworked = usize::from(self.len() > 0);
+        self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
+    }
+
+    /// How many bytes may still come before the next [`Rx::polled_dry`] or [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }
@@ -126,15 +120,19 @@ impl Rx {
         room.get_mut(..self.offered).unwrap_or_default()
     }
 
-    /// `n` bytes were put into [`Rx::space_up_to`]; more than it had counts as all of it. How many were taken.
+    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. Returns false, and takes nothing, if no more than that was
+    /// offered, or the buffer has moved since.
     #[inline]
-    pub(crate) fn filled(&mut self, n: usize) -> usize {
-        // What was offered lies within the buffer and within what is allowed, so nothing wraps.
-        let n = n.min(self.offered);
+    pub(crate) fn filled(&mut self, n: usize) -> bool {
+        if n > self.offered {
+            return false;
+        }
+        // What was offered lies within the buffer, so these do not wrap.
         self.offered = self.offered.wrapping_sub(n);
         self.end = self.end.wrapping_add(n);
-        self.allowed = self.allowed.wrapping_sub(n);
-        n
+        // It was allowed when it was offered; less may be by now.
+        self.allowed = self.allowed.saturating_sub(n);
+        true
     }
 
     /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
@@ -148,8 +146,9 @@ impl Rx {
         if let Some(room) = self.buf.get_mut(self.end..end) {
             room.copy_from_slice(bytes);
         }
-        self.offered = bytes.len();
-        self.filled(bytes.len());
+        self.end = end;
+        self.allowed = self.allowed.saturating_sub(bytes.len());
+        self.offered = 0;
         true
     }
 
@@ -369,11 +368,33 @@ mod tests {
         rx.consume(usize::MAX);
         rx.polled_dry();
         assert_eq!(rx.space_up_to(10).len(), 10);
-        rx.filled(4);
-        rx.filled(usize::MAX);
-        assert_eq!(rx.bytes().len(), 10, "the buffer is larger, but no more was offered");
-        rx.filled(1);
-        assert_eq!(rx.allowed(), Rx::UNPOLLED_LIMIT - 10);
+        assert!(rx.filled(4));
+        for too_many in [7, usize::MAX] {
+            assert!(!rx.filled(too_many), "the buffer is larger, but no more was offered");
+        }
+        assert!(rx.filled(6) && !rx.filled(1));
+        assert_eq!((rx.bytes().len(), rx.allowed()), (10, Rx::UNPOLLED_LIMIT - 10));
+    }
+
+    #[test]
+    fn rx_takes_nothing_into_space_that_moved() {
+        let moves: &[(&str, fn(&mut Rx))] = &[
+            ("append", |rx| assert!(rx.append(b"x"))),
+            ("split_front", |rx| drop(rx.split_front(1, Vec::new()))),
+            ("discard", Rx::discard),
+            ("trim", |rx| {
+                rx.consume(usize::MAX);
+                rx.trim();
+            }),
+        ];
+        for (name, moves) in moves {
+            let mut rx = Rx::new();
+            assert!(rx.append(b"ab") && !rx.space_up_to(10).is_empty());
+            moves(&mut rx);
+            let held = rx.len();
+            assert!(!rx.filled(1) && rx.filled(0), "{name}");
+            assert_eq!(rx.len(), held, "{name}");
+        }
     }
 
     #[test]
@@ -402,7 +423,7 @@ mod tests {
         rx.await_up_to(1 << 20);
         for received in (0..1 << 20).step_by(1000) {
             assert!(rx.space_up_to(1000).len() == 1000);
-            rx.filled(1000);
+            assert!(rx.filled(1000));
             rx.polled_dry();
             sizes.insert(rx.buf.len());
             assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());

@@ -101,6 +101,8 @@ extern crate std;
 
 mod buf;
 mod machine;
+#[cfg(feature = "mcp")]
+mod outbox;
 mod text;
 mod time;
 
@@ -116,8 +118,9 @@ pub mod rpc;
 pub mod testing;
 pub mod ws;
 
-pub use buf::Outbox;
 pub use machine::{Machine, Wire};
+#[cfg(feature = "mcp")]
+pub use outbox::{Outbox, OutboxClosed, To};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;

@@ -1,4 +1,4 @@
-//! The contract between a machine of this crate and whoever drives it: two traits and nine laws.
+//! The contract between a machine of this crate and whoever drives it: two traits and ten laws.
 //!
 //! What a *socket* needs is [`Wire`]; what a *loop* needs is [`Machine`]. A single connection has both; a set of
 //! connections ([`ide::Host`](crate::ide::Host)) is a `Machine` and hands out a `Wire` for each of them.
@@ -31,14 +31,24 @@ use crate::Time;
 ///    event that says how it ended.
 /// 8. **Refusals are free**: a refused send leaves output, timers and tables as they were.
 /// 9. **Linear**: the work is proportional to the bytes, however they are cut.
+/// 10. **Both come to rest**: two machines joined by a link of any capacity write and read everything without a timer,
+///     as long as one of them has sent no more than one message and the mark that the other has not reported. Above
+///     its high-water mark a machine reads on without delivering, up to that much behind the message in progress, so
+///     that the peer empties its send buffer, reads, and empties this one.
 pub trait Wire {
     /// Where the next bytes go: read into this, then say how many came with [`filled`](Wire::filled).
     ///
     /// Empty exactly while [`wants_input`](Wire::wants_input) is false. Ask that first: a read into an empty slice
     /// returns `Ok(0)` and looks like the end of the transport.
+    ///
+    /// It holds until the next call that can move the receive buffer: a poll, [`feed`](Wire::feed), another `space`, or
+    /// [`trim`](Wire::trim).
     fn space(&mut self) -> &mut [u8];
 
-    /// The first `n` bytes of [`space`](Wire::space) have been filled. More than it had counts as all of it.
+    /// Takes the first `n` bytes of [`space`](Wire::space).
+    ///
+    /// More than it had, or any while the receive buffer has moved since, end the connection (`Overfed`): those bytes are
+    /// lost, and nothing is lost in silence.
     fn filled(&mut self, now: Time, n: usize);
 
     /// Takes bytes that lie elsewhere, as `space` and `filled` would.
@@ -56,7 +66,8 @@ pub trait Wire {
     /// The first `n` bytes of [`outgoing`](Wire::outgoing) were written. More than it had counts as all of it.
     fn sent(&mut self, n: usize);
 
-    /// False means: stop reading for now. Either too much lies unpolled, or too much waits to be written.
+    /// False means: stop reading for now. Either too much lies unpolled, or the send buffer is above its mark and as much
+    /// as law 10 demands was read meanwhile.
     fn wants_input(&self) -> bool;
 
     /// The last event was delivered, and everything was written or had its time: drop the connection.
@@ -66,7 +77,7 @@ pub trait Wire {
     fn is_done(&self) -> bool;
 
     /// Gives back memory that an idle connection need not hold. Never changes what is observed, unless it is called
-    /// between [`space`](Wire::space) and [`filled`](Wire::filled), whose room it may take away.
+    /// between [`space`](Wire::space) and [`filled`](Wire::filled), which can then end the connection.
     fn trim(&mut self);
 }
 

@@ -727,3 +727,30 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
     legacy.transport = Transport::Sse;
     assert!(ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &legacy).is_none());
 }
+
+#[test]
+fn limit_of_zero_is_an_error() {
+    type Change = fn(&mut ide_mcp::rpc::Limits);
+    let cases: &[(&str, Change)] = &[
+        ("depth", |limits| limits.depth = 0),
+        ("id", |limits| limits.id = 0),
+        ("method", |limits| limits.method = 0),
+        ("open_calls", |limits| limits.open_calls = 0),
+        ("requests", |limits| limits.requests = 0),
+    ];
+    for (name, change) in cases {
+        let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+        change(&mut client.session.limits);
+        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
+        assert_eq!(client.err(), Some(ws::InvalidAsk::ZeroLimit(name)));
+        let mut server = config();
+        change(&mut server.session.limits);
+        let mut server = Server::new(server, SessionId::new(1), Time::ZERO);
+        let event = server.poll_event();
+        assert!(
+            matches!(&event, Some(ServerEvent::Closed(Closed::ZeroLimit(limit))) if limit == name),
+            "{event:?}"
+        );
+        assert!(server.is_done(), "{name}");
+    }
+}

@@ -1,4 +1,4 @@
-//! The nine laws of `Wire` and `Machine`, asserted for every machine of this crate.
+//! The ten laws of `Wire` and `Machine`, asserted for every machine of this crate.
 
 mod support;
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  time, text, buf, machine ◀── ws ◀───────────┐
-//!  time, text, buf ◀── rpc ◀── mcp ◀────────── ide ◀── adapters, by a few names
+//!  time, text ◀── rpc ◀── outbox ◀── ws, mcp    │
+//!  time, text, rpc ◀── mcp ◀───────────────── ide ◀── adapters, by a few names
 //!  all of them ◀── testing
 //! ```
 //!
@@ -29,19 +30,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("buf", &[]),
     ("machine", &["time"]),
-    ("ws", &["time", "text", "buf", "machine"]),
-    ("rpc", &["time", "text", "buf"]),
-    ("mcp", &["time", "text", "buf", "rpc"]),
+    // The trait by which `mcp` writes into `ws`: `ws` names it and nothing else of what lies above.
+    ("outbox", &["rpc"]),
+    ("ws", &["time", "text", "buf", "machine", "outbox"]),
+    ("rpc", &["time", "text"]),
+    ("mcp", &["time", "text", "outbox", "rpc"]),
     ("ide", &["time", "text", "buf", "machine", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
     // For tests: it uses everything, and nothing uses it.
-    ("testing", &["time", "buf", "machine", "ws", "rpc", "mcp", "ide"]),
+    ("testing", &["time", "outbox", "machine", "ws", "rpc", "mcp", "ide"]),
 ];
 
 /// What lies at the root by its own name, and the part it belongs to.
-const AT_THE_ROOT: &[(&str, &str)] =
-    &[("Time", "time"), ("Clock", "time"), ("Outbox", "buf"), ("Wire", "machine"), ("Machine", "machine")];
+const AT_THE_ROOT: &[(&str, &str)] = &[
+    ("Time", "time"),
+    ("Clock", "time"),
+    ("Outbox", "outbox"),
+    ("OutboxClosed", "outbox"),
+    ("To", "outbox"),
+    ("Wire", "machine"),
+    ("Machine", "machine"),
+];
 
 /// What adapters may name of the core.
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];

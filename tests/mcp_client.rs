@@ -496,3 +496,85 @@ fn an_echo_of_garbage_dies_out() {
         assert_eq!(travelling, [""; 0], "{seed}");
     }
 }
+
+/// A page of prompts that answers the request with this id.
+fn page_of(id: usize, next: &str) -> String {
+    let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[]{next}}}}}"#)
+}
+
+fn listing_within(timeout: Timeout) -> Agent {
+    let mut agent = Agent::ready();
+    agent.out.take();
+    agent.client.list(List::Prompts, timeout, &mut agent.out).unwrap();
+    agent.out.take();
+    agent
+}
+
+fn progress_of(token: usize, progress: f64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
+    )
+}
+
+fn reported_progress(agent: &mut Agent) -> Vec<f64> {
+    std::iter::from_fn(|| agent.client.poll_event(&mut agent.out))
+        .map(|event| match event {
+            ClientEvent::Progress { progress, .. } => progress.progress,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn progress_of_a_list_never_goes_back() {
+    let seconds = Duration::from_secs;
+    let mut agent = listing_within(Timeout::Progress { idle: seconds(10), total: seconds(600) });
+    agent.hear(&progress_of(2, 0.5));
+    agent.hear(&progress_of(2, 0.9));
+    assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
+    agent.hear(&page_of(2, "a"));
+    assert_eq!(agent.at(9_000).0, [""; 0]);
+    // The second page counts anew: that is no violation, puts the deadline off, and is not reported.
+    agent.hear(&progress_of(3, 0.1));
+    assert_eq!(reported_progress(&mut agent), [0.0; 0]);
+    agent.hear(&progress_of(3, 1.5));
+    assert_eq!(reported_progress(&mut agent), [1.5]);
+    assert_eq!(agent.at(18_999).0, [""; 0]);
+    assert_eq!(agent.at(19_000).0, ["outcome TimedOut"]);
+}
+
+#[test]
+fn later_pages_keep_the_timeout_of_the_list() {
+    for (timeout, ends) in [
+        (Timeout::Never, None),
+        (Timeout::After(Duration::from_secs(90)), Some(90_000)),
+        (Timeout::Default, Some(60_000)),
+    ] {
+        let mut agent = listing_within(timeout);
+        agent.hear(&page_of(2, "a"));
+        assert_eq!(agent.client.deadline(), ends.map(Time::from_millis), "{timeout:?}");
+    }
+}
+
+#[test]
+fn cursors_in_a_circle_of_two_end_the_list() {
+    let mut agent = listing_within(Timeout::Default);
+    for (id, next) in [(2, "a"), (3, "b")] {
+        assert_eq!(agent.hear(&page_of(id, next)).len(), 1, "{next}");
+    }
+    assert_eq!(agent.hear(&page_of(4, "a")), [""; 0]);
+    assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
+}
+
+#[test]
+fn session_opens_although_no_request_may_wait() {
+    let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+    config.limits.requests = 0;
+    let client = Client::new(config, SessionId::new(1));
+    let mut agent = Agent { client, out: Lines::default(), now: Time::ZERO };
+    agent.client.start(agent.now, &mut agent.out).unwrap();
+    agent.hear(HELLO);
+    assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
+    assert_eq!(agent.client.list_tools(&mut agent.out), Err(SendError::TooManyInFlight));
+}

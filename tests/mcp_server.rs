@@ -14,7 +14,8 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, LogLevel, Outcome, ServerConfig, ServerEvent, Timeout, ToolResult, Violation,
+        CallEnd, Implementation, Keepalive, LogLevel, Outcome, Progress, ServerConfig, ServerEvent, Timeout,
+        ToolResult, Violation,
     },
     rpc::{self, Gone, RespondError, SendError},
 };
@@ -840,4 +841,51 @@ fn a_handle_of_another_session_opens_nothing() {
     assert_eq!(other.open_calls(), 1);
     assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(Gone::Unknown));
     assert_eq!(out.take(), [""; 0]);
+}
+
+#[test]
+fn loop_that_is_always_late_finds_a_dead_peer() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.keepalive = Some(Keepalive::default());
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.events();
+    let mut at = |seconds: u64| {
+        let (events, sent) = bench.at(seconds * 1000);
+        (events.concat(), sent.len())
+    };
+    assert_eq!(at(10), (String::new(), 1), "a ping");
+    assert_eq!(at(20), (String::new(), 1), "another, since this side was away");
+    assert_eq!(at(30), ("unresponsive".to_owned(), 0));
+    assert_eq!(at(40), (String::new(), 0));
+}
+
+#[test]
+fn each_late_look_after_a_sign_of_life_pings_again() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.keepalive = Some(Keepalive::default());
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.events();
+    for hour in 1..5 {
+        assert_eq!(bench.at(hour * 3_600_000).1.len(), 1, "hour {hour}: a ping");
+        assert_eq!(bench.at(hour * 3_600_000 + 20_000).1.len(), 1, "hour {hour}: another");
+        bench.hear(r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#);
+        bench.events();
+    }
+}
+
+#[test]
+fn same_progress_restarts_no_deadline_of_an_unwatched_call() {
+    let mut bench = Bench::ready();
+    let call = bench.call("1", "plain");
+    let half = Progress::new(0.5);
+    bench.at(20_000);
+    assert_eq!(bench.server.progress(call, &half, &mut bench.out), Ok(false), "the peer did not ask for it");
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)));
+    bench.at(40_000);
+    assert_eq!(bench.server.progress(call, &half, &mut bench.out), Ok(false));
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)), "the same number");
 }

@@ -11,7 +11,7 @@ mod support;
 use ide_mcp::testing::Pair;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
-use ide_mcp::{Machine, Outbox as _, Time, Wire};
+use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 use support::cuts;
@@ -164,7 +164,7 @@ fn after_our_close_frame_nothing_is_sent_and_messages_are_dropped() {
     assert_eq!(server.sender().text("x"), Err(SendError::Closed));
     assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
     assert_eq!(server.sender().close(CloseCode::NORMAL, ""), Err(SendError::Closed));
-    server.sender().message(|out| out.extend(b"x"));
+    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(OutboxClosed::new()));
     let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
     server.feed(Time::ZERO, &bytes);
     assert_eq!(server.poll_event(), None);
@@ -265,7 +265,7 @@ fn small() -> ws::Limits {
 }
 
 #[test]
-fn above_the_mark_it_stops_reading_and_answers_still_go_out() {
+fn above_the_mark_it_delivers_nothing_and_answers_still_go_out() {
     let mut server = opened(small(), Time::ZERO);
     server.sender().binary(&[0; 995]).unwrap();
     assert_eq!(server.outgoing().len(), 999);
@@ -274,11 +274,11 @@ fn above_the_mark_it_stops_reading_and_answers_still_go_out() {
     server.sent(1);
     server.sender().text("").unwrap();
     assert_eq!(server.outgoing().len(), 1000);
-    assert!(!server.wants_input() && server.sender().is_full() && server.space().is_empty());
+    assert!(server.wants_input() && server.sender().is_full() && !server.space().is_empty());
     assert_eq!(server.sender().text("x"), Err(SendError::Full));
     assert_eq!(server.sender().ping(b""), Err(SendError::Full));
     assert_eq!(server.poll_event(), None, "nothing is parsed above the mark");
-    server.sender().message(|out| out.extend(b"an answer"));
+    server.sender().message(To::Unasked, |out| out.extend(b"an answer")).unwrap();
     assert_eq!(server.outgoing().len(), 1011);
     server.sent(11);
     assert_eq!(server.poll_event(), None);
@@ -296,14 +296,130 @@ fn a_peer_that_reads_nothing_has_thirty_seconds() {
     let mut server = opened(small(), Time::from_millis(100));
     server.sender().binary(&[0; 2000]).unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(30_100)));
-    // Reading a little is not enough: it stays above the mark.
+    // Reading less than the mark is not enough.
     server.tick(Time::from_millis(20_000));
-    server.sent(500);
+    server.sent(999);
     server.tick(Time::from_millis(30_099));
     assert_eq!(server.poll_event(), None);
     server.tick(Time::from_millis(30_100));
     assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
     assert!(server.is_done() && server.outgoing().is_empty());
+}
+
+#[test]
+fn each_mark_that_is_written_buys_another_thirty_seconds() {
+    let mut server = opened(small(), Time::ZERO);
+    server.sender().binary(&[0; 4000]).unwrap();
+    let mut at = |millis: u64, n: usize| {
+        server.tick(Time::from_millis(millis));
+        server.sent(n);
+        server.deadline()
+    };
+    let seconds = |seconds: u64| Some(Time::from_millis(seconds * 1000));
+    assert_eq!(at(20_000, 999), seconds(30));
+    assert_eq!(at(25_000, 1), seconds(55));
+    assert_eq!(at(50_000, 1500), seconds(80), "what is beyond the mark does not count for the next one");
+    assert_eq!(at(79_999, 499), seconds(80));
+    server.tick(Time::from_millis(80_000));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
+}
+
+/// Queues this many bytes at the default limits, and lets the peer read `pace` bytes a second. Returns how long that
+/// took and how it ended.
+fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<OwnedEvent>) {
+    let mut limits = ws::Limits::default();
+    limits.keepalive = None;
+    let mut server = opened(limits, Time::ZERO);
+    server.sender().binary(&vec![7; queued]).unwrap();
+    if closes {
+        server.sender().close(CloseCode::NORMAL, "").unwrap();
+    }
+    let mut written = 0;
+    for second in 1..10_000 {
+        server.tick(Time::from_millis(second * 1000));
+        if let Some(event) = server.poll_event() {
+            return (second, written, Some(event));
+        }
+        if server.outgoing().is_empty() {
+            return (second, written, None);
+        }
+        // A quarter at a time.
+        for _ in 0..4 {
+            let n = server.outgoing().len().min(pace / 4);
+            server.sent(n);
+            written += n;
+        }
+    }
+    panic!("it has no end");
+}
+
+#[test]
+fn slow_reader_gets_all_and_trickling_reader_is_ended() {
+    const MIB: usize = 1 << 20;
+    let whole = 40 * MIB + 10;
+    assert_eq!(read_slowly(40 * MIB, MIB, false), (42, whole, None), "40 MiB at 1 MiB/s");
+    let (seconds, written, event) = read_slowly(40 * MIB, 500, false);
+    assert_eq!(event, Some(OwnedEvent::Closed(Closed::Stalled)));
+    assert_eq!((seconds, written), (30, 29 * 500));
+    // A megabyte a second is enough, a byte less than the mark in 30 s is not.
+    let (seconds, _, event) = read_slowly(64 * MIB, 8 * MIB / 31, false);
+    assert_eq!((seconds, event), (30, Some(OwnedEvent::Closed(Closed::Stalled))));
+}
+
+#[test]
+fn close_waits_for_its_frame_to_be_written() {
+    const MIB: usize = 1 << 20;
+    // The frame is written after 7 s; then the peer has 2 s to answer.
+    assert_eq!(read_slowly(6 * MIB, MIB, true).2, None, "all is written");
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    server.sender().binary(&vec![7; 6 * MIB]).unwrap();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    for second in 1..=6 {
+        server.tick(Time::from_millis(second * 1000));
+        assert_eq!(server.poll_event(), None, "{second} s");
+        server.sent(MIB);
+    }
+    server.sent(usize::MAX);
+    assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
+    server.tick(Time::from_millis(7_999));
+    assert_eq!(server.poll_event(), None);
+    server.tick(Time::from_millis(8_000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(server.is_done());
+    // A trickle holds it up for as long as one mark may take.
+    let (seconds, _, event) = read_slowly(6 * MIB, 500, true);
+    assert_eq!((seconds, event), (30, Some(by_us(false))));
+}
+
+#[test]
+fn close_and_drain_have_times_of_their_own() {
+    let mut limits = ws::Limits::default();
+    (limits.close, limits.drain) = (Duration::from_secs(3), Duration::from_secs(5));
+    let mut server = opened(limits, Time::ZERO);
+    server.sender().binary(&[7; 1000]).unwrap();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    assert_eq!(server.deadline(), Some(Time::from_millis(3_000)));
+    server.tick(Time::from_millis(3_000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
+    server.tick(Time::from_millis(7_999));
+    assert!(!server.is_done());
+    server.tick(Time::from_millis(8_000));
+    assert!(server.is_done());
+}
+
+#[test]
+fn no_pong_behind_the_answer_to_a_close_frame() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    // Sixteen are answered at once, and one pong waits when the peer closes.
+    server.feed(Time::ZERO, &[masked(0x89, b"a").repeat(17), masked(0x88, b"\x03\xe8")].concat());
+    while server.poll_event().is_some() {}
+    let mut written = Vec::new();
+    while !server.outgoing().is_empty() {
+        written.extend_from_slice(server.outgoing());
+        server.sent(server.outgoing().len());
+    }
+    assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
 }
 
 #[test]
@@ -535,4 +651,18 @@ fn nothing_goes_out_behind_our_close_frame() {
         server.sent(server.outgoing().len());
     }
     assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
+}
+
+#[test]
+fn each_sleep_is_followed_by_a_ping() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    for hours in 1..4 {
+        let now = Time::from_millis(hours * 3_600_000);
+        server.tick(now);
+        assert_eq!(server.poll_event(), None, "sleep {hours}");
+        assert_eq!(server.outgoing(), plain(0x89, b""), "sleep {hours}");
+        server.sent(usize::MAX);
+        server.feed(now, &masked(0x8a, b""));
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
+    }
 }

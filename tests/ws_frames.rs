@@ -11,7 +11,7 @@ mod support;
 
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Closed, OwnedEvent, SendError, Violation};
-use ide_mcp::{Machine as _, Outbox as _, Time, Wire as _};
+use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 use support::cost;
 use support::cuts::{self, CutName};
 use support::frames::{self, HEAD, head_len, masked, plain};
@@ -486,7 +486,7 @@ fn text_may_be_cut_anywhere() {
 }
 
 #[test]
-fn more_than_the_space_counts_as_the_space() {
+fn more_than_the_space_ends_the_connection() {
     let mut server = server(ws::Limits::default());
     server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
@@ -498,14 +498,10 @@ fn more_than_the_space_counts_as_the_space() {
     space.copy_from_slice(&pongs[..len]);
     server.filled(Time::ZERO, usize::MAX);
     let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
-    assert_eq!(events.len(), len / 6);
-    assert!(events.iter().all(|event| matches!(event, OwnedEvent::Pong(_))));
-    // And where it has none, nothing.
-    assert!(!server.space().is_empty());
-    server.feed_eof(Time::ZERO);
-    assert!(server.space().is_empty());
+    assert_eq!(events, [OwnedEvent::Closed(Closed::Overfed)]);
+    // After the end nothing changes.
     server.filled(Time::ZERO, usize::MAX);
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Vanished)));
+    assert_eq!(server.poll_event(), None);
 }
 
 #[test]
@@ -533,7 +529,7 @@ fn a_server_never_masks() {
     sender.text("text").unwrap();
     sender.binary(&[1; 70_000]).unwrap();
     sender.ping(b"ping").unwrap();
-    sender.message(|out| out.extend(b"written in place"));
+    sender.message(To::Unasked, |out| out.extend(b"written in place")).unwrap();
     server.feed(Time::ZERO, &masked(0x89, b"answered"));
     assert_eq!(server.poll_event(), Some(ping(b"answered")));
     server.sender().close(ws::CloseCode::NORMAL, "bye").unwrap();
@@ -557,7 +553,7 @@ fn a_client_always_masks_with_a_fresh_key() {
     let mut client = client(5);
     for _ in 0..300 {
         client.sender().text("the same").unwrap();
-        client.sender().message(|out| out.extend(b"the same"));
+        client.sender().message(To::Unasked, |out| out.extend(b"the same")).unwrap();
     }
     client.feed(Time::ZERO, &plain(0x89, b"answered"));
     assert_eq!(client.poll_event(), Some(ping(b"answered")));
@@ -579,12 +575,12 @@ fn messages_written_in_place_have_the_right_header_at_every_size() {
         let payload = vec![b'x'; len];
         let mut server = server(ws::Limits::default());
         server.sender().text("in front").unwrap();
-        server.sender().message(|out| out.extend(&payload));
+        server.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
         server.sender().text("behind").unwrap();
         let expected = bytes(&[&plain(0x81, b"in front"), &plain(0x81, &payload), &plain(0x81, b"behind")]);
         assert_eq!(server.outgoing(), expected, "{len} bytes");
         let mut client = client(9);
-        client.sender().message(|out| out.extend(&payload));
+        client.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
         assert_eq!(frames::read(client.outgoing())[0].payload, payload, "{len} bytes");
     }
 }
@@ -592,10 +588,10 @@ fn messages_written_in_place_have_the_right_header_at_every_size() {
 #[test]
 fn where_nothing_is_written_there_is_no_message() {
     let mut server = server(ws::Limits::default());
-    server.sender().message(|_| {});
+    server.sender().message(To::Unasked, |_| {}).unwrap();
     assert_eq!(server.outgoing(), b"");
     let mut client = client(9);
-    client.sender().message(|_| {});
+    client.sender().message(To::Unasked, |_| {}).unwrap();
     assert_eq!(client.outgoing(), b"");
 }
 
@@ -640,7 +636,7 @@ fn a_message_can_be_sent_in_parts() {
     assert_eq!(sender.text("whole"), Err(SendError::Unfinished));
     assert_eq!(sender.binary(b"whole"), Err(SendError::Unfinished));
     assert_eq!(sender.binary_part(b"other", true), Err(SendError::Unfinished));
-    sender.message(|out| out.extend(b"dropped"));
+    assert!(sender.message(To::Unasked, |out| out.extend(b"refused")).is_err());
     sender.text_part("b", true).unwrap();
     sender.binary_part(b"c", true).unwrap();
     sender.text("d").unwrap();
@@ -665,4 +661,19 @@ fn parts_of_a_client_are_masked_and_meet_in_one_message() {
     server.feed(Time::ZERO, client.outgoing());
     assert_eq!(server.poll_event(), Some(OwnedEvent::Text("h\u{e9}llo".into())));
     assert_eq!(server.poll_event(), None);
+}
+
+#[test]
+fn empty_fragments_are_counted_for_each_message() {
+    let mut limits = ws::Limits::default();
+    limits.empty_fragments = 2;
+    let mut server = server(limits);
+    let message = [masked(0x01, b""), masked(0x00, b""), masked(0x80, b"x")].concat();
+    server.feed(Time::ZERO, &message.repeat(5));
+    for _ in 0..5 {
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Text("x".into())));
+    }
+    server.feed(Time::ZERO, &[masked(0x01, b""), masked(0x00, b"").repeat(2)].concat());
+    let violation = Violation::TooManyEmptyFragments;
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Violation(violation))));
 }

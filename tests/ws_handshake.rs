@@ -383,3 +383,36 @@ fn the_request_of_a_client_has_a_fresh_key_and_no_frame_behind_it() {
     keys.dedup();
     assert_eq!(keys.len(), 20);
 }
+
+#[test]
+fn server_that_decides_late_has_no_deadline() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    let late = Time::from_millis(60_000);
+    server.tick(late);
+    assert_eq!((server.poll_event(), server.deadline()), (None, None));
+    server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
+    assert!(server.is_open() && server.deadline() > Some(late));
+}
+
+#[test]
+fn limit_of_zero_is_an_error() {
+    type Change = fn(&mut ws::Limits);
+    let cases: &[(&str, Change)] = &[
+        ("head", |limits| limits.head = 0),
+        ("message", |limits| limits.message = 0),
+        ("outgoing", |limits| limits.outgoing = 0),
+    ];
+    for (name, change) in cases {
+        let mut limits = ws::Limits::default();
+        change(&mut limits);
+        let mut server = ws::Server::new(limits.clone(), Time::ZERO);
+        assert!(!server.wants_input(), "{name}");
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ZeroLimit(name))));
+        assert!(server.is_done() && server.poll_event().is_none(), "{name}");
+        let client = ws::Client::new(ws::Ask::new("h"), Random::new(1), limits, Time::ZERO);
+        assert_eq!(client.err(), Some(ws::InvalidAsk::ZeroLimit(name)));
+    }
+}

@@ -3,7 +3,7 @@
 use crate::attachment::Guise;
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::{Limits, code, message, write};
-use ide_mcp::{Outbox, Time};
+use ide_mcp::{Outbox, Time, To};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
@@ -56,7 +56,8 @@ impl Waiting {
                 }
                 _ => continue,
             };
-            out.message(|buf| write::error(buf, &id, code, &why, None));
+            // Lines can always be added.
+            let _ = out.message(To::Answer(&id), |buf| write::error(buf, &id, code, &why, None));
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::pipes::Pipes;
 use crate::routes::{Below, OfEditor, Routes};
 use ide_mcp::mcp::{Forward, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::{Clock, Outbox, Time};
+use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
 use ide_mcp_examples::find::{Asked, Editor};
 use ide_mcp_examples::{Input, LinesOut, complain};
 use ide_mcp_mio::Waker;
@@ -315,8 +315,8 @@ fn as_editor(info: &ServerInfo) -> ServerConfig {
 struct Roomy<'a>(&'a mut LinesOut);
 
 impl Outbox for Roomy<'_> {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        self.0.message(write);
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        self.0.message(to, write)
     }
 
     fn is_full(&self) -> bool {

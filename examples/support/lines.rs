@@ -1,6 +1,6 @@
 //! Messages as lines: what comes is cut at the line feeds, what goes is an [`Outbox`] that adds them.
 
-use ide_mcp::Outbox;
+use ide_mcp::{Outbox, OutboxClosed, To};
 use std::{fmt, io};
 
 /// The longest line that is taken, in bytes: what the WebSocket layer takes as a message.
@@ -105,13 +105,14 @@ pub struct LinesOut {
 }
 
 impl Outbox for LinesOut {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         let start = self.buf.len();
         write(&mut self.buf);
-        let Some(message @ [_, ..]) = self.buf.get_mut(start..) else { return };
+        let Some(message @ [_, ..]) = self.buf.get_mut(start..) else { return Ok(()) };
         // JSON that was written elsewhere may have line breaks between its tokens, and nowhere else.
         message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
         self.buf.push(b'\n');
+        Ok(())
     }
 
     fn is_full(&self) -> bool {
@@ -185,10 +186,10 @@ mod tests {
     #[test]
     fn a_message_is_one_line_and_nothing_is_none() {
         let mut out = LinesOut::default();
-        out.message(|_| {});
+        out.message(To::Unasked, |_| {}).unwrap();
         assert_eq!(out.waiting(), b"");
-        out.message(|buf| buf.extend(b"{\r\n\"a\":1\n}"));
-        out.message(|buf| buf.extend(b"2"));
+        out.message(To::Unasked, |buf| buf.extend(b"{\r\n\"a\":1\n}")).unwrap();
+        out.message(To::Unasked, |buf| buf.extend(b"2")).unwrap();
         assert_eq!(out.waiting(), b"{  \"a\":1 }\n2\n");
         out.sent(11);
         assert_eq!(out.waiting(), b"2\n");
@@ -199,9 +200,9 @@ mod tests {
     #[test]
     fn it_is_full_from_the_mark_on() {
         let mut out = LinesOut::default();
-        out.message(|buf| buf.resize(OUTGOING_MARK - 2, b'x'));
+        out.message(To::Unasked, |buf| buf.resize(OUTGOING_MARK - 2, b'x')).unwrap();
         assert!(!out.is_full());
-        out.message(|buf| buf.push(b'x'));
+        out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
         assert!(out.is_full());
         out.sent(2);
         assert!(!out.is_full());

@@ -111,7 +111,7 @@ impl PipeWriter {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use ide_mcp::Outbox as _;
+    use ide_mcp::{Outbox as _, To};
     use std::os::unix::net::UnixStream;
     use std::sync::mpsc::sync_channel;
 
@@ -138,7 +138,7 @@ mod tests {
         let mut out = LinesOut::default();
         // Neither fits into one chunk.
         for letter in [b'a', b'b'] {
-            out.message(|buf| buf.resize(buf.len() + 100_000, letter));
+            out.message(To::Unasked, |buf| buf.resize(buf.len() + 100_000, letter)).unwrap();
         }
         writer.write(&out);
         writer.write(&out);
@@ -162,7 +162,7 @@ mod tests {
         let (told, notes) = mpsc::channel();
         let mut writer = PipeWriter::new(pipe, move |written| told.send(written).is_ok());
         let mut out = LinesOut::default();
-        out.message(|buf| buf.push(b'x'));
+        out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
         writer.write(&out);
         assert!(writer.broken().is_none());
         writer.written(notes.recv().unwrap(), &mut out);

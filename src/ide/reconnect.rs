@@ -142,7 +142,9 @@ impl core::error::Error for GivenUp {}
 /// Whether this is an end after which nothing would be different.
 fn for_good(closed: &Closed) -> Option<GivenUp> {
     match closed {
-        Closed::ByUs { .. } | Closed::Overfed | Closed::Entropy => Some(GivenUp::Closed),
+        Closed::ByUs { .. } | Closed::Overfed | Closed::Entropy | Closed::ZeroLimit(_) => {
+            Some(GivenUp::Closed)
+        }
         Closed::ByPeer { code: Some(CloseCode::POLICY), .. } => Some(GivenUp::Refused),
         // 503 is an editor that is full, 408 one that was busy.
         Closed::NotAccepted(ResponseError::Status(408 | 500..=599, _) | ResponseError::TimedOut) => None,

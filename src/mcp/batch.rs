@@ -9,7 +9,8 @@ use core::fmt;
 use serde::de::{self, Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::Outbox;
+use crate::rpc::Id;
+use crate::{Outbox, OutboxClosed, To};
 
 /// How many messages an array may have. Nobody is known to send any; there is no use for more.
 pub(super) const MOST: usize = 64;
@@ -46,11 +47,13 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
 pub(super) struct Gather<'o, O> {
     out: &'o mut O,
     array: Vec<u8>,
+    /// The id of the first answer.
+    first: Option<Id>,
 }
 
 impl<'o, O: Outbox> Gather<'o, O> {
     pub(super) const fn new(out: &'o mut O) -> Self {
-        Self { out, array: Vec::new() }
+        Self { out, array: Vec::new(), first: None }
     }
 
     /// For what does not belong into the array.
@@ -62,13 +65,18 @@ impl<'o, O: Outbox> Gather<'o, O> {
     pub(super) fn send(mut self) {
         if !self.array.is_empty() {
             self.array.push(b']');
-            self.out.message(|buf| buf.extend_from_slice(&self.array));
+            let to = self.first.as_ref().map_or(To::Unasked, To::Answer);
+            // Where the outbox is closed, the session is about to be.
+            let _ = self.out.message(to, |buf| buf.extend_from_slice(&self.array));
         }
     }
 }
 
 impl<O: Outbox> Outbox for Gather<'_, O> {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        if let (None, To::Answer(id)) = (&self.first, to) {
+            self.first = Some(id.clone());
+        }
         let before = self.array.len();
         self.array.push(if before == 0 { b'[' } else { b',' });
         let begin = self.array.len();
@@ -76,6 +84,7 @@ impl<O: Outbox> Outbox for Gather<'_, O> {
         if self.array.len() == begin {
             self.array.truncate(before);
         }
+        Ok(())
     }
 
     fn is_full(&self) -> bool {
@@ -92,10 +101,12 @@ mod tests {
     struct One(Vec<String>, bool);
 
     impl Outbox for One {
-        fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+            assert_eq!(to, To::Answer(&Id::from(7)), "the first of them");
             let mut text = Vec::new();
             write(&mut text);
             self.0.push(String::from_utf8(text).unwrap());
+            Ok(())
         }
 
         fn is_full(&self) -> bool {
@@ -114,8 +125,9 @@ mod tests {
         for (name, messages, want) in CASES {
             let mut out = One::default();
             let mut gather = Gather::new(&mut out);
-            for message in *messages {
-                gather.message(|buf| buf.extend_from_slice(message.as_bytes()));
+            for (id, message) in (7..).zip(*messages) {
+                let answer = |buf: &mut Vec<u8>| buf.extend_from_slice(message.as_bytes());
+                gather.message(To::Answer(&Id::from(id)), answer).unwrap();
             }
             gather.send();
             assert_eq!(out.0, *want, "{name}");

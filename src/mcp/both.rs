@@ -46,8 +46,8 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended; or if the result cannot be written as JSON or is no object, in which
-        /// case the call is still open. Nothing is sent.
+        /// If the call is not open: how it ended; or if the outbox is closed, or the result cannot be written as JSON or is
+        /// no object, in which cases the call is still open. Nothing is sent.
         pub fn respond_with<R: Serialize + ?Sized>(
             &mut self,
             call: CallId,
@@ -62,7 +62,8 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. Nothing is sent.
+        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// until the session is closed. Nothing is sent.
         pub fn fail(
             &mut self,
             call: CallId,
@@ -77,7 +78,8 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. Nothing is sent.
+        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// until the session is closed. Nothing is sent.
         pub fn fail_with(
             &mut self,
             call: CallId,
@@ -99,7 +101,8 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. Nothing is sent.
+        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// until the session is closed. Nothing is sent.
         pub fn progress(
             &mut self,
             call: CallId,

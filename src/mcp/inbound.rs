@@ -14,8 +14,8 @@ use super::{
     session::{Common, Session, State},
 };
 use crate::{
-    Outbox,
-    rpc::{Answer, Id, Message, RequestId, classify, code, write},
+    Outbox, OutboxClosed, To,
+    rpc::{Answer, Id, Message, RequestId, classify, code},
 };
 
 /// What is a request by its name, in any version. Without an id it is neither executed nor passed on.
@@ -116,7 +116,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         Message::PeerError(error) => session.push(Common::PeerError(error)),
         Message::Batch(_) => session.tolerate(Violation::Batch),
         Message::Invalid { answer: Some((id, code)), violation } => {
-            out.message(|buf| write::error(buf, &id, code, violation.text(), None));
+            refuse(&id, code, violation.text(), out);
             session.report(violation);
         }
         Message::Invalid { answer: None, violation } => session.tolerate(violation),
@@ -212,7 +212,9 @@ pub(super) fn close<R: Role>(role: &mut R) {
 struct Nowhere;
 
 impl Outbox for Nowhere {
-    fn message(&mut self, _: impl FnOnce(&mut Vec<u8>)) {}
+    fn message(&mut self, _: To<'_>, _: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        Err(OutboxClosed::new())
+    }
 
     fn is_full(&self) -> bool {
         true

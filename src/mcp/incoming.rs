@@ -11,8 +11,11 @@ use super::{
     Progress, ProtocolVersion, Timeout, ToolResult, outgoing::send, progress::ProgressOut, timeout::Wait,
 };
 use crate::{
-    Outbox, Time,
-    rpc::{CallId, Calls, ErrorObject, Gone, Id, Limits, RespondError, SessionId, code, is_object, write},
+    Outbox, Time, To,
+    rpc::{
+        CallId, Calls, ErrorObject, Gone, Id, Limits, RespondError, SendError, SessionId, code, is_object,
+        write,
+    },
     text::truncate,
 };
 
@@ -169,9 +172,17 @@ impl Incoming {
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        answer(&id, result, out);
-        Ok(())
+        let id = self.calls.id(call)?;
+        let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
+        self.finish_sent(call, sent)
+    }
+
+    /// The answer to a call was handed to the outbox: the call has ended, unless the outbox is closed. Then it stays open
+    /// and ends with the session.
+    fn finish_sent(&mut self, call: CallId, sent: Result<(), SendError>) -> Result<(), Gone> {
+        debug_assert_ne!(sent, Err(SendError::Unserializable), "a result of our own is an object");
+        sent.map_err(|_| Gone::Closed)?;
+        self.calls.finish(call).map(drop)
     }
 
     /// Answers with whatever is an object; with anything else the call stays open.
@@ -182,9 +193,11 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Result<(), RespondError> {
         let id = self.calls.id(call)?;
-        send(out, |buf| write::result(buf, id, result)).map_err(|_| RespondError::Unserializable)?;
-        self.calls.finish(call)?;
-        Ok(())
+        match send(out, To::Answer(id), |buf| write::result(buf, id, result)) {
+            Ok(()) => Ok(self.calls.finish(call).map(drop)?),
+            Err(SendError::Unserializable) => Err(RespondError::Unserializable),
+            Err(_) => Err(RespondError::Gone(Gone::Closed)),
+        }
     }
 
     /// Answers with any value, as methods do that are not of MCP.
@@ -195,9 +208,9 @@ impl Incoming {
         result: &RawValue,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        out.message(|buf| write::any_result(buf, &id, result));
-        Ok(())
+        let id = self.calls.id(call)?;
+        out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).map_err(|_| Gone::Closed)?;
+        self.calls.finish(call).map(drop)
     }
 
     pub(super) fn fail(
@@ -206,9 +219,10 @@ impl Incoming {
         (code, message, data): (i64, &str, Option<&RawValue>),
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        out.message(|buf| write::error(buf, &id, code, message, data));
-        Ok(())
+        let id = self.calls.id(call)?;
+        out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data))
+            .map_err(|_| Gone::Closed)?;
+        self.calls.finish(call).map(drop)
     }
 
     /// The same with what was wrong with the request, which may repeat the peer.
@@ -220,9 +234,8 @@ impl Incoming {
         limits: &Limits,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let (id, _) = self.calls.finish(call)?;
-        refuse_invalid(&id, error, limits, out);
-        Ok(())
+        let message = truncate(&error.message, limits.reason);
+        self.fail(call, (error.code, message, error.data.as_deref()), out)
     }
 
     /// Tells the peer how far a call has come, and starts its clock again.
@@ -241,9 +254,11 @@ impl Incoming {
         let told = match &open.token {
             Some(token) if !out.is_full() => {
                 let params = ProgressOut { token, said, version };
-                let sent = send(out, |buf| write::notification(buf, "notifications/progress", Some(&params)));
-                debug_assert!(sent.is_ok(), "numbers and strings are always JSON");
-                true
+                let sent = send(out, To::Unasked, |buf| {
+                    write::notification(buf, "notifications/progress", Some(&params))
+                });
+                debug_assert_ne!(sent, Err(SendError::Unserializable), "numbers and strings are always JSON");
+                sent.is_ok()
             }
             Some(_) | None => false,
         };
@@ -267,26 +282,25 @@ impl Incoming {
         self.calls.cancel(id).map(|(call, _)| call)
     }
 
-    /// Answers one call that is due.
-    pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<CallId> {
+    /// Answers one call that is due. Returns the call, and whether the answer was sent: a closed outbox takes none.
+    pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (call, id, open) = self.calls.expire(now)?;
         let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
-        match result.filter(|result| is_object(result)) {
-            Some(result) => answer(&id, result, out),
+        let is_answered = match result.filter(|result| is_object(result)) {
+            Some(result) => send_result(&id, result, out),
             None => {
                 let idle = open.wait.map_or(Duration::MAX, |wait| wait.idle);
-                give_up(&id, open.is_tool, &format!("no answer to this call within {idle:?}"), out);
+                give_up(&id, open.is_tool, &format!("no answer to this call within {idle:?}"), out)
             }
-        }
-        Some(call)
+        };
+        Some((call, is_answered))
     }
 
-    /// Answers the oldest call as failed.
-    pub(super) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<CallId> {
+    /// Answers the oldest call as failed. Returns the call, and whether the answer was sent.
+    pub(super) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let call = self.calls.first()?;
         let (id, open) = self.calls.finish(call).ok()?;
-        give_up(&id, open.is_tool, text, out);
-        Some(call)
+        Some((call, give_up(&id, open.is_tool, text, out)))
     }
 
     /// Ends one call because the session ends. To be repeated until `None`.
@@ -295,29 +309,40 @@ impl Incoming {
     }
 }
 
-/// Answers for the application. What went wrong with a tool is for the model to read, so it is a result.
-fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) {
-    if is_tool {
-        answer(id, &ToolResult::error(text), out);
-    } else {
-        refuse(id, code::INTERNAL_ERROR, text, out);
-    }
+/// Answers for the application. What went wrong with a tool is for the model to read, so it is a result. Returns whether
+/// the answer was sent.
+fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) -> bool {
+    if is_tool { send_result(id, &ToolResult::error(text), out) } else { send_error(id, text, out) }
 }
+
+/// Answers with what is known to be an object. Returns whether the answer was sent.
+fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) -> bool {
+    let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
+    debug_assert_ne!(sent, Err(SendError::Unserializable), "a result of our own is an object");
+    sent.is_ok()
+}
+
+fn send_error(id: &Id, text: &str, out: &mut impl Outbox) -> bool {
+    out.message(To::Answer(id), |buf| write::error(buf, id, code::INTERNAL_ERROR, text, None)).is_ok()
+}
+
+// The functions below answer what the application does not know of. Where the outbox is closed, no answer is awaited, and
+// there is nothing to undo.
 
 /// Answers with what is known to be an object.
 pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
-    let sent = send(out, |buf| write::result(buf, id, result));
-    debug_assert!(sent.is_ok(), "a result of our own is an object");
+    send_result(id, result, out);
 }
 
 pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
-    out.message(|buf| write::error(buf, id, code, message, None));
+    let _ = out.message(To::Answer(id), |buf| write::error(buf, id, code, message, None));
 }
 
 /// Refuses what was wrong. The message may repeat what the peer sent, at any length.
 pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &Limits, out: &mut impl Outbox) {
     let message = truncate(&error.message, limits.reason);
-    out.message(|buf| write::error(buf, id, error.code, message, error.data.as_deref()));
+    let data = error.data.as_deref();
+    let _ = out.message(To::Answer(id), |buf| write::error(buf, id, error.code, message, data));
 }
 
 pub(super) fn refuse_busy(id: &Id, out: &mut impl Outbox) {

@@ -3,9 +3,12 @@
 //! ```text
 //!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered, or any message──▶ Idle
 //!                         │  ▲                     │ patience over
-//!                         └──┘ no room: later      ├── much later than due (a laptop slept): another ping, Waiting
+//!                         └──┘ no room: later      ├── much later than due (a laptop slept), once until a sign of
+//!                                                  │   life: another ping, Waiting
 //!                                                  └── else: the peer is reported as unresponsive, once; Off
 //! ```
+//!
+//! So a loop that is late every time finds a dead peer as well.
 
 use core::time::Duration;
 
@@ -46,6 +49,8 @@ const LEAST: Duration = Duration::from_millis(1);
 pub(super) struct Pulse {
     keepalive: Option<Keepalive>,
     state: State,
+    /// A ping was repeated because it was looked after too late, and nothing has come since.
+    has_repeated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +71,7 @@ pub(super) enum Beat {
 
 impl Pulse {
     pub(super) const fn new(keepalive: Option<Keepalive>) -> Self {
-        Self { keepalive, state: State::Off }
+        Self { keepalive, state: State::Off, has_repeated: false }
     }
 
     pub(super) fn start(&mut self, now: Time) {
@@ -112,7 +117,7 @@ impl Pulse {
         let due = self.deadline().filter(|due| *due <= now)?;
         Some(match self.state {
             // So late that it was this side that was away.
-            State::Waiting { .. } if now.since(due) > keepalive.every => Beat::Ping,
+            State::Waiting { .. } if now.since(due) > keepalive.every && !self.has_repeated => Beat::Ping,
             State::Waiting { .. } => Beat::GiveUp,
             State::Idle { .. } | State::Off => Beat::Ping,
         })
@@ -121,6 +126,7 @@ impl Pulse {
     /// A ping was sent.
     pub(super) fn pinged(&mut self, ping: RequestId, now: Time) {
         if let Some(keepalive) = self.keepalive {
+            self.has_repeated = matches!(self.state, State::Waiting { .. });
             self.state = State::Waiting { ping, sent: now, until: now.after(keepalive.patience) };
         }
     }

@@ -63,6 +63,8 @@ pub(super) struct Listing {
     pub(super) timeout: Timeout,
     /// The first request, by which the application knows it; `None` while that is the one that waits.
     pub(super) handle: Option<RequestId>,
+    /// The greatest progress that was reported of the list. Each page counts anew; the application sees one request.
+    pub(super) reached: f64,
     /// The items so far, with commas between them.
     items: Vec<u8>,
     /// The cursors that were followed, as they are written.
@@ -84,7 +86,14 @@ pub(super) enum Turn {
 
 impl Listing {
     pub(super) const fn new(list: List, timeout: Timeout) -> Self {
-        Self { list, timeout, handle: None, items: Vec::new(), followed: Vec::new() }
+        Self {
+            list,
+            timeout,
+            handle: None,
+            reached: f64::NEG_INFINITY,
+            items: Vec::new(),
+            followed: Vec::new(),
+        }
     }
 
     /// The same, known to the application as the first of its requests.

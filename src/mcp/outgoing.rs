@@ -15,7 +15,7 @@ use super::{
     timeout::Wait,
 };
 use crate::{
-    Outbox, Time,
+    Outbox, OutboxClosed, Time, To,
     rpc::{ErrorObject, Id, Limits, RequestId, Requests, SendError, SessionId, requests::Match, write},
     text::truncate,
 };
@@ -105,7 +105,8 @@ impl Outgoing {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, SendError> {
-        if self.is_full() {
+        // The handshake needs its one place under any limit.
+        if self.is_full() && !matches!(purpose, Purpose::Initialize) {
             return Err(SendError::TooManyInFlight);
         }
         let id = self.requests.next_id();
@@ -113,11 +114,11 @@ impl Outgoing {
         let pace = match (timeout, wait) {
             (Timeout::Progress { .. }, Some(wait)) => {
                 let params = with_token(params, id).ok_or(SendError::Unserializable)?;
-                send(out, |buf| write::request(buf, id, method, Some(&params)))?;
+                send(out, To::Unasked, |buf| write::request(buf, id, method, Some(&params)))?;
                 Some(Pace { wait, reached: f64::NEG_INFINITY })
             }
             _ => {
-                send(out, |buf| write::request(buf, id, method, params))?;
+                send(out, To::Unasked, |buf| write::request(buf, id, method, params))?;
                 None
             }
         };
@@ -126,15 +127,15 @@ impl Outgoing {
     }
 
     /// Sends a ping of the session's own, in place of one that was not answered. However many requests of the
-    /// application wait, there is room for this one.
-    pub(super) fn ping(&mut self, out: &mut impl Outbox) -> RequestId {
+    /// application wait, there is room for this one. Returns `None` if the outbox is closed.
+    pub(super) fn ping(&mut self, out: &mut impl Outbox) -> Option<RequestId> {
         self.forget_ping();
         let id = self.requests.next_id();
-        let sent = send(out, |buf| write::request(buf, id, "ping", None::<&()>));
-        debug_assert!(sent.is_ok(), "nothing but a name and a number is written");
-        let ping = self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None });
-        self.ping = Some(ping);
-        ping
+        let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
+        debug_assert_ne!(sent, Err(SendError::Unserializable), "nothing but a name and a number is written");
+        sent.ok()?;
+        self.ping = Some(self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None }));
+        self.ping
     }
 
     /// Ends the ping that waits, if one does, without a word: its answer does not matter any more.
@@ -165,7 +166,7 @@ impl Outgoing {
         now: Time,
         said: &ProgressIn<'_>,
         limits: &Limits,
-    ) -> Result<(RequestId, Progress<'static>), Violation> {
+    ) -> Result<Option<(RequestId, Progress<'static>)>, Violation> {
         let token = said.token(limits);
         let found = token.as_ref().and_then(|token| self.requests.find_mut(token));
         let Some((request, Asked { purpose, pace: Some(pace) })) = found else {
@@ -178,8 +179,16 @@ impl Outgoing {
         }
         pace.reached = progress.progress;
         let (deadline, name) = (pace.wait.deadline(now), name(request, purpose));
+        let is_news = match purpose {
+            Purpose::Page(listing) if progress.progress <= listing.reached => false,
+            Purpose::Page(listing) => {
+                listing.reached = progress.progress;
+                true
+            }
+            Purpose::Application | Purpose::Initialize | Purpose::Ping => true,
+        };
         self.requests.set_deadline(request, deadline);
-        Ok((name, progress))
+        Ok(is_news.then_some((name, progress)))
     }
 
     /// Gives up what the application asked for by this name, and tells the peer. False if it does not wait.
@@ -218,8 +227,9 @@ impl Outgoing {
     fn send_cancelled(&self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) {
         let reason = reason.map(|reason| truncate(reason, self.reason));
         let params = CancelledOut { request_id: request.serial(), reason };
-        let sent = send(out, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
-        debug_assert!(sent.is_ok(), "a number and a string are always JSON");
+        let sent =
+            send(out, To::Unasked, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
+        debug_assert_ne!(sent, Err(SendError::Unserializable), "a number and a string are always JSON");
     }
 }
 
@@ -231,12 +241,13 @@ fn name(request: RequestId, purpose: &Purpose) -> RequestId {
     }
 }
 
-/// Puts one message into the outbox; none if it cannot be written.
+/// Sends one message. Nothing is sent if it cannot be written, or the outbox is closed.
 pub(super) fn send(
     out: &mut impl Outbox,
+    to: To<'_>,
     write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
 ) -> Result<(), SendError> {
     let mut written = Ok(());
-    out.message(|buf| written = write(buf));
+    out.message(to, |buf| written = write(buf)).map_err(|OutboxClosed { .. }| SendError::Closed)?;
     written.map_err(|write::Unserializable| SendError::Unserializable)
 }

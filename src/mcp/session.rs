@@ -15,7 +15,7 @@ use super::{
     progress::ProgressIn,
 };
 use crate::{
-    Outbox, Time,
+    Outbox, Time, To,
     rpc::{CallId, ErrorObject, Gone, Id, Limits, RequestId, SendError, write},
     time::earlier,
 };
@@ -179,7 +179,8 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
         let said = ProgressIn::read(params).ok_or(Violation::UnknownProgress);
         match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
-            Ok((request, progress)) => self.push(Common::Progress { request, progress }),
+            Ok(Some((request, progress))) => self.push(Common::Progress { request, progress }),
+            Ok(None) => {}
             Err(violation) => self.report(violation),
         }
     }
@@ -191,18 +192,19 @@ impl<E: From<Common>> Session<E> {
 
     /// Deals with a call or a ping that is due. Whether there was one.
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
-        if let Some(call) = self.incoming.expire(self.now, out) {
-            self.push(Common::CallEnded { call, how: CallEnd::Expired });
+        if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
+            let how = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
+            self.push(Common::CallEnded { call, how });
             return true;
         }
         match self.pulse.due(self.now) {
             None => return false,
             // Behind what the peer does not read it would say nothing.
             Some(Beat::Ping) if out.is_full() => self.pulse.put_off(self.now),
-            Some(Beat::Ping) => {
-                let ping = self.outgoing.ping(out);
-                self.pulse.pinged(ping, self.now);
-            }
+            Some(Beat::Ping) => match self.outgoing.ping(out) {
+                Some(ping) => self.pulse.pinged(ping, self.now),
+                None => self.pulse.put_off(self.now),
+            },
             Some(Beat::GiveUp) => {
                 self.outgoing.forget_ping();
                 self.pulse.stop();
@@ -225,10 +227,9 @@ impl<E: From<Common>> Session<E> {
 
     /// Sends a notification that is a step of the protocol and nothing that could be left out, however much waits.
     pub(super) fn announce(&self, method: &str, out: &mut impl Outbox) {
-        out.message(|buf| {
-            let written = write::notification(buf, method, None::<&()>);
-            debug_assert!(written.is_ok(), "nothing but a name is written");
-        });
+        // Where the outbox is closed, the session is about to be.
+        let sent = send(out, To::Unasked, |buf| write::notification(buf, method, None::<&()>));
+        debug_assert_ne!(sent, Err(SendError::Unserializable), "nothing but a name is written");
     }
 
     // What follows is what an application does, in either role; the documentation is at the roles.
@@ -253,7 +254,7 @@ impl<E: From<Common>> Session<E> {
         out: &mut impl Outbox,
     ) -> Result<(), SendError> {
         has_room(out)?;
-        send(out, |buf| write::notification(buf, method, params))
+        send(out, To::Unasked, |buf| write::notification(buf, method, params))
     }
 
     pub(super) fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
@@ -281,8 +282,9 @@ impl<E: From<Common>> Session<E> {
 
     pub(super) fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
         self.drain();
-        while let Some(call) = self.incoming.fail_one(text, out) {
-            self.push(Common::CallEnded { call, how: CallEnd::ShutDown });
+        while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
+            let how = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
+            self.push(Common::CallEnded { call, how });
         }
     }
 

@@ -21,6 +21,21 @@ pub struct Limits {
     pub reason: usize,
 }
 
+impl Limits {
+    /// Returns the name of the first limit that is 0 and under which no session can be opened.
+    #[cfg(feature = "ide")]
+    pub(crate) fn zero(&self) -> Option<&'static str> {
+        let needed = [
+            ("depth", self.depth),
+            ("id", self.id),
+            ("method", self.method),
+            ("open_calls", self.open_calls),
+            ("requests", self.requests),
+        ];
+        needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

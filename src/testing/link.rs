@@ -97,6 +97,12 @@ impl Link {
         self.state == State::Open
     }
 
+    /// Returns true if no bytes are on the way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.on_the_way.is_empty()
+    }
+
     /// Everything that has arrived, since the start or since [`forget`](Link::forget).
     #[must_use]
     pub fn carried(&self) -> &[u8] {

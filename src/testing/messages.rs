@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::Outbox;
+use crate::{Outbox, OutboxClosed, To};
 
 /// Keeps the messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
 ///
@@ -16,6 +16,8 @@ pub struct Messages {
     pub sent: Vec<String>,
     /// Whether it claims that too much waits to be written.
     pub full: bool,
+    /// Whether it can send nothing more.
+    pub closed: bool,
 }
 
 impl Messages {
@@ -27,16 +29,18 @@ impl Messages {
 
 impl Outbox for Messages {
     #[allow(clippy::panic, reason = "a harness of tests tells a failure this way")]
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        if self.closed {
+            return Err(OutboxClosed::new());
+        }
         let mut text = Vec::new();
         write(&mut text);
-        if text.is_empty() {
-            return;
-        }
         match String::from_utf8(text) {
+            Ok(text) if text.is_empty() => {}
             Ok(text) => self.sent.push(text),
             Err(error) => panic!("a message is not UTF-8 ({error}): {}", error.as_bytes().escape_ascii()),
         }
+        Ok(())
     }
 
     fn is_full(&self) -> bool {
@@ -52,7 +56,7 @@ mod tests {
     fn what_is_said_is_kept_as_it_was_said() {
         let mut out = Messages::default();
         for text in ["é\u{fffd}", "", " "] {
-            out.message(|buf| buf.extend_from_slice(text.as_bytes()));
+            out.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes())).unwrap();
         }
         assert_eq!(out.take(), ["é\u{fffd}", " "], "where nothing is written, there is no message");
         assert_eq!(out.take(), [""; 0]);
@@ -61,6 +65,6 @@ mod tests {
     #[test]
     #[should_panic(expected = r"a\xff")]
     fn what_is_no_text_is_a_failure() {
-        Messages::default().message(|buf| buf.extend_from_slice(b"a\xff"));
+        let _ = Messages::default().message(To::Unasked, |buf| buf.extend_from_slice(b"a\xff"));
     }
 }

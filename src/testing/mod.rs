@@ -72,6 +72,7 @@ mod agent;
 mod link;
 #[cfg(feature = "mcp")]
 mod message;
+#[cfg(feature = "mcp")]
 mod messages;
 mod pair;
 mod random;
@@ -83,6 +84,7 @@ pub use arbitrary;
 pub use link::Link;
 #[cfg(feature = "mcp")]
 pub use message::Said;
+#[cfg(feature = "mcp")]
 pub use messages::Messages;
 pub use pair::Pair;
 pub use random::Random;

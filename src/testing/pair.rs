@@ -99,6 +99,13 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         self.settle_with(|_, _| {}, |_, _| {})
     }
 
+    /// Returns true if nothing is left to write or to read: what law 10 of [`Wire`] demands after
+    /// [`settle`](Pair::settle), where no link delays, stalls or paces bytes.
+    pub fn is_at_rest(&self) -> bool {
+        let nothing_waits = self.server.outgoing().is_empty() && self.client.outgoing().is_empty();
+        nothing_waits && self.to_server.is_empty() && self.to_client.is_empty()
+    }
+
     /// Lets time pass, deadline by deadline.
     ///
     /// # Panics

@@ -35,9 +35,12 @@ impl<R: TryCryptoRng> Client<R> {
     /// Asks to open a connection.
     ///
     /// # Errors
-    /// [`InvalidAsk`] if the request cannot be written so.
+    /// [`InvalidAsk`] if the request cannot be written so, or a limit is 0.
     pub fn new(ask: Ask, random: R, limits: Limits, now: Time) -> Result<Self, InvalidAsk> {
         ask.check()?;
+        if let Some(limit) = limits.zero() {
+            return Err(InvalidAsk::ZeroLimit(limit));
+        }
         let mut stream = Stream::new(Masked::new(random), false, limits, now);
         let (mut nonce, mut key) = ([0; 16], [0; 24]);
         if stream.output.random().try_fill_bytes(&mut nonce).is_ok() {
@@ -71,7 +74,8 @@ impl<R: TryCryptoRng> Client<R> {
         Sender(&mut self.stream.output)
     }
 
-    /// Whether more waits to be written than [`Limits::outgoing`]: nothing is parsed until some of it has gone.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
+    /// once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()

@@ -115,12 +115,16 @@ pub enum Closed {
     NotAccepted(ResponseError),
     /// The peer was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
     TimedOut,
-    /// The peer read nothing for too long while much waited to be written.
+    /// The peer read less than [`Limits::outgoing`](super::Limits::outgoing) within
+    /// [`Limits::stalled`](super::Limits::stalled), while more than that waited to be written.
     Stalled,
-    /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false.
+    /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false, or filled more than
+    /// [`space`](crate::Wire::space) had offered.
     Overfed,
     /// The source of randomness failed: a client cannot mask what it sends.
     Entropy,
+    /// The limit of a server with this name is 0: nothing could be received or sent.
+    ZeroLimit(&'static str),
 }
 
 impl fmt::Display for Closed {
@@ -138,9 +142,10 @@ impl fmt::Display for Closed {
             Self::Refused(refusal) => write!(f, "refused with {refusal}"),
             Self::NotAccepted(error) => write!(f, "not accepted: {error}"),
             Self::TimedOut => f.write_str("the peer has been silent for too long"),
-            Self::Stalled => f.write_str("the peer stopped reading"),
+            Self::Stalled => f.write_str("the peer read too little for too long"),
             Self::Overfed => f.write_str("more bytes were fed than the connection wanted"),
             Self::Entropy => f.write_str("the source of randomness failed"),
+            Self::ZeroLimit(name) => write!(f, "a limit must be greater than 0: {name}"),
         }
     }
 }

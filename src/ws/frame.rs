@@ -161,7 +161,7 @@ pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, Viola
 }
 
 /// The longest header: 2 bytes, 8 of length, 4 of masking key.
-const MAX_HEADER: usize = 14;
+pub(super) const MAX_HEADER: usize = 14;
 
 /// The bytes of a header, ready to be sent.
 #[derive(Clone, Copy, Debug)]

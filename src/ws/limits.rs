@@ -3,6 +3,10 @@
 use core::time::Duration;
 
 /// What a connection takes and how long it waits. Every limit has a default that suits an editor.
+///
+/// `head`, `message` or `outgoing` of 0 is an error: a client is not made
+/// ([`InvalidAsk::ZeroLimit`](super::InvalidAsk::ZeroLimit)), a server ends at once
+/// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -17,18 +21,29 @@ pub struct Limits {
     /// Empty fragments that do not end their message. Default 1,024: they cost work and bring nothing. Above it:
     /// close code 1008.
     pub empty_fragments: u32,
-    /// Bytes that wait to be written above which the connection stops reading. Default 8 MiB. Answers still go out.
+    /// The high-water mark of the send buffer. Default 8 MiB. At it nothing but answers can be sent, and what is received
+    /// is kept undelivered: one message and the mark, behind the message in progress. Then the connection stops
+    /// reading. So at most two messages and the mark are held of what a peer sent.
     pub outgoing: usize,
-    /// How long more than [`outgoing`](Limits::outgoing) may wait on end. Default 30 s: a suspended peer. At it the
-    /// connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
+    /// How long the peer may take to read [`outgoing`](Limits::outgoing) bytes while that many or more wait to be
+    /// written. Default 30 s: a suspended peer. At it the connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
     pub stalled: Duration,
     /// Whether a silent peer is pinged, and how long it may stay silent. Default every 30 s and 60 s, as the reference
     /// editors have it; `None` for never.
     pub keepalive: Option<Keepalive>,
-    /// How long the peer may take to answer our close frame. Default 2 s.
+    /// How long the peer may take to answer our close frame, from when it was written. Default 2 s. Until then: how long
+    /// from one write to the next, within [`stalled`](Limits::stalled) for each [`outgoing`](Limits::outgoing) bytes.
     pub close: Duration,
     /// How long the last bytes may take to be written once the connection has ended. Default 2 s.
     pub drain: Duration,
+}
+
+impl Limits {
+    /// Returns the name of the first limit that is 0 and under which no connection can be opened.
+    pub(crate) fn zero(&self) -> Option<&'static str> {
+        let needed = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
+        needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+    }
 }
 
 impl Default for Limits {

@@ -15,13 +15,32 @@
 //!     └────────────────▶ Ended ◀─────────┘   Open       Ended
 //!
 //!  Both
-//!  Open ──our close frame──▶ Closing ──peer's close frame, 2 s, eof──▶ Ended
+//!  Open ──our close frame──▶ Closing ──peer's close frame, 2 s after ours was written, eof──▶ Ended
 //!  Open ──peer's close frame (answered), violation (1002 1003 1007 1008 1009), eof, silence, stalled, overfed──▶ Ended
 //!
 //!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
 //! ```
 //!
 //! While Closing, messages are dropped (RFC 6455 section 5.5.1) and pings are not answered.
+//!
+//! # Flow control
+//!
+//! ```text
+//!  Flowing ──send buffer at the mark──▶ Full ──room taken──▶ Full, not reading
+//!     ▲                                  │                       │
+//!     └────── send buffer below the mark ┴───────────────────────┘
+//! ```
+//!
+//! | | Flowing | Full | Full, not reading |
+//! | --- | --- | --- | --- |
+//! | reads | yes | into the receive buffer | no |
+//! | delivers | yes | after the end of the transport alone | after the end of the transport alone |
+//! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | the same |
+//! | ends | | after 30 s in which less than the mark was written | the same |
+//!
+//! The room is one message and the mark ([`Limits::message`], [`Limits::outgoing`]) behind the message in progress. A peer
+//! with the same limits has no more unwritten, since it sends nothing unasked at its own mark. So of two ends that are
+//! both Full one empties its send buffer into the room of the other, delivers what it has read, and reads on.
 
 mod client;
 mod close;

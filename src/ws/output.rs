@@ -7,6 +7,8 @@ use super::message::Kind;
 use super::pulse::{Beat, Pulse};
 use super::sender::Sender;
 use super::{Closed, Event, Limits, SendError, Violation, utf8};
+#[cfg(feature = "mcp")]
+use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
 use crate::text::truncate;
@@ -31,9 +33,10 @@ pub(crate) enum Phase {
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The phase is to be over: the handshake made, our close frame answered, the last bytes written.
+    /// The phase is to be over: the handshake made, our close frame written and then answered, the last bytes written.
     Phase,
-    /// What waits to be written is to be below the limit.
+    /// The peer is to have read one high-water mark's worth of bytes since the timer was set. Runs while the send buffer
+    /// is above the mark, and while our close frame waits in it.
     Stalled,
 }
 
@@ -52,8 +55,14 @@ pub(crate) struct Output<M> {
     /// The end that is still to be reported.
     closed: Option<Closed>,
     pong: PongSlot,
+    /// How many pongs were put into the stream since all that were there had been written.
+    unwritten_pongs: u8,
     /// The message that is being sent in parts.
     unfinished: Option<Kind>,
+    /// The transport has ended: what came before is still delivered, and hardly anything can go out.
+    pub(crate) is_cut_off: bool,
+    /// Where in the stream [`Timer::Stalled`] is set anew.
+    extended_at: u64,
 }
 
 /// Every ping is answered while the peer reads. Of one that does not read, [`MAX_PONGS`] are: behind those one pong
@@ -61,10 +70,8 @@ pub(crate) struct Output<M> {
 #[derive(Debug)]
 struct PongSlot {
     waiting: Option<Box<[u8]>>,
-    /// Where in the stream the last pong ends.
+    /// Where in the stream the last pong ends, or our close frame: behind that there is no pong.
     last_ends: u64,
-    /// How many were put into the stream since all that were there had been written.
-    unwritten: u8,
 }
 
 /// How many pongs lie in the send buffer unwritten at most. Pings that come in one read are answered before anything
@@ -91,8 +98,11 @@ impl<M: Masking> Output<M> {
             pulse: Pulse::new(),
             limits,
             closed: None,
-            pong: PongSlot { waiting: None, last_ends: 0, unwritten: 0 },
+            pong: PongSlot { waiting: None, last_ends: 0 },
+            unwritten_pongs: 0,
             unfinished: None,
+            is_cut_off: false,
+            extended_at: 0,
         }
     }
 
@@ -201,10 +211,13 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// A text message whose length is known once it is written. Goes out even above the limit: it is an answer.
-    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.may_send().is_err() || self.unfinished.is_some() {
-            return;
+    /// Sends a text message whose length is known once it is written, even above the mark: it is an answer. After the end
+    /// of the transport it is refused above the mark, so that what is still delivered provokes no more output than that.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        let goes_nowhere = self.is_cut_off && self.tx.is_full();
+        if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
+            return Err(OutboxClosed::new());
         }
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
         let reserved = if M::MASKS { 8 } else { 4 };
@@ -215,12 +228,14 @@ impl<M: Masking> Output<M> {
         write(buf);
         let len = buf.len().saturating_sub(body);
         if len == 0 {
-            return buf.truncate(at);
+            buf.truncate(at);
+            return Ok(());
         }
         // Not before it is known that there is a message: what is refused costs no key.
         let Ok(key) = self.mask.key() else {
             buf.truncate(at);
-            return self.end(Closed::Entropy);
+            self.end(Closed::Entropy);
+            return Err(OutboxClosed::new());
         };
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);
@@ -228,28 +243,34 @@ impl<M: Masking> Output<M> {
         let header = Header { fin: true, opcode: Opcode::Text, len: len as u64, key }.encode();
         buf.splice(at..body.min(buf.len()), header.bytes().iter().copied());
         self.watch_fill();
+        Ok(())
     }
 
     /// Answers a ping.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         if self.tx.written() >= self.pong.last_ends {
-            self.pong.unwritten = 0;
+            self.unwritten_pongs = 0;
         }
-        if self.pong.unwritten < MAX_PONGS && self.pong.waiting.is_none() {
+        if self.unwritten_pongs < MAX_PONGS && self.pong.waiting.is_none() {
             self.write_pong(payload);
         } else {
             self.pong.waiting = Some(payload.into());
         }
     }
 
-    /// Begins the close handshake.
+    /// Begins the close handshake. The peer has [`Limits::close`] to answer from when the close frame was written.
+    ///
+    /// Until it was, the peer has as long for each write, so that a peer that reads nothing holds up nobody; and
+    /// [`Limits::stalled`] for each high-water mark's worth of bytes, so that one that trickles does not either.
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
         self.phase = Phase::Closing;
         self.pong.waiting = None;
+        self.pong.last_ends = self.tx.position();
         self.pulse.stop();
         self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
+        self.watch_anew();
         Ok(())
     }
 
@@ -340,6 +361,9 @@ impl<M: Masking> Output<M> {
 
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
+        if n == 0 {
+            return;
+        }
         self.tx.sent(n);
         if self.pong.waiting.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
             self.has_room();
@@ -347,25 +371,56 @@ impl<M: Masking> Output<M> {
     }
 
     /// Something waited for room in the send buffer, which there may be now.
+    #[cold]
     fn has_room(&mut self) {
         if self.tx.written() >= self.pong.last_ends {
             if let Some(payload) = self.pong.waiting.take() {
-                self.pong.unwritten = 0;
+                self.unwritten_pongs = 0;
                 self.write_pong(&payload);
             }
+        }
+        if self.phase == Phase::Closing {
+            self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
         }
         self.watch_fill();
     }
 
-    /// Starts or stops the clock of a peer that does not read.
+    /// Starts, extends or stops the clock of a peer that does not read.
+    #[inline]
     pub(crate) fn watch_fill(&mut self) {
-        let was_full = self.timers.get(Timer::Stalled as usize).is_some();
-        if was_full && !self.tx.is_full() {
-            self.timers.clear(Timer::Stalled as usize);
-            self.hears();
-        } else if !was_full && self.tx.is_full() && !self.has_ended() {
-            self.pulse.stop();
-            self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+        let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
+        if is_watched || self.tx.is_full() {
+            self.watch(is_watched);
+        }
+    }
+
+    #[cold]
+    fn watch(&mut self, is_watched: bool) {
+        match (is_watched, self.waits_for_reader()) {
+            (true, false) => {
+                self.timers.clear(Timer::Stalled as usize);
+                self.hears();
+            }
+            (false, true) => {
+                self.pulse.stop();
+                self.watch_anew();
+            }
+            (true, true) if self.tx.written() >= self.extended_at => self.watch_anew(),
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    fn watch_anew(&mut self) {
+        self.extended_at = self.tx.written().saturating_add(self.limits.outgoing as u64);
+        self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+    }
+
+    /// Whether the peer must read before this connection can go on.
+    fn waits_for_reader(&self) -> bool {
+        match self.phase {
+            Phase::Handshake | Phase::Open => self.tx.is_full(),
+            Phase::Closing => self.tx.written() < self.pong.last_ends,
+            Phase::Ended | Phase::Reported => false,
         }
     }
 
@@ -393,7 +448,7 @@ impl<M: Masking> Output<M> {
     fn write_pong(&mut self, payload: &[u8]) {
         if self.frame(true, Opcode::Pong, payload).is_ok() {
             self.pong.last_ends = self.tx.position();
-            self.pong.unwritten = self.pong.unwritten.saturating_add(1);
+            self.unwritten_pongs = self.unwritten_pongs.saturating_add(1);
         }
     }
 

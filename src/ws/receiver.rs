@@ -43,8 +43,6 @@ pub(crate) struct Common {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) rx: Rx,
-    /// The transport has ended.
-    pub(crate) eof: bool,
     /// Whether the peer owes a mask: clients do (RFC 6455 section 5.1).
     masked: bool,
     /// The data frame that has come in part, behind its header.
@@ -80,7 +78,7 @@ enum Place {
 
 impl Receiver {
     pub(crate) fn new(masked: bool) -> Self {
-        Self { rx: Rx::new(), eof: false, masked, part: None, message: Message::default() }
+        Self { rx: Rx::new(), masked, part: None, message: Message::default() }
     }
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
@@ -175,6 +173,19 @@ impl Receiver {
     /// The bytes of [`Item::Assembled`].
     pub(crate) fn binary(&self) -> &[u8] {
         self.message.binary()
+    }
+
+    /// Keeps what was received for later, because the send buffer is above its mark.
+    ///
+    /// Behind the frame in progress one message and the mark may come: as much as a peer that obeys the same limits
+    /// has unwritten at most. So the peer gets rid of its send buffer, reads, and empties ours.
+    pub(crate) fn hold_back(&mut self, limits: &Limits) {
+        let in_progress = self.part.map_or(0, |part| match part.place {
+            Place::Held(_) => part.len,
+            Place::Moved { .. } => part.len.saturating_sub(part.done),
+        });
+        let behind = limits.message.saturating_add(limits.outgoing).saturating_add(frame::MAX_HEADER);
+        self.rx.hold_back(in_progress.saturating_add(behind));
     }
 
     /// Drops everything that was received: the connection has ended.

@@ -103,11 +103,14 @@ pub enum InvalidAsk {
     Subprotocol,
     /// The name of a field is not a token, or its value has a control character.
     Field,
+    /// The limit with this name is 0: nothing could be received or sent.
+    ZeroLimit(&'static str),
 }
 
 impl fmt::Display for InvalidAsk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::ZeroLimit(name) => return write!(f, "a limit must be greater than 0: {name}"),
             Self::Host => "the host must be visible ASCII, such as 127.0.0.1:8080",
             Self::Target => "the target must be a path that begins with /",
             Self::Subprotocol => "a sub-protocol must be a token",
@@ -258,6 +261,11 @@ mod tests {
             (
                 "one not offered",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: y\r\n"],
+                Err(ResponseError::UnknownSubprotocol),
+            ),
+            (
+                "one offered in other letters",
+                &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: MCP\r\n"],
                 Err(ResponseError::UnknownSubprotocol),
             ),
             (

@@ -5,7 +5,9 @@ use super::close::CloseCode;
 use super::mask::Masking;
 use super::message::Kind;
 use super::output::Output;
-use crate::buf::Outbox;
+#[cfg(feature = "mcp")]
+use crate::{Outbox, OutboxClosed, To};
+#[cfg(feature = "mcp")]
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -36,7 +38,7 @@ impl<M: Masking> Sender<'_, M> {
     }
 
     /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message. Until then no
-    /// other message can be sent, not even through the [`Outbox`]; pings can.
+    /// other message can be sent, not even through the `Outbox`; pings can.
     ///
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a binary message has begun.
@@ -69,9 +71,10 @@ impl<M: Masking> Sender<'_, M> {
     }
 }
 
+#[cfg(feature = "mcp")]
 impl<M: Masking> Outbox for Sender<'_, M> {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        self.0.message(write);
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        self.0.message(write)
     }
 
     fn is_full(&self) -> bool {

@@ -50,13 +50,24 @@ enum Opening {
 }
 
 impl Server {
-    /// A connection that was accepted at `now`.
+    /// Creates a connection that was accepted at `now`. If a limit is 0, it ends at once ([`Closed::ZeroLimit`]).
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
-        Self {
+        let zero = limits.zero();
+        let mut server = Self {
             stream: Stream::new(Unmasked, true, limits, now),
             opening: Opening::Reading(EndSearch::default()),
+        };
+        if let Some(limit) = zero {
+            server.end_misconfigured(limit);
         }
+        server
+    }
+
+    /// Ends the connection because this limit, of this layer or of one above it, is 0.
+    pub(crate) fn end_misconfigured(&mut self, limit: &'static str) {
+        self.opening = Opening::Over;
+        self.stream.output.end_abruptly(Closed::ZeroLimit(limit));
     }
 
     /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
@@ -111,7 +122,8 @@ impl Server {
         Sender(&mut self.stream.output)
     }
 
-    /// Whether more waits to be written than [`Limits::outgoing`]: nothing is parsed until some of it has gone.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
+    /// once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()
@@ -126,7 +138,7 @@ impl Server {
     /// Whether the transport has ended, though it was not polled yet: what is sent now goes nowhere.
     #[cfg(feature = "ide")]
     pub(crate) fn is_cut_off(&self) -> bool {
-        self.stream.input.eof
+        self.stream.output.is_cut_off
     }
 
     /// Whether the opening handshake is over and no ending has begun.

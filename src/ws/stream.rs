@@ -52,7 +52,7 @@ impl<M: Masking> Stream<M> {
             Ok(None) if held > limit => Head::TooLong,
             Ok(None) => {
                 input.rx.polled_dry();
-                let late = !input.eof && output.timers.take_due(Timer::Phase as usize, output.now);
+                let late = !output.is_cut_off && output.timers.take_due(Timer::Phase as usize, output.now);
                 if late { Head::TooSlow } else { Head::Awaited }
             }
         }
@@ -86,7 +86,7 @@ impl<M: Masking> Stream<M> {
     /// Whether the connection is open and nothing holds it up, as is nearly always so.
     #[inline]
     pub(crate) fn flows(&self) -> bool {
-        self.output.is_open() && !self.input.eof && !self.output.tx.is_full()
+        self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
     }
 
     fn poll_any(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
@@ -124,8 +124,10 @@ impl<M: Masking> Stream<M> {
                     return None;
                 }
             };
-            // Above the mark nothing is parsed that could provoke more output; after our close frame nothing does.
-            if self.output.tx.is_full() && !discard {
+            // Above the mark nothing is parsed that could provoke more output. After our close frame nothing does, and
+            // after the end of the transport nothing is added to the send buffer.
+            if self.output.tx.is_full() && !discard && !self.output.is_cut_off {
+                self.input.hold_back(&self.output.limits);
                 self.end_of_input_or_time()?;
                 continue;
             }
@@ -156,16 +158,19 @@ impl<M: Masking> Stream<M> {
     fn end_of_input_or_time(&mut self) -> Option<()> {
         let now = self.output.now;
         // Nearly always neither does.
-        if !self.input.eof && self.output.is_quiet() {
+        if !self.output.is_cut_off && self.output.is_quiet() {
             return None;
         }
         let mut due = |timer: Timer| self.output.timers.take_due(timer as usize, now);
-        if self.input.eof {
+        if self.output.is_cut_off {
             // After our close frame the end of the transport is an answer, if a curt one.
             let closing = self.output.phase == Phase::Closing;
             let closed = if closing { Closed::ByUs { answered: false } } else { Closed::Vanished };
             self.output.end_abruptly(closed);
-        } else if self.output.phase == Phase::Closing && due(Timer::Phase) {
+        } else if self.output.phase == Phase::Closing {
+            if !due(Timer::Phase) && !due(Timer::Stalled) {
+                return None;
+            }
             self.output.end(Closed::ByUs { answered: false });
         } else if due(Timer::Stalled) {
             self.output.end_abruptly(Closed::Stalled);
@@ -189,7 +194,7 @@ impl<M: Masking> Stream<M> {
         match output.phase {
             Phase::Ended => Some(output.now),
             Phase::Reported if self.is_done() => None,
-            _ if !output.has_ended() && (self.input.eof || self.has_unparsed()) => Some(output.now),
+            _ if !output.has_ended() && (self.output.is_cut_off || self.has_unparsed()) => Some(output.now),
             Phase::Handshake | Phase::Open | Phase::Closing | Phase::Reported => output.deadline(),
         }
     }
@@ -197,7 +202,7 @@ impl<M: Masking> Stream<M> {
     /// Bytes came although none were wanted.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.sees(now);
-        if !self.output.has_ended() && !self.input.eof {
+        if !self.output.has_ended() && !self.output.is_cut_off {
             self.output.overfed();
         }
     }
@@ -220,15 +225,19 @@ impl<M: Masking> Wire for Stream<M> {
     #[inline]
     fn filled(&mut self, now: Time, n: usize) {
         self.output.sees(now);
-        // Only what was taken is a sign of life.
-        if !self.output.has_ended() && self.input.rx.filled(n) > 0 {
+        if n == 0 || self.output.has_ended() {
+            return;
+        }
+        if self.input.rx.filled(n) {
             self.output.hears();
+        } else {
+            self.overfeed(now);
         }
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
         self.output.sees(now);
-        if bytes.is_empty() || self.output.has_ended() || self.input.eof {
+        if bytes.is_empty() || self.output.has_ended() || self.output.is_cut_off {
             return;
         }
         if self.wants_input() && self.input.rx.append(bytes) {
@@ -240,7 +249,7 @@ impl<M: Masking> Wire for Stream<M> {
 
     fn feed_eof(&mut self, now: Time) {
         self.output.sees(now);
-        self.input.eof = true;
+        self.output.is_cut_off = true;
         if self.output.has_ended() {
             self.output.tx.discard();
         }
@@ -257,10 +266,7 @@ impl<M: Masking> Wire for Stream<M> {
     }
 
     fn wants_input(&self) -> bool {
-        !self.output.has_ended()
-            && !self.input.eof
-            && self.input.rx.allowed() > 0
-            && (self.output.phase == Phase::Closing || !self.output.tx.is_full())
+        !self.output.has_ended() && !self.output.is_cut_off && self.input.rx.allowed() > 0
     }
 
     fn is_done(&self) -> bool {

@@ -19,7 +19,7 @@ pub fn add(all: &mut Hits, more: Hits) {
 
 macro_rules! invariants {
     ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
-        /// A rule that is watched: the nine laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
+        /// A rule that is watched: the ten laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
         /// sessions, joined where one observation decides several.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Invariant {
@@ -54,6 +54,8 @@ invariants! {
     AnsweredOnce,
     /// law 8: what is refused leaves no trace
     RefusalsFree,
+    /// law 10: a host whose client does not read goes on reading
+    Rest,
     /// I2, I6, I9, I15: nothing is answered that was not asked, and an id is echoed byte for byte
     NothingUnasked,
     /// I4: a call that has ended cannot be answered again, and the refusal says how it ended

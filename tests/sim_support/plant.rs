@@ -46,6 +46,8 @@ bugs! {
     WakesForNothing => TimerStorm,
     /// What was read is kept.
     Hoards => Bounded,
+    /// At a client that does not read, nothing is read either.
+    StopsReading => Rest,
     AnswersTwice => AnsweredOnce,
     NeverAnswers => AnsweredOnce,
     AnswersUnderAnotherId => NothingUnasked,
@@ -123,6 +125,7 @@ pub struct Subject {
     /// The last selection, or the mention that is held back, of each client.
     last: BTreeMap<ConnId, Vec<u8>>,
     connected: usize,
+    mark: usize,
 }
 
 impl Subject {
@@ -142,6 +145,7 @@ impl Subject {
             _ => {}
         }
         Self {
+            mark: config.server.limits.outgoing,
             host: Host::new(config),
             bug,
             now: Time::ZERO,
@@ -259,9 +263,10 @@ impl Subject {
         }
         let mut heard = 0;
         let tells_of_cuts = self.bug == Some(Bug::TellsOfCuts);
+        let most = if self.bug == Some(Bug::StopsReading) { self.mark } else { usize::MAX };
         let done = self.host.wire(conn).map(|inner| {
             let mut mangled =
-                mangled::Mangled { inner: Box::new(inner), out, heard: &mut heard, tells_of_cuts };
+                mangled::Mangled { inner: Box::new(inner), out, heard: &mut heard, tells_of_cuts, most };
             act(&mut mangled)
         });
         if self.bug == Some(Bug::Hoards) {

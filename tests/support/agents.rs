@@ -1,7 +1,7 @@
 //! `ide::Client` as a subject of the laws: an agent that asks.
 
 use super::calls;
-use super::editors::{IdeServer, MARK, Unwritable, foreign};
+use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
 use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
@@ -52,6 +52,7 @@ impl Subject for IdeClient {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.pid = Some(7);
         config.limits.outgoing = MARK;
+        config.limits.message = MESSAGE;
         Client::new(config, Random::new(7), SessionId::new(1), now).unwrap()
     }
 
@@ -153,6 +154,10 @@ impl Subject for IdeClient {
 
     fn mark(&self) -> usize {
         MARK
+    }
+
+    fn room(&self) -> usize {
+        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Agent, machine: &mut Client<Random>, refusals: &mut Refusals) {

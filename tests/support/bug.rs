@@ -38,6 +38,8 @@ pub enum Bug {
     RefusalShowsLater,
     CopiesAllForEachByte,
     ReadsAllForEachByte,
+    /// Two of these wait for each other.
+    StopsReadingAboveItsMark,
 }
 
 impl Bug {
@@ -69,6 +71,7 @@ impl Bug {
         (Self::RefusalShowsLater, Law::RefusalsFree),
         (Self::CopiesAllForEachByte, Law::Linear),
         (Self::ReadsAllForEachByte, Law::Linear),
+        (Self::StopsReadingAboveItsMark, Law::Rest),
     ];
 
     /// The bugs that only a machine with calls can have.

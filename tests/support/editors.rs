@@ -26,6 +26,9 @@ use std::sync::OnceLock;
 /// Small enough that the laws about it are quick, large enough that a selection finds room.
 pub const MARK: usize = 8192;
 
+/// More than the longest message of a script.
+pub const MESSAGE: usize = 128 * 1024;
+
 /// What most editors offer, and one tool of their own.
 pub fn tools() -> ToolSet {
     ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).own("echo", "", r#"{"type":"object"}"#)
@@ -34,6 +37,7 @@ pub fn tools() -> ToolSet {
 pub fn server_config(tools: ToolSet) -> ServerConfig {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(PORT, token()), tools);
     config.limits.outgoing = MARK;
+    config.limits.message = MESSAGE;
     config
 }
 
@@ -357,6 +361,10 @@ impl Subject for IdeServer {
 
     fn mark(&self) -> usize {
         MARK
+    }
+
+    fn room(&self) -> usize {
+        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {

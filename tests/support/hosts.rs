@@ -2,7 +2,9 @@
 //! third is gone.
 
 use super::calls;
-use super::editors::{Editor, IdeServer, MARK, Standing, Unwritable, foreign, selection, server_config};
+use super::editors::{
+    Editor, IdeServer, MARK, MESSAGE, Standing, Unwritable, foreign, selection, server_config,
+};
 use super::frames::masked;
 use super::laws::{Calls, Record, Subject};
 use super::said::{PING, attached, open_diff, request, text};
@@ -228,6 +230,10 @@ impl Subject for IdeHost {
 
     fn mark(&self) -> usize {
         MARK
+    }
+
+    fn room(&self) -> usize {
+        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Editor, machine: &mut OneOfHost, refusals: &mut Refusals) {

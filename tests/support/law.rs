@@ -15,6 +15,7 @@ pub enum Law {
     AnsweredOnce,
     RefusalsFree,
     Linear,
+    Rest,
 }
 
 impl fmt::Display for Law {
@@ -29,6 +30,7 @@ impl fmt::Display for Law {
             Self::AnsweredOnce => "every call is answered once",
             Self::RefusalsFree => "refusals are free",
             Self::Linear => "linear",
+            Self::Rest => "both come to rest",
         };
         write!(f, "law {} ({name})", *self as u8)
     }

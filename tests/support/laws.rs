@@ -1,4 +1,4 @@
-//! The nine laws of `Wire` and `Machine` as one test: `laws(&subject)`.
+//! The ten laws of `Wire` and `Machine` as one test: `laws(&subject)`.
 //!
 //! A [`Subject`] says how its machine is made, what valid input looks like and how an application reacts; everything
 //! else is the same for all. The order of the checks is the order of the laws, except that the laws about every
@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-/// Asserts all nine laws for a subject.
+/// Asserts all ten laws for a subject.
 pub fn laws<S: Subject>(subject: &S) {
-    let checks: [(&str, fn(&S)); 8] = [
+    let checks: [(&str, fn(&S)); 9] = [
         ("total", total),
         ("cuts", cuts),
         ("one ending", one_ending),
@@ -28,6 +28,7 @@ pub fn laws<S: Subject>(subject: &S) {
         ("calls", calls),
         ("refusals", refusals),
         ("linear", linear),
+        ("rest", rest),
     ];
     for (name, check) in checks {
         let result = catch_unwind(AssertUnwindSafe(|| check(subject)));
@@ -186,7 +187,7 @@ fn bounded<S: Subject>(subject: &S) {
         }
     });
     // The buffers may have doubled just below what they hold, and the receive buffer has its own 256 KiB.
-    let most = u64::try_from(3 * limit + 512 * 1024).unwrap();
+    let most = u64::try_from(3 * (limit + subject.room()) + 512 * 1024).unwrap();
     if cost.peak > most {
         broken(Law::Bounded, format_args!("{name} held {} bytes, {most} allowed", cost.peak));
     }
@@ -327,6 +328,42 @@ fn linear<S: Subject>(subject: &S) {
             broken(Law::Linear, format_args!("{}, {shape}: {found}", subject.name()));
         }
     }
+}
+
+/// Law 10, the part of one machine: above the mark it takes as much as a peer that holds the law has unwritten, so that
+/// the peer comes to read; and it delivers all of that once its output has gone.
+fn rest<S: Subject>(subject: &S) {
+    let name = subject.name();
+    let mut run = Run::new(subject, 0, 0);
+    open(&mut run);
+    let message = subject.message(200);
+    while run.outgoing().len() < subject.mark() {
+        run.forget();
+        run.feed(run.now(), &message);
+        run.settle();
+    }
+    let mut taken = 0;
+    for piece in std::iter::repeat(&message).flat_map(|message| message.chunks(70)) {
+        if taken >= subject.room() {
+            break;
+        }
+        if !run.wants_input() {
+            let room = subject.room();
+            broken(Law::Rest, format_args!("{name} stops reading at {taken} of {room} bytes above its mark"));
+        }
+        taken += run.read(run.now(), piece);
+        run.settle();
+        run.forget();
+    }
+    while !run.outgoing().is_empty() && !run.has_closed() {
+        run.write(usize::MAX);
+        run.settle();
+        run.forget();
+    }
+    if !run.wants_input() || run.has_closed() {
+        broken(Law::Rest, format_args!("{name} does not work off what it has read above its mark"));
+    }
+    run.finish();
 }
 
 /// Feeds the opening and lets it be answered and written.

@@ -1,4 +1,4 @@
-//! What the behaviour tests share: the nine laws as one test, machines to run it on, and two machines joined.
+//! What the behaviour tests share: the ten laws as one test, machines to run it on, and two machines joined.
 #![allow(
     dead_code,
     unreachable_pub,

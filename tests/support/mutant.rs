@@ -126,7 +126,11 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
 impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
     fn space(&mut self) -> &mut [u8] {
         match self.bug {
-            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled if !self.wants_input() => &mut [],
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::StopsReadingAboveItsMark
+                if !self.wants_input() =>
+            {
+                &mut []
+            }
             Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::OffersSpaceItDoesNotWant => {
                 &mut self.room
             }
@@ -168,6 +172,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
         match self.bug {
             Bug::AlwaysWantsInput => !self.closed,
             Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < self.mark,
+            Bug::StopsReadingAboveItsMark => self.inner.wants_input() && self.out.len() < self.mark,
             _ => self.inner.wants_input(),
         }
     }
@@ -318,6 +323,10 @@ where
 
     fn mark(&self) -> usize {
         self.inner.mark()
+    }
+
+    fn room(&self) -> usize {
+        self.inner.room()
     }
 
     fn refuse(&self, app: &S::App, machine: &mut Mutant<S::Machine>, refusals: &mut Refusals) {

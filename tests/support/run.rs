@@ -148,11 +148,11 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    /// Says that `n` bytes of `space` were filled, whatever lies there.
+    /// Says that `n` bytes of `space` were filled, whatever lies there. More than it has ends the connection.
     pub fn fill_with(&mut self, at: Time, n: usize) {
         let len = self.machine.space().len();
-        let at_most = n.min(len);
-        let lies = self.machine.space()[..at_most].to_vec();
+        let taken = if n > len { 0 } else { n };
+        let lies = self.machine.space()[..taken].to_vec();
         self.record.input.extend_from_slice(&lies);
         self.sees(at);
         self.machine.filled(at, n);

@@ -10,9 +10,13 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 /// Small enough that the laws about it are quick.
 const MARK: usize = 4096;
 
+/// More than the longest message of a script.
+const MESSAGE: usize = 128 * 1024;
+
 fn limits() -> ws::Limits {
     let mut limits = ws::Limits::default();
     limits.outgoing = MARK;
+    limits.message = MESSAGE;
     limits
 }
 
@@ -130,6 +134,10 @@ impl Subject for WsServer {
         MARK
     }
 
+    fn room(&self) -> usize {
+        MESSAGE + MARK
+    }
+
     fn refuse(&self, _app: &Echo, machine: &mut ws::Server, refusals: &mut Refusals) {
         let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
         refuse(open, full, machine.sender(), refusals);
@@ -214,6 +222,10 @@ impl Subject for WsClient {
 
     fn mark(&self) -> usize {
         MARK
+    }
+
+    fn room(&self) -> usize {
+        MESSAGE + MARK
     }
 
     fn refuse(&self, _app: &Echo, machine: &mut ws::Client<Random>, refusals: &mut Refusals) {

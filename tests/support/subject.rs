@@ -38,8 +38,12 @@ pub trait Subject {
     /// of output, by the machine or by the application of seed 0.
     fn message(&self, len: usize) -> Vec<u8>;
 
-    /// Bytes in the output above which the machine, as `make` made it, stops reading. Small, or the test is slow.
+    /// Bytes in the output above which the machine, as `make` made it, stops delivering. Small, or the test is slow.
     fn mark(&self) -> usize;
+
+    /// How many bytes the machine, as `make` made it, takes above the mark without delivering any of them: one message
+    /// and the mark.
+    fn room(&self) -> usize;
 
     /// How far the output may rise above the mark: the answers to what was parsed below it.
     fn slack(&self) -> usize {

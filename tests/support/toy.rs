@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MARK: usize = 2048;
 const UNPOLLED: usize = 256 * 1024;
-const LONGEST_LINE: usize = 1 << 20;
+const LONGEST_LINE: usize = 128 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToyEvent {
@@ -29,7 +29,8 @@ pub struct Toy {
     /// What of the input was consumed, and up to where no line ends.
     start: usize,
     seen: usize,
-    fresh: usize,
+    /// How many bytes may come before the next poll.
+    allowed: usize,
     eof: bool,
     output: Vec<u8>,
     calls: BTreeMap<u32, Time>,
@@ -46,7 +47,7 @@ impl Toy {
             input: Vec::new(),
             start: 0,
             seen: 0,
-            fresh: 0,
+            allowed: UNPOLLED,
             eof: false,
             output: Vec::new(),
             calls: BTreeMap::new(),
@@ -95,11 +96,11 @@ impl Toy {
         if self.ending.is_some() || self.eof || bytes.is_empty() {
             return;
         }
-        if !self.wants_input() || bytes.len() > UNPOLLED - self.fresh {
+        if !self.wants_input() || bytes.len() > self.allowed {
             self.ending = Some("overfed");
         } else {
             self.input.extend_from_slice(bytes);
-            self.fresh += bytes.len();
+            self.allowed -= bytes.len();
         }
     }
 
@@ -114,7 +115,7 @@ impl Toy {
 
 impl Wire for Toy {
     fn space(&mut self) -> &mut [u8] {
-        let len = if self.wants_input() { self.room.len().min(UNPOLLED - self.fresh) } else { 0 };
+        let len = if self.wants_input() { self.room.len().min(self.allowed) } else { 0 };
         &mut self.room[..len]
     }
 
@@ -144,7 +145,7 @@ impl Wire for Toy {
     }
 
     fn wants_input(&self) -> bool {
-        self.ending.is_none() && !self.eof && !self.is_full() && self.fresh < UNPOLLED
+        self.ending.is_none() && !self.eof && self.allowed > 0
     }
 
     fn is_done(&self) -> bool {
@@ -172,7 +173,10 @@ impl Machine for Toy {
                 self.drop_at = Some(self.now.after(Duration::from_secs(2)));
                 return Some(ToyEvent::Closed(why));
             }
-            if !self.is_full() {
+            if self.is_full() && !self.eof {
+                let held = self.input.len() - self.start;
+                self.allowed = (LONGEST_LINE + MARK + 2).saturating_sub(held).min(UNPOLLED - 1);
+            } else {
                 if let Some(line) = self.line() {
                     let call = line.strip_prefix("call ").and_then(|id| id.parse().ok());
                     match call {
@@ -185,7 +189,7 @@ impl Machine for Toy {
                     }
                     continue;
                 }
-                self.fresh = 0;
+                self.allowed = UNPOLLED;
                 if self.input.len() - self.start > LONGEST_LINE {
                     self.ending = Some("line too long");
                     continue;
@@ -204,7 +208,7 @@ impl Machine for Toy {
     }
 
     fn deadline(&self) -> Option<Time> {
-        let work = self.ending.is_some() || self.eof || self.fresh > 0 && !self.is_full();
+        let work = self.ending.is_some() || self.eof || self.allowed < UNPOLLED && !self.is_full();
         match self.drop_at {
             Some(_) if self.is_done() => None,
             Some(at) => Some(at),
@@ -280,6 +284,10 @@ impl Subject for ToySubject {
 
     fn mark(&self) -> usize {
         MARK
+    }
+
+    fn room(&self) -> usize {
+        LONGEST_LINE + MARK
     }
 
     fn refuse(&self, _app: &ToyApp, machine: &mut Toy, refusals: &mut Refusals) {

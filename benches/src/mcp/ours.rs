@@ -4,7 +4,7 @@ use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
 use ide_mcp::ide::{DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, Gone, SessionId};
-use ide_mcp::{Machine as _, Outbox, Time, Wire as _};
+use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 
@@ -16,8 +16,9 @@ const NOW: Time = Time::ZERO;
 struct Text(Vec<u8>);
 
 impl Outbox for Text {
-    fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         write(&mut self.0);
+        Ok(())
     }
 
     fn is_full(&self) -> bool {

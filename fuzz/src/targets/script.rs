@@ -5,7 +5,7 @@ use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::{CloseCode, Masking, OwnedEvent, Sender};
-use ide_mcp::{Machine, Outbox as _, Time, Wire};
+use ide_mcp::{Machine, Outbox as _, Time, To, Wire};
 use std::time::Duration;
 
 /// Operations on a server.
@@ -61,7 +61,7 @@ impl Send<'_> {
             Self::Text(text) => sender.text(text),
             Self::Message(text) => {
                 let full = sender.is_full();
-                sender.message(|buf| buf.extend_from_slice(text.as_bytes()));
+                let _ = sender.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes()));
                 assert!(!full || sender.is_full(), "it only grows");
                 Ok(())
             }

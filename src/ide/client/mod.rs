@@ -47,8 +47,11 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// [`InvalidAsk`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
-    /// `User-Agent`, cannot stand in a request.
+    /// `User-Agent`, cannot stand in a request; or if a limit is 0.
     pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
+        if let Some(limit) = config.session.limits.zero() {
+            return Err(InvalidAsk::ZeroLimit(limit));
+        }
         let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
             ask = ask.field(TOKEN_FIELD, token.as_str());
@@ -241,9 +244,10 @@ impl<R: TryCryptoRng> Client<R> {
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
-                // Nothing was sent before, so there is room, and it is the first time.
+                // Nothing was sent before, so there is room, and it is the first time. A mark below the length of the
+                // request leaves none after the end of the transport: then the session never begins.
                 let started = self.mcp.start(now, &mut sender);
-                debug_assert_eq!(started, Ok(()));
+                debug_assert!(!matches!(started, Err(SendError::TooManyInFlight)), "{started:?}");
             }
             // The real client leaves without a word (measured); a reason helps whoever writes the editor.
             ws::Event::Open { subprotocol: None } => {

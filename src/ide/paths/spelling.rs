@@ -97,10 +97,8 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
         (System::Windows, Root::Distribution(name)) => {
             [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
         }
-        (System::Wsl { .. }, Root::Drive(letter)) => {
-            if is_allowed_on_windows(&names) {
-                add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
-            }
+        (System::Wsl { .. }, Root::Drive(letter)) if is_allowed_on_windows(&names) => {
+            add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
         }
         (System::Wsl { .. }, Root::Distribution(name)) if is_allowed_on_windows(&names) => {
             [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));

@@ -68,8 +68,12 @@ impl Server {
         let mut own = config.session.clone();
         own.forward = forwarded(own.forward, config.tools.dialect());
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+        let mut ws = ws::Server::new(config.limits.clone(), now);
+        if let Some(limit) = own.limits.zero() {
+            ws.end_misconfigured(limit);
+        }
         Self {
-            ws: ws::Server::new(config.limits.clone(), now),
+            ws,
             mcp: mcp::Server::new(own, SharedTools(config.tools.clone()), session),
             config,
             diffs: Diffs::default(),

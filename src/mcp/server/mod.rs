@@ -37,13 +37,14 @@ pub use event::ServerEvent;
 ///
 /// ```
 /// use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
-/// use ide_mcp::{Outbox, Time, rpc::SessionId};
+/// use ide_mcp::{Outbox, OutboxClosed, Time, To, rpc::SessionId};
 ///
 /// struct Lines(Vec<u8>);
 /// impl Outbox for Lines {
-///     fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+///     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
 ///         write(&mut self.0);
 ///         self.0.push(b'\n');
+///         Ok(())
 ///     }
 ///     fn is_full(&self) -> bool {
 ///         false
@@ -118,7 +119,8 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
+    /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+    /// until the session is closed. Nothing is sent.
     pub fn respond(
         &mut self,
         call: CallId,

@@ -142,11 +142,13 @@ pub struct Mangled<'a> {
     pub out: &'a mut Vec<u8>,
     pub heard: &'a mut usize,
     pub tells_of_cuts: bool,
+    /// With more output than this it does not read.
+    pub most: usize,
 }
 
 impl Wire for Mangled<'_> {
     fn space(&mut self) -> &mut [u8] {
-        self.inner.space()
+        if self.wants_input() { self.inner.space() } else { &mut [] }
     }
 
     fn filled(&mut self, now: Time, n: usize) {
@@ -174,7 +176,7 @@ impl Wire for Mangled<'_> {
     }
 
     fn wants_input(&self) -> bool {
-        self.inner.wants_input()
+        self.inner.wants_input() && self.out.len() < self.most
     }
 
     fn is_done(&self) -> bool {

@@ -4,7 +4,7 @@ use allocation_counter::measure;
 use ide_mcp::{Time, ide, ws};
 
 use super::World;
-use crate::sim_support::{oracle::Invariant as I, plant::Subject};
+use crate::sim_support::{ledger::Standing, oracle::Invariant as I, plant::Subject};
 
 impl World {
     /// What must hold whenever everything has come to rest.
@@ -33,7 +33,14 @@ impl World {
             let open = editor.open_of(*conn).count();
             oracle
                 .claim(open <= plan.open_calls, I::Bounded, || format!("{open} calls are open at {conn:?}"));
-            let waiting = subject.with_wire(*conn, |wire| wire.outgoing().len()).unwrap_or(0);
+            let (waiting, reads) = subject
+                .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
+                .unwrap_or((0, true));
+            // No honest agent sends as much as one message and the mark; some of the hostile do.
+            let is_agent = book.standing == Standing::Honest && book.is_attached();
+            oracle.claim(reads || !is_agent, I::Rest, || {
+                format!("{conn:?} is not read while {waiting} bytes wait")
+            });
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
                 format!("{waiting} bytes wait at {conn:?}")
             });
