@@ -70,7 +70,7 @@ pub struct Editor {
 struct Mentioned {
     to: Option<ConnId>,
     until: Time,
-    /// A connection has ended since, and may have taken it with it.
+    /// A connection has ended since. If the mention lay in its send buffer, it comes to another one after later mentions.
     is_doubtful: bool,
 }
 
@@ -207,7 +207,7 @@ impl Editor {
                 format!("{request:?} was due at {:?}", wanted.deadline)
             });
         }
-        for (number, of) in self.waiting_mentions.iter().filter(|(_, of)| all_written && !of.is_doubtful) {
+        for (number, of) in self.waiting_mentions.iter().filter(|_| all_written) {
             oracle.claim(of.until > time, I::Mentions, || format!("{number} was due at {:?}", of.until));
         }
     }

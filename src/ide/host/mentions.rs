@@ -56,8 +56,8 @@ impl Mentions {
         self.unwritten.remove(&conn);
     }
 
-    /// Puts the mention that was not written to `conn`, which has ended, back to the front.
-    pub(super) fn on_closed(&mut self, conn: ConnId) {
+    /// Puts the mention that was not written to `conn`, whose transport is gone, back to the front.
+    pub(super) fn on_removed(&mut self, conn: ConnId) {
         if let Some(unwritten) = self.unwritten.remove(&conn) {
             self.waiting.push_front(unwritten);
         }

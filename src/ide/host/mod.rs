@@ -105,6 +105,7 @@ impl Host {
     pub fn remove(&mut self, now: Time, conn: ConnId) {
         self.connections.sees(now);
         self.connections.remove(conn);
+        self.mentions.on_removed(conn);
     }
 
     /// Answers a call, on the connection that it came in.
@@ -353,7 +354,6 @@ impl Host {
             self.ready.push(id);
         } else if matches!(event, ServerEvent::Closed(_)) {
             self.ready.retain(|ready| *ready != id);
-            self.mentions.on_closed(id);
         }
         // A client that hears from this event on hears what waits before it is answered anything else. Otherwise it
         // would depend on how its bytes were cut.

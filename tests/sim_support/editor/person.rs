@@ -98,9 +98,11 @@ impl Editor {
             let right = waiting.as_ref().is_some_and(|of| of.to.is_none_or(|to| to == conn));
             oracle.claim(right, I::Mentions, || format!("{number} goes to {conn:?}: {waiting:?}"));
             // One that finds another client when the latest is gone may come after one that was for that client.
-            let last = &mut book.last_mentions[usize::from(waiting.is_some_and(|of| of.to.is_none()))];
-            oracle.claim(*last < number, I::Mentions, || format!("{number} comes after {last}"));
-            *last = number;
+            let for_any = waiting.as_ref().is_some_and(|of| of.to.is_none());
+            let is_late = for_any && waiting.is_some_and(|of| of.is_doubtful);
+            let last = &mut book.last_mentions[usize::from(for_any)];
+            oracle.claim(*last < number || is_late, I::Mentions, || format!("{number} comes after {last}"));
+            *last = number.max(*last);
             oracle.hit("mention sent");
         }
     }
