@@ -14,9 +14,9 @@ pub(crate) enum Command {
     /// Selects nothing, in no file. Has braces, or members that it does not have would be passed over.
     Clear {},
     /// Puts a file, or lines of it, into a prompt.
-    Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u32> },
+    Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
     /// Decides a proposed change: the one with this tab, or the only one.
-    Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u32> },
+    Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
     /// Ends the editor. Has braces for the reason of `Clear`.
