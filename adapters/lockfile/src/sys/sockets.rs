@@ -1,0 +1,238 @@
+//! The table of TCP sockets: `/proc/net/tcp` and `/proc/net/tcp6` of Linux.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+#[cfg(not(target_os = "linux"))]
+use crate::Unknown;
+use crate::owner::canonical;
+
+/// The state of a socket that listens.
+const LISTEN: u8 = 0x0a;
+
+/// The sockets of this network namespace.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Row>,
+    /// Our effective uid; `None` if other users have the same number in this user namespace.
+    pub(crate) us: Option<u32>,
+}
+
+/// One socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) local: SocketAddr,
+    remote: SocketAddr,
+    state: u8,
+    pub(crate) uid: u32,
+    /// 0 for a socket that no process holds: not accepted yet, or closed.
+    pub(crate) inode: u64,
+}
+
+impl Row {
+    pub(crate) const fn is_listener(&self) -> bool {
+        self.state == LISTEN
+    }
+
+    /// Returns true if a process holds the socket, so that its uid means something.
+    pub(crate) const fn has_owner(&self) -> bool {
+        self.inode != 0
+    }
+}
+
+impl Table {
+    /// Returns the other end of the connection from `local` to `peer`, in any state.
+    pub(crate) fn other_end(&self, local: SocketAddr, peer: SocketAddr) -> Option<&Row> {
+        self.rows.iter().find(|row| !row.is_listener() && row.local == peer && row.remote == local)
+    }
+
+    /// Returns that end if a process holds it.
+    pub(crate) fn accepted(&self, local: SocketAddr, peer: SocketAddr) -> Option<&Row> {
+        self.other_end(local, peer).filter(|row| row.has_owner())
+    }
+
+    /// Returns the socket that listens at this address, as the system chooses it: one with the very address before one with
+    /// any address, and any IPv4 address before any IPv6 address, which then takes no IPv4 connections.
+    pub(crate) fn listener(&self, addr: SocketAddr) -> Option<&Row> {
+        let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+        let choices = [addr.ip(), any[0], any[1]];
+        choices.into_iter().find_map(|ip| {
+            self.rows.iter().find(|row| row.is_listener() && row.local == SocketAddr::new(ip, addr.port()))
+        })
+    }
+}
+
+/// Reads one line of a table; `None` for the header and for a line that has another form.
+fn row(line: &str) -> Option<Row> {
+    let mut words = line.split_ascii_whitespace();
+    // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
+    let local = address(words.nth(1)?)?;
+    let remote = address(words.next()?)?;
+    let state = u8::from_str_radix(words.next()?, 16).ok()?;
+    let uid = words.nth(3)?.parse().ok()?;
+    let inode = words.nth(1)?.parse().ok()?;
+    Some(Row { local, remote, state, uid, inode })
+}
+
+/// Reads an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon and the port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| {
+        let digits = ip.get(at.checked_mul(8)?..at.checked_add(1)?.checked_mul(8)?)?;
+        Some(u32::from_str_radix(digits, 16).ok()?.to_ne_bytes())
+    };
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        32 => {
+            let mut bytes = [0; 16];
+            for (at, four) in bytes.chunks_exact_mut(4).enumerate() {
+                four.copy_from_slice(&word(at)?);
+            }
+            Ipv6Addr::from(bytes).into()
+        }
+        _ => return None,
+    };
+    Some(canonical(SocketAddr::new(ip, port)))
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{process_with, table};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{Table, row};
+    use crate::Unknown;
+    use std::fs::{self, File};
+    use std::io::{BufRead as _, BufReader, ErrorKind};
+
+    /// Reads the table as it is now.
+    pub(crate) fn table() -> Result<Table, Unknown> {
+        let mut rows = Vec::new();
+        for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            let file = match File::open(path) {
+                Ok(file) => file,
+                // A kernel without IPv6.
+                Err(error) if error.kind() == ErrorKind::NotFound && path.ends_with('6') => continue,
+                Err(_) => return Err(Unknown::Unreadable),
+            };
+            for line in BufReader::with_capacity(64 * 1024, file).lines() {
+                rows.extend(row(&line.map_err(|_| Unknown::Unreadable)?));
+            }
+        }
+        Ok(Table { rows, us: us() })
+    }
+
+    /// Returns our uid, unless it is the number that stands for all users whom this user namespace does not name.
+    fn us() -> Option<u32> {
+        let us = rustix::process::geteuid().as_raw();
+        (!crate::sys::stands_for_others(us)).then_some(us)
+    }
+
+    /// Returns a process that holds the socket with this inode.
+    pub(crate) fn process_with(inode: u64) -> Option<u32> {
+        let target = format!("socket:[{inode}]");
+        let holds = |pid: &u32| {
+            let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok();
+            entries.into_iter().flatten().flatten().any(|entry| {
+                fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == target.as_str())
+            })
+        };
+        let entries = fs::read_dir("/proc").ok()?;
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.into_iter().find(holds)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn table() -> Result<Table, Unknown> {
+    Err(Unknown::Unsupported)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn process_with(_: u64) -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of the addresses are in the byte order of the machine.
+    fn hex(ip: &str) -> String {
+        let bytes = match ip.parse().unwrap() {
+            IpAddr::V4(ip) => ip.octets().to_vec(),
+            IpAddr::V6(ip) => ip.octets().to_vec(),
+        };
+        let word = |four: &[u8]| u32::from_ne_bytes(four.try_into().unwrap());
+        bytes.chunks_exact(4).map(|four| format!("{:08X}", word(four))).collect()
+    }
+
+    fn line(local: (&str, u16), remote: (&str, u16), state: &str, uid: u32, inode: u64) -> String {
+        let ((local, port), (remote, to)) = ((hex(local.0), local.1), (hex(remote.0), remote.1));
+        let queues = "00000000:00000000 00:00000000 00000000";
+        format!(
+            "   0: {local}:{port:04X} {remote}:{to:04X} {state} {queues} {uid:>5}        0 {inode} 1 x 100 0 0 10 0"
+        )
+    }
+
+    fn table(lines: &[String]) -> Table {
+        Table { rows: lines.iter().filter_map(|line| row(line)).collect(), us: Some(1) }
+    }
+
+    #[test]
+    fn line_of_either_table_is_read() {
+        let addr = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let cases = [
+            ("IPv4", ("127.0.0.1", 41111), ("127.0.0.1", 40000), "127.0.0.1:41111"),
+            ("IPv6", ("::1", 41111), ("::1", 40000), "[::1]:41111"),
+            ("IPv4 in IPv6", ("::ffff:127.0.0.1", 41111), ("::ffff:127.0.0.1", 40000), "127.0.0.1:41111"),
+        ];
+        for (name, local, remote, expected) in cases {
+            let row = row(&line(local, remote, "01", 1002, 77)).unwrap();
+            assert_eq!((row.local, row.state, row.uid, row.inode), (addr(expected), 1, 1002, 77), "{name}");
+            assert_eq!(row.remote.port(), 40000, "{name}");
+        }
+    }
+
+    #[test]
+    fn line_of_another_form_is_passed_over() {
+        let whole = line(("127.0.0.1", 1), ("127.0.0.1", 2), "01", 1, 2);
+        let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
+        for text in [
+            "",
+            header,
+            "0: 0100007F:0001",
+            &whole.replace("0001 ", "10001 "),
+            &whole.replace(" 01 ", " xx "),
+        ] {
+            assert_eq!(row(text), None, "{text}");
+        }
+        arbtest::arbtest(|u| {
+            let _ = row(u.arbitrary()?);
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn closest_listener_decides() {
+        let listen = |ip, uid| line((ip, 5), ("0.0.0.0", 0), "0A", uid, 9);
+        let uid = |table: &Table| table.listener("127.0.0.1:5".parse().unwrap()).map(|row| row.uid);
+        let (exact, any, any6) = (listen("127.0.0.1", 1), listen("0.0.0.0", 2), listen("::", 3));
+        assert_eq!(uid(&table(&[any6.clone(), any.clone(), exact])), Some(1));
+        assert_eq!(uid(&table(&[any6.clone(), any])), Some(2));
+        assert_eq!(uid(&table(&[any6])), Some(3));
+        assert_eq!(uid(&table(&[listen("127.0.0.2", 4)])), None);
+    }
+
+    /// A peer that has shut down one direction still reads the other.
+    #[test]
+    fn other_end_is_found_in_any_state() {
+        let (local, peer) = ("127.0.0.1:7".parse().unwrap(), "127.0.0.1:5".parse().unwrap());
+        for state in ["01", "03", "05", "08"] {
+            let table = table(&[line(("127.0.0.1", 5), ("127.0.0.1", 7), state, 3, 9)]);
+            assert_eq!(table.accepted(local, peer).map(|row| row.uid), Some(3), "{state}");
+        }
+        let gone = table(&[line(("127.0.0.1", 5), ("127.0.0.1", 7), "06", 0, 0)]);
+        assert!(gone.other_end(local, peer).is_some() && gone.accepted(local, peer).is_none());
+    }
+}
