@@ -25,13 +25,13 @@
 //! - A connection between two sockets of this machine of which one is in no table ([`Unknown::NotFound`]) is refused: a
 //!   listener whose queue is full can delay the appearance of the other end until the first byte.
 //!
-//! Linux answers, by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the answer in a safe interface, so there it
+//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the answer in a safe interface, so there it
 //! is [`Unknown::Unsupported`], which a program tells the person.
 
 use core::fmt;
 use std::net::SocketAddr;
 
-use crate::sys::sockets;
+use crate::sys::sockets::{self, Row, Sockets};
 use crate::{Error, system};
 use ide_mcp::ide::paths::System;
 
@@ -58,7 +58,7 @@ pub enum Owner {
 pub enum Unknown {
     /// This system has no interface for it that is safe to use.
     Unsupported,
-    /// The table of sockets cannot be read, or this process has no uid of its own in its user namespace.
+    /// The system did not answer, or this process has no uid of its own in its user namespace.
     Unreadable,
     /// The other end is on another machine, or on the Windows beside WSL.
     OtherMachine,
@@ -70,7 +70,7 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unsupported => "this system does not tell the owner of a socket",
-            Self::Unreadable => "/proc/net/tcp does not tell the owner of the socket",
+            Self::Unreadable => "neither sock_diag nor /proc/net/tcp tells the owner of the socket",
             Self::OtherMachine => "the other end is not on this machine",
             Self::NotFound => "the other end is in no table of sockets",
         })
@@ -122,19 +122,20 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
 /// socket of ours.
 #[must_use]
 pub fn can_tell_clients(listener: SocketAddr) -> bool {
-    let Ok(table) = sockets::table() else { return false };
-    table.us.is_some_and(|us| {
-        table.rows.iter().any(|row| row.is_listener() && row.local == canonical(listener) && row.uid == us)
-    })
+    let row = Sockets::new().listener(canonical(listener));
+    row.is_ok_and(|row| row.is_some_and(|row| sockets::us() == Some(row.uid)))
 }
 
 /// Returns a process that holds the server's end of a connection, or its listener while the connection is not accepted. `None`
 /// if the system does not tell; it tells about processes of our own user.
 #[must_use]
 pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
-    let table = sockets::table().ok()?;
+    let mut sockets = Sockets::new();
     let (local, peer) = (canonical(local), canonical(peer));
-    let row = table.accepted(local, peer).or_else(|| table.listener(peer))?;
+    let row = match sockets.other_end(local, peer).ok()?.filter(Row::has_owner) {
+        Some(row) => row,
+        None => sockets.listener(peer).ok()??,
+    };
     sockets::process_with(row.inode)
 }
 
@@ -143,30 +144,37 @@ const LOOKS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
     let (local, peer) = (canonical(local), canonical(peer));
-    for _ in 0..LOOKS {
-        let table = match sockets::table() {
-            Ok(table) => table,
-            Err(unknown) => return Owner::Unknown(unknown),
-        };
-        let Some(us) = table.us else { return Owner::Unknown(Unknown::Unreadable) };
-        let row = match table.other_end(local, peer) {
-            Some(row) if row.has_owner() => Some(row),
-            Some(_) if is_server => table.listener(peer),
-            Some(_) | None => None,
-        };
-        match row {
-            Some(row) if row.uid == us => return Owner::Us,
-            Some(row) => return Owner::Other { owner: row.uid, us },
-            None => {}
+    let unknown = match found(local, peer, is_server) {
+        Ok(Some(owner)) => return owner,
+        Ok(None) => {
+            let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
+            let is_on_windows = is_here && matches!(system(), System::Wsl { .. });
+            if is_here && !is_on_windows { Unknown::NotFound } else { Unknown::OtherMachine }
         }
-        // Better to name the user who listens there than to say that nothing is found.
-        if let Some(row) = table.listener(peer).filter(|row| is_server && row.uid != us) {
-            return Owner::Other { owner: row.uid, us };
+        Err(unknown) => unknown,
+    };
+    Owner::Unknown(unknown)
+}
+
+/// Returns the owner if the other end is found.
+fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<Owner>, Unknown> {
+    let mut sockets = Sockets::new();
+    for _ in 0..LOOKS {
+        let end = sockets.other_end(local, peer)?;
+        let us = sockets::us().ok_or(Unknown::Unreadable)?;
+        let owner = |row: Row| if row.uid == us { Owner::Us } else { Owner::Other { owner: row.uid, us } };
+        if let Some(row) = end.filter(Row::has_owner) {
+            return Ok(Some(owner(row)));
+        }
+        let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
+        match listener {
+            Some(listener) if end.is_some() => return Ok(Some(listener)),
+            // Better to name the user who listens there than to say that nothing is found.
+            Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
+            _ => {}
         }
     }
-    let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
-    let is_on_windows = is_here && matches!(system(), System::Wsl { .. });
-    Owner::Unknown(if is_here && !is_on_windows { Unknown::NotFound } else { Unknown::OtherMachine })
+    Ok(None)
 }
 
 /// One form of an address: an IPv4 address that an IPv6 socket uses is an IPv4 address.
