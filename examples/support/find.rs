@@ -192,9 +192,9 @@ fn asked_for(env: &ClientEnv, found: Found, dead_process: bool) -> Result<Editor
             let editor = Editor::new(env, port, &path, pid_alive, file);
             match editor.dead {
                 Some(pid) if !dead_process => Err(Nothing(format!(
-                    "no editor found: the process {pid} of {} does not run here, so another program can have its port; start \
-                     the editor again, or say --dead-process if it runs in another container{ASK_DOCTOR}",
-                    path.display()
+                    "no editor found: the process {pid} of {lock} does not run here, so another program can have its port: \
+                     start the editor again, or remove {lock}; say --dead-process if it runs in another container{ASK_DOCTOR}",
+                    lock = path.display()
                 ))),
                 _ => Ok(editor),
             }
