@@ -83,7 +83,9 @@ impl Conversation {
                     NotConnected::Io(error) => {
                         format!("the editor on port {port} does not answer: {error}; is it still running?")
                     }
-                    not_ours => format!("the agent is not connected to an editor: {not_ours}"),
+                    not_ours @ (NotConnected::NotOurs(_) | _) => {
+                        format!("the agent is not connected to an editor: {not_ours}")
+                    }
                 }));
             }
         };

@@ -184,6 +184,8 @@ pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test states what it expects")]
+
     use super::*;
     use std::net::{TcpListener, TcpStream};
 

@@ -241,9 +241,9 @@ fn l18_short_token_is_not_published() {
     let mut file = lock_file("one");
     for (token, expected) in [("0123456789abcde", Err(15)), ("0123456789abcdef", Ok(()))] {
         file.auth_token = AuthToken::from_text(token).ok();
-        let published = dir.publish(1, &file).map(drop).map_err(|error| match error {
-            Error::TokenTooShort { len } => len,
-            other => panic!("{other:?}"),
+        let published = dir.publish(1, &file).map(drop).map_err(|error| {
+            let Error::TokenTooShort { len } = error else { panic!("{error:?}") };
+            len
         });
         assert_eq!(published, expected, "{token}");
     }

@@ -2,6 +2,13 @@
 //!
 //! Needs root and `unshare`; skipped with a notice otherwise.
 #![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test states what it expects, and its helper talks to it"
+)]
 
 mod support;
 

@@ -61,7 +61,7 @@ impl<T: Transport> Server<T> {
         policy.auth = auth(policy.auth.clone(), is_resumed, || can_tell_clients(addr))?;
         let token = match &policy.auth {
             Auth::Token(token) | Auth::Resumed(token) => Some(token.clone()),
-            _ => None,
+            Auth::Disabled | _ => None,
         };
         Ok(Self {
             lock: None,
@@ -238,14 +238,13 @@ impl<T: Transport> Server<T> {
     fn poll_event(&mut self) -> Option<HostEvent> {
         loop {
             let event = self.host.poll_event()?;
-            match &event {
-                HostEvent::Connection { conn, event: ServerEvent::AdmissionPending } => {
-                    let is_ours = self.belongs_to_us(*conn);
-                    self.host.admit(*conn, is_ours);
-                    continue;
-                }
-                HostEvent::Connection { conn, event: ServerEvent::Closed(_) } => self.links.ending(*conn),
-                _ => {}
+            if let HostEvent::Connection { conn, event: ServerEvent::AdmissionPending } = &event {
+                let is_ours = self.belongs_to_us(*conn);
+                self.host.admit(*conn, is_ours);
+                continue;
+            }
+            if let HostEvent::Connection { conn, event: ServerEvent::Closed(_) } = &event {
+                self.links.ending(*conn);
             }
             return Some(event);
         }
@@ -273,14 +272,19 @@ fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> 
     let kept = match configured {
         Auth::Token(token) if is_resumed => token,
         Auth::Resumed(token) => token,
-        other => return Ok(other),
+        other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
     };
     if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+    #![allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        clippy::wildcard_enum_match_arm,
+        reason = "a test states what it expects"
+    )]
 
     use super::*;
 
