@@ -11,9 +11,11 @@ use crate::Unknown;
 use crate::owner::canonical;
 
 /// The state of a socket that listens.
+#[cfg_attr(not(any(target_os = "linux", test)), allow(dead_code, reason = "no other system has rows"))]
 const LISTEN: u8 = 0x0a;
 
 /// One socket.
+#[cfg_attr(not(any(target_os = "linux", test)), allow(dead_code, reason = "no other system has rows"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) local: SocketAddr,
@@ -24,6 +26,7 @@ pub(crate) struct Row {
     pub(crate) inode: u64,
 }
 
+#[cfg_attr(not(any(target_os = "linux", test)), allow(dead_code, reason = "no other system has rows"))]
 impl Row {
     pub(crate) const fn is_listener(&self) -> bool {
         self.state == LISTEN
