@@ -18,13 +18,15 @@
 mod stranger;
 mod support;
 
+use ide_mcp_lockfile::{Error, check_server};
 use serde_json::json;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use stranger::{MALLORY, Squatter, can_be_another_user};
+use stranger::{MALLORY, Squatter, as_another_user, can_be_another_user};
 use support::{Place, dead};
 
 const TOKEN: &str = "0123456789-the-token-of-the-victim";
@@ -144,4 +146,45 @@ fn l13_reconnecting_agent_refuses_another_user() {
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains(&format!("belongs to user {MALLORY}")), "{said}");
     assert_eq!(squatter.captured(), "");
+}
+
+/// The queue of the listener is full, so that the other end of a connection is in no table until the first byte comes.
+#[test]
+fn l13_full_queue_hides_nobody() {
+    if !can_be_another_user() {
+        return;
+    }
+    let (listening, port) = mpsc::channel();
+    let (stop, stopped) = mpsc::channel::<()>();
+    let squatter = as_another_user(move || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        listening.send(listener.local_addr().unwrap()).unwrap();
+        // It accepts nobody.
+        let _ = stopped.recv();
+    });
+    let addr = port.recv().unwrap();
+    let connect = |_| TcpStream::connect_timeout(&addr, Duration::from_millis(200)).ok();
+    let connected: Vec<TcpStream> = (0..6).filter_map(connect).collect();
+    assert!(!connected.is_empty());
+    for (at, stream) in connected.iter().enumerate() {
+        let checked = check_server(stream.local_addr().unwrap(), addr);
+        assert!(matches!(checked, Err(Error::PortNotOurs { owner: MALLORY, .. })), "{at}: {checked:?}");
+    }
+    drop(stop);
+    squatter.join().unwrap();
+}
+
+/// A person says that the port is forwarded for them.
+#[test]
+fn l13_trusted_port_gets_token() {
+    if !can_be_another_user() {
+        return;
+    }
+    let place = Place::new("impostor-trusted");
+    let squatter = Squatter::listen(0);
+    lock(&place, squatter.port, std::process::id());
+    let mut agent = place.agent(&["--trust-port", "tools"]);
+    agent.end_within(Duration::from_secs(2));
+    assert!(squatter.captured().contains(TOKEN));
 }
