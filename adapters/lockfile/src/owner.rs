@@ -20,7 +20,7 @@
 //! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor, so a process id is shown to
 //!   a person ([`listening_process`]) and is never a reason to refuse.
 //! - Until it is accepted, the other end belongs to nobody, and the listener decides: to close the listener would end the
-//!   connection, so whoever listens when the question is asked has the connection.
+//!   connection, so the process that listens when the question is asked has it.
 //! - An end that was accepted and closed has no inode either. Then the listener decides as well, and what is sent reaches nobody.
 //! - A connection between two sockets of this machine of which one is in no table ([`Unknown::NotFound`]) is refused: a
 //!   listener whose queue is full can delay the appearance of the other end until the first byte.

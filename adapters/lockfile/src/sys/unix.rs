@@ -114,7 +114,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
             if links > MAX_LINKS {
                 return Err(Error::io("follow", &path)(Errno::LOOP));
             }
-            // Whoever owns a link decides where it leads; its mode means nothing.
+            // The owner of a link decides where it leads; its mode means nothing.
             weak.extend(foreign(&next, &metadata));
             let target = read_link(&next).map_err(Error::io("follow", &next))?;
             if target.is_absolute() {
