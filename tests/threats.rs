@@ -19,8 +19,8 @@ use std::fs;
 use std::path::Path;
 
 use ide_mcp::ide::{
-    AuthFailure, AuthToken, Client, ClientConfig, Host, HostConfig, LockFile, Server, ServerConfig,
-    ServerEvent,
+    AuthFailure, AuthToken, Client, ClientConfig, Host, HostConfig, HostEvent, LockFile, Policy, Server,
+    ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
@@ -83,6 +83,12 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l10", &["src/ide/token.rs", "adapters/lockfile/tests/environment.rs"]),
     ("l11", &["tests/threats.rs"]),
     ("l12", &["src/ide/launch_env.rs"]),
+    ("l13", &["adapters/lockfile/src/owner.rs", "examples/tests/impostor.rs"]),
+    ("l14", &["tests/threats.rs", "adapters/server/src/server.rs", "adapters/mio/tests/resume.rs"]),
+    ("l15", &["adapters/lockfile/tests/planted.rs"]),
+    ("l16", &["adapters/lockfile/src/published.rs"]),
+    ("l17", &["adapters/lockfile/tests/scopes.rs"]),
+    ("l18", &["adapters/lockfile/tests/publish.rs"]),
     ("e01", &["tests/host_pressure.rs"]),
     ("e02", &["tests/host_pressure.rs"]),
     ("e03", &["adapters/conformance/tests/shared/main.rs", "adapters/mio/tests/pressure.rs"]),
@@ -118,7 +124,7 @@ fn marks(source: &str) -> BTreeSet<String> {
 #[test]
 fn every_threat_has_its_tests() {
     let all: [(char, u32, u32); 6] =
-        [('n', 1, 6), ('h', 1, 11), ('f', 21, 21), ('p', 1, 8), ('l', 1, 12), ('e', 1, 8)];
+        [('n', 1, 6), ('h', 1, 11), ('f', 21, 21), ('p', 1, 8), ('l', 1, 18), ('e', 1, 8)];
     let all: Vec<String> = all
         .into_iter()
         .flat_map(|(letter, first, last)| (first..=last).map(move |number| format!("{letter}{number:02}")))
@@ -207,6 +213,64 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
     assert!(editor.written().starts_with(b"HTTP/1.1 403 "));
 }
 
+/// A client that knows a token which outlived its process waits until the application has asked whose socket it has.
+#[test]
+fn l14_resumed_token_alone_opens_nothing() {
+    let mut config = config();
+    config.policy = Policy::resumed(PORT, support::token());
+    let first_line = |editor: &mut Editor| {
+        String::from_utf8_lossy(&editor.written()).lines().next().unwrap_or_default().to_owned()
+    };
+    let asked = || {
+        let mut editor = Editor::new(config.clone());
+        assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
+        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "it waits");
+        assert_eq!(editor.written(), b"", "no byte is answered");
+        editor
+    };
+    let mut editor = asked();
+    assert!(editor.server.admit(true));
+    assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
+    assert!(editor.server.is_open() && !editor.server.admit(false), "it is decided once");
+
+    let mut editor = asked();
+    assert!(editor.server.admit(false));
+    let refused = editor.written();
+    let mut other = Editor::new(config.clone());
+    let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
+    assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
+    assert_eq!(refused, other.written(), "as for a wrong token");
+
+    let mut host = HostConfig::new(config);
+    host.connections = 1;
+    let mut host = Host::new(host);
+    let both = [host.connect(at(0)), host.connect(at(0))];
+    for conn in both {
+        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
+    }
+    let pending = std::iter::from_fn(|| host.poll_event())
+        .filter(|event| matches!(event, HostEvent::Connection { event: ServerEvent::AdmissionPending, .. }));
+    assert_eq!(pending.count(), 2);
+    assert!(host.admit(both[0], true) && host.admit(both[1], true));
+    let answer =
+        |host: &mut Host, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
+    assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
+    assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the place is taken by now");
+
+    // One that did not wait for the answer, and one that waited for too long.
+    for ends in [0, 6] {
+        let conn = host.connect(at(0));
+        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
+        assert!(host.poll_event().is_some());
+        if ends == 0 {
+            host.wire(conn).unwrap().feed_eof(at(0));
+        }
+        host.tick(at(ends * 1000));
+        while host.poll_event().is_some() {}
+        assert!(!host.admit(conn, true), "{ends}");
+    }
+}
+
 #[test]
 fn f21_a_binary_message_is_not_spoken_here() {
     for payload in [&b"\0"[..], INITIALIZE.as_bytes()] {
@@ -280,7 +344,7 @@ const CANARY: &str = "Qz7Qz7Qz7Qz7";
 #[test]
 fn e07_nothing_shows_a_token() {
     let token = AuthToken::from_text(CANARY).unwrap();
-    let policy = ide_mcp::ide::Policy::new(PORT, token.clone());
+    let policy = Policy::new(PORT, token.clone());
     let server = ServerConfig::new(Implementation::new("editor", "1"), policy, support::tools());
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token.clone()));
     let lock = LockFile::new(1, vec!["/w".into()], "editor", token.clone());

@@ -17,7 +17,7 @@ use ide_mcp_examples::find::{self, Here};
 use ide_mcp_examples::{FAILED, NOT_BEGUN, Program};
 use options::{Command, Options};
 use script::Script;
-use session::{NotAttached, Session};
+use session::{Access, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -38,7 +38,8 @@ fn run(options: Options) -> ExitCode {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing.to_string()),
     };
-    let mut session = match Session::attach(editor, options.reconnect) {
+    let access = Access { dead_process: options.asked.dead_process, trust: options.trust };
+    let mut session = match Session::attach(editor, access, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
         Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),

@@ -4,14 +4,15 @@ use crate::request::request;
 use ide_mcp::ide::ToolRequest;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp_examples::find::Asked;
-use ide_mcp_examples::parse_port;
+use ide_mcp_examples::{Trust, parse_port};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
 Attach to a running editor as a coding agent does.
 
-usage: agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--json] [--reconnect] (COMMAND | --script FILE)
+usage: agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--dead-process] [--trust-port] [--json] [--reconnect]
+             (COMMAND | --script FILE)
 
   --lock FILE    the lock file of the editor, N.lock or N.json
   --port N       the editor with the lock file N.lock
@@ -19,9 +20,14 @@ usage: agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--json] [--reconne
                  of diff from there
   --legacy       look also where the real client does not: in ~/.claude where CLAUDE_CONFIG_DIR is set,
                  $XDG_CONFIG_HOME/claude, and ~/.claude-code with its N.json
+  --dead-process attach to the editor of --lock or --port although its process does not run here, as where it runs in
+                 another container
+  --trust-port   send the token to every user who has the port of the editor, as where it is forwarded into a
+                 container. Otherwise the agent speaks to sockets of your own user alone, where the system (Linux) tells
+                 whose they are
   --json         say everything as lines of JSON, see below
   --reconnect    with watch, calls and --script: an editor that goes is waited for, as the real client does it, which
-                 wants it on the same port within a minute
+                 wants it on the same port within a minute; its lock file is read again for each attempt
   --script FILE  play this script; - is standard input
 
 commands:
@@ -68,6 +74,7 @@ pub(crate) struct Options {
     pub(crate) command: Command,
     pub(crate) json: bool,
     pub(crate) reconnect: bool,
+    pub(crate) trust: Trust,
 }
 
 #[derive(Debug)]
@@ -89,7 +96,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = Asked::default();
         let (mut words, mut script) = (Vec::new(), None);
-        let (mut json, mut reconnect) = (false, false);
+        let (mut json, mut reconnect, mut trust) = (false, false, Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -97,6 +104,8 @@ impl Options {
                 Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => asked.cwd = Some(parser.value()?.into()),
                 Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
+                Long("dead-process") => asked.dead_process = true,
+                Long("trust-port") => trust = Trust::Port,
                 Long("json") => json = true,
                 Long("reconnect") => reconnect = true,
                 Long("script") => script = Some(parser.value()?.into()),
@@ -121,7 +130,7 @@ impl Options {
         if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
             return Err("--reconnect goes with watch, calls and --script".into());
         }
-        Ok(Some(Self { asked, command, json, reconnect }))
+        Ok(Some(Self { asked, command, json, reconnect, trust }))
     }
 }
 

@@ -10,8 +10,9 @@ use ide_mcp::rpc::{RequestId, SendError, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::find::{self, Asked, Editor};
-use ide_mcp_examples::{Progress, connect_to};
+use ide_mcp_examples::find::{self, Asked, Editor, Nothing};
+use ide_mcp_examples::{NotConnected, Progress, Trust, connect_checked};
+use ide_mcp_lockfile::Error;
 use serde_json::value::RawValue;
 use std::time::Duration;
 use std::{io, process, thread};
@@ -24,6 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What went wrong with a session, for a person. What the peer contributed to it is safe to show.
 pub(crate) type Failure = String;
+
+/// Which editors are spoken to, at each attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// One whose process does not run here.
+    pub(crate) dead_process: bool,
+    /// One whose port belongs to another user.
+    pub(crate) trust: Trust,
+}
 
 /// Why there is no session.
 #[derive(Debug)]
@@ -51,14 +61,19 @@ pub(crate) enum Heard {
 }
 
 /// ```text
-///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (Lost, then Back, to whoever listens)
+///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (Lost, then Back, to the caller)
 ///                 │ lost, and not to be tried again      │ failed: Waiting, or given up
-///                 ▼                                      ▼
-///               Failure                                Failure
+///                 ▼                                      │ the port belongs to another user
+///               Failure                                  ▼
+///                                                      Failure
 /// ```
+/// Trying: the lock file is read, its process looked for, the port connected to, and the owner of the server asked, in this
+/// order. Only then is anything sent.
 #[derive(Debug)]
 pub(crate) struct Session {
+    /// As its lock file said before the last attempt.
     editor: Editor,
+    access: Access,
     /// `None` while the next attempt is awaited.
     conn: Option<Conn<Client<SysRng>>>,
     /// `None` if a lost connection is the end.
@@ -73,11 +88,11 @@ pub(crate) struct Session {
 impl Session {
     /// Attaches: returns once the session is open. With `again` a lost connection is tried again, as the real client does
     /// it; not the first one.
-    pub(crate) fn attach(editor: Editor, again: bool) -> Result<Self, NotAttached> {
+    pub(crate) fn attach(editor: Editor, access: Access, again: bool) -> Result<Self, NotAttached> {
         let clock = Clock::new();
         let again = again.then(|| Reconnect::new(Backoff::default(), clock.now()));
-        let mut session = Self { editor, conn: None, again: None, is_lost: false, clock, count: 0 };
-        let conn = session.connect().map_err(|error| NotAttached::Nobody(nobody(&session.editor, &error)))?;
+        let mut session = Self { editor, access, conn: None, again: None, is_lost: false, clock, count: 0 };
+        let conn = session.connect().map_err(|error| not_attached(&session.editor, error))?;
         session.conn = Some(conn);
         let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
         loop {
@@ -222,7 +237,8 @@ impl Session {
         }
     }
 
-    fn connect(&mut self) -> io::Result<Conn<Client<SysRng>>> {
+    /// Connects, and asks whose server it is before the first byte.
+    fn connect(&mut self) -> Result<Conn<Client<SysRng>>, NotConnected> {
         self.count = self.count.saturating_add(1);
         let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
         let Editor { host, port, token, .. } = &self.editor;
@@ -230,7 +246,8 @@ impl Session {
         config.pid = Some(process::id());
         let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
         let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        Conn::from_stream(connect_to(host, *port, PATIENCE)?, client)
+        let stream = connect_checked("agent", host, *port, PATIENCE, self.access.trust)?;
+        Ok(Conn::from_stream(stream, client)?)
     }
 
     /// What to say of it: an attempt that fails is no news.
@@ -239,16 +256,15 @@ impl Session {
         let now = self.clock.now();
         let Some(again) = &mut self.again else { return Err(safe(closed)) };
         let ended = match again.ended(now, closed) {
-            Err(GivenUp::Refused) => match read_again(&self.editor) {
-                // It was started anew with another token.
-                Some(editor) if editor.token != self.editor.token => {
-                    self.editor = editor;
+            Err(GivenUp::Refused) => match read_again(&self.editor, self.access) {
+                // It was started anew with another token, which the next attempt reads.
+                Ok(editor) if editor.token != self.editor.token => {
                     *again = Reconnect::new(Backoff::default(), now);
                     Ok(now)
                 }
-                Some(_) => Err(GivenUp::Refused),
+                Ok(_) => Err(GivenUp::Refused),
                 // It has yet to publish that.
-                None => again.ended(now, &Closed::Vanished),
+                Err(_) => again.ended(now, &Closed::Vanished),
             },
             ended => ended,
         };
@@ -275,20 +291,28 @@ impl Session {
         if let Some(again) = &mut self.again {
             again.started();
         }
+        // The editor can have another token and another process by now, or none: then nobody is spoken to.
+        match read_again(&self.editor, self.access) {
+            Ok(editor) => self.editor = editor,
+            Err(_) => return self.lost(&Closed::Vanished),
+        }
         match self.connect() {
             Ok(conn) => {
                 self.conn = Some(conn);
                 Ok(None)
+            }
+            Err(NotConnected::NotOurs(error @ Error::PortNotOurs { .. })) => {
+                Err(NotConnected::NotOurs(error).to_string())
             }
             Err(_) => self.lost(&Closed::Vanished),
         }
     }
 }
 
-/// What the lock file says now.
-fn read_again(editor: &Editor) -> Option<Editor> {
-    let asked = Asked { lock: Some(editor.lock.clone()), ..Asked::default() };
-    find::editor(&asked).ok()
+/// Reads the lock file again.
+fn read_again(editor: &Editor, access: Access) -> Result<Editor, Nothing> {
+    let lock = Some(editor.lock.clone());
+    find::editor(&Asked { lock, dead_process: access.dead_process, ..Asked::default() })
 }
 
 /// Tells a person at a terminal what is awaited, and for how long.
@@ -314,6 +338,13 @@ const OVER: &str = "the connection is over";
 
 fn safe(text: &impl ToString) -> Failure {
     display_safe(&text.to_string()).into_owned()
+}
+
+fn not_attached(editor: &Editor, error: NotConnected) -> NotAttached {
+    match error {
+        NotConnected::Io(error) => NotAttached::Nobody(nobody(editor, &error)),
+        not_ours => NotAttached::Failed(format!("the agent does not attach: {not_ours}; `doctor` says more")),
+    }
 }
 
 fn nobody(editor: &Editor, error: &io::Error) -> Failure {

@@ -7,8 +7,8 @@ use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
-use ide_mcp_examples::address_of;
 use ide_mcp_examples::find::{self, Asked, Editor};
+use ide_mcp_examples::{NotConnected, Trust, address_of};
 use ide_mcp_mio::Conn;
 use mio::event::Event;
 use mio::{Registry, Token};
@@ -28,12 +28,17 @@ pub(crate) struct Guise {
 #[derive(Debug)]
 pub(crate) struct Attachment {
     asked: Asked,
+    trust: Trust,
     /// The editor that was found last.
     editor: Editor,
     guise: Guise,
     registry: Registry,
     token: Token,
     conn: Option<Conn<Above>>,
+    /// The server of the connection was found to be ours. Until then the connection has no turn, so nothing is sent.
+    is_checked: bool,
+    /// Why the connection was dropped before anything was sent, until that is said.
+    refused: Option<String>,
     reconnect: Reconnect,
     /// How the connection ended, until it is dropped.
     closed: Option<Closed>,
@@ -59,15 +64,26 @@ pub(crate) enum Change {
 }
 
 impl Attachment {
-    pub(crate) fn new(asked: Asked, editor: Editor, guise: Guise, registry: Registry, token: Token) -> Self {
+    /// `place` is where the socket is registered.
+    pub(crate) fn new(
+        asked: Asked,
+        trust: Trust,
+        editor: Editor,
+        guise: Guise,
+        place: (Registry, Token),
+    ) -> Self {
+        let (registry, token) = place;
         let reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
         Self {
             asked,
+            trust,
             editor,
             guise,
             registry,
             token,
             conn: None,
+            is_checked: false,
+            refused: None,
             reconnect,
             closed: None,
             // The session of the client is number one.
@@ -86,8 +102,18 @@ impl Attachment {
     }
 
     pub(crate) fn handle(&mut self, event: &Event) {
-        if let Some(conn) = &mut self.conn {
-            conn.handle(event);
+        let Some(conn) = &mut self.conn else { return };
+        if conn.handle(event) && !self.is_checked {
+            let stream = conn.stream();
+            // Without the address of a peer it is not connected yet, or could not be; the turn finds out which.
+            let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return };
+            match self.trust.check("bridge", local, peer) {
+                Ok(()) => self.is_checked = true,
+                Err(error) => {
+                    self.refused = Some(NotConnected::from(error).to_string());
+                    self.conn = None;
+                }
+            }
         }
     }
 
@@ -109,6 +135,10 @@ impl Attachment {
                 self.lost(now, &Closed::Vanished);
                 return Some(Change::NotConnected(why));
             }
+        }
+        if let Some(why) = self.refused.take() {
+            self.lost(now, &Closed::Vanished);
+            return Some(Change::NotConnected(why));
         }
         let conn = self.conn.as_mut()?;
         let (mut change, closed) = (None, &mut self.closed);
@@ -188,7 +218,7 @@ impl Attachment {
         config.session.capabilities = self.guise.capabilities.clone();
         config.session.forward = Forward::All;
         config.session.limits.requests = REQUESTS;
-        self.was_attached = false;
+        (self.was_attached, self.is_checked) = (false, false);
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;

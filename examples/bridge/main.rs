@@ -29,5 +29,9 @@ fn run(options: Options) -> ExitCode {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),
     };
-    PROGRAM.done(Bridge::new(options.editor, editor).map_err(|error| error.to_string()).and_then(Bridge::run))
+    PROGRAM.done(
+        Bridge::new(options.editor, options.trust, editor)
+            .map_err(|error| error.to_string())
+            .and_then(Bridge::run),
+    )
 }

@@ -1,17 +1,19 @@
 //! The command line.
 
 use ide_mcp_examples::find::Asked;
-use ide_mcp_examples::parse_port;
+use ide_mcp_examples::{Trust, parse_port};
 use lexopt::prelude::*;
 
 pub(crate) const USAGE: &str = "\
 Give the tools of a running editor to any MCP client: MCP on standard input and output, the editor behind it.
 
-usage: bridge [--lock FILE | --port N] [--cwd DIR]
+usage: bridge [--lock FILE | --port N] [--cwd DIR] [--dead-process] [--trust-port]
 
-  --lock FILE   the lock file of the editor
-  --port N      the editor with the lock file N.lock
-  --cwd DIR     look for an editor that has this directory open (default: the working directory)
+  --lock FILE     the lock file of the editor
+  --port N        the editor with the lock file N.lock
+  --cwd DIR       look for an editor that has this directory open (default: the working directory)
+  --dead-process  attach to the editor of --lock or --port although its process does not run here
+  --trust-port    send the token to the port of the editor also where it belongs to another user, as in a container
 
 Without --lock and --port the editor is found as by `agent`, with the same variables; CLAUDE_CODE_IDE_HOST_OVERRIDE
 names the host in any case.
@@ -42,25 +44,28 @@ client in, be it in 30 seconds or within one of the end; 2 if there is no editor
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) editor: Asked,
+    pub(crate) trust: Trust,
 }
 
 impl Options {
     /// `None` if help was asked for.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut editor = Asked::default();
+        let (mut editor, mut trust) = (Asked::default(), Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("lock") => editor.lock = Some(parser.value()?.into()),
                 Long("port") => editor.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => editor.cwd = Some(parser.value()?.into()),
+                Long("dead-process") => editor.dead_process = true,
+                Long("trust-port") => trust = Trust::Port,
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
         if editor.lock.is_some() && editor.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
-        Ok(Some(Self { editor }))
+        Ok(Some(Self { editor, trust }))
     }
 }
 

@@ -17,7 +17,7 @@ use ide_mcp::mcp::{Forward, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
 use ide_mcp_examples::find::{Asked, Editor};
-use ide_mcp_examples::{Input, LinesOut, complain};
+use ide_mcp_examples::{Input, LinesOut, Trust, complain};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
 use serde_json::value::RawValue;
@@ -72,7 +72,7 @@ enum Stage {
 }
 
 impl Bridge {
-    pub(crate) fn new(asked: Asked, editor: Editor) -> io::Result<Self> {
+    pub(crate) fn new(asked: Asked, trust: Trust, editor: Editor) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), PIPES)?;
         let registry = poll.registry().try_clone()?;
@@ -83,7 +83,7 @@ impl Bridge {
             out: LinesOut::default(),
             // Answers what is asked before `initialize`.
             below: server(ServerConfig::new(nobody.info.clone())),
-            attachment: Attachment::new(asked, editor, nobody, registry, EDITOR),
+            attachment: Attachment::new(asked, trust, editor, nobody, (registry, EDITOR)),
             routes: Routes::default(),
             stage: Stage::Greeting,
             failure: None,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) use ide_mcp::ide::paths::System;
+pub(crate) use ide_mcp_lockfile::Weakness;
 
 /// Everything that the rules look at.
 #[derive(Debug)]
@@ -45,6 +46,22 @@ pub(crate) struct Directory {
     /// Whether the real client looks there.
     pub(crate) used: bool,
     pub(crate) state: State,
+    /// The directories above it that others than its user can change.
+    pub(crate) weak: Vec<Weak>,
+}
+
+impl Directory {
+    /// Returns true if the programs of this library do not read it, for the sake of another user.
+    pub(crate) fn is_refused(&self) -> bool {
+        let is_strange = matches!(self.state, State::There { stranger: Some(_), .. });
+        is_strange || self.weak.iter().any(|weak| !matches!(weak.weakness, Weakness::WritableByGroup { .. }))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Weak {
+    pub(crate) path: String,
+    pub(crate) weakness: Weakness,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -74,6 +91,9 @@ pub(crate) struct Lock {
     pub(crate) modified: Option<Duration>,
     /// What its port answered; `None` if it was not asked.
     pub(crate) probe: Option<Probe>,
+    /// The process that listens on the port, if the system tells it. Another than that of the lock file is no fault: an editor
+    /// can have several, and a sidecar names its editor.
+    pub(crate) listener: Option<u32>,
 }
 
 impl Lock {
@@ -108,6 +128,10 @@ pub(crate) enum Probe {
     Unreachable(String),
     /// Somebody listens. Nothing was said, since the process of the lock file is dead and the token is not everybody's.
     Open,
+    /// Another user listens. Nothing was said.
+    NotOurs { owner: u32, us: u32 },
+    /// Somebody listens, and is in no table of sockets. Nothing was said.
+    WithoutOwner,
     Asked {
         with_token: Answer,
         /// `None` where the lock file has no token, or nothing was to be expected.

@@ -136,6 +136,18 @@ kinds! {
     DIRECTORY_READABLE = "directory-readable-by-others" Warning:
         "Other users see the lock files. Each of them guards its token by its own mode alone.",
         "chmod 700 {path}";
+    PARENT_NOT_OURS = "parent-not-ours" Problem:
+        "Another user owns a directory above the lock files, or a symbolic link on the way to them, and can replace what lies \
+         below. The programs of this library do not read or publish there; the real agent does.",
+        "chown {path} to yourself or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere.";
+    PARENT_WRITABLE = "parent-writable-by-all" Problem:
+        "Every user can replace the directory of lock files by way of a directory above it. The programs of this library do not \
+         read or publish there; the real agent does.",
+        "chmod o-w {path}";
+    PARENT_WRITABLE_BY_GROUP = "parent-writable-by-group" Note:
+        "The members of a group can replace the directory of lock files by way of a directory above it. With many systems \
+         each user is alone in their group, and then this does no harm.",
+        "chmod g-w {path}, unless you are alone in its group.";
     DIRECTORY_SOUND = "directory-sound" Ok:
         "The directory is there, ours, and closed to others.",
         "";
@@ -205,6 +217,14 @@ kinds! {
         "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has stopped, or \
          the number of the process is another program's by now, as after a restart of the machine.",
         "Reload the window of the editor; if it does not run, remove {path}.";
+    PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
+        "Another user listens on the port of the lock file, and would get the token and the trust of an agent. The doctor sent \
+         nothing there, and neither do the programs of this library; the real agent does.",
+        "Remove {path} and start the editor again. If it runs in a container and its port is forwarded, say --trust-port.";
+    PORT_WITHOUT_OWNER = "port-without-owner" Problem:
+        "The port of the lock file answers, and no table of sockets of this machine has its other end: the editor is busy, or \
+         its port is forwarded. The doctor sent nothing there.",
+        "Ask again. If the editor runs in a container and its port is forwarded, say --trust-port.";
     PORT_SILENT = "port-silent" Problem:
         "Somebody listens on the port of the lock file and does not answer: the editor hangs, or is busy starting.",
         "Wait a moment and ask again; otherwise reload the editor's window.";

@@ -36,7 +36,7 @@ fn run(options: Options) -> ExitCode {
         Ok(removed) => removed.unwrap_or_default(),
         Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
     };
-    let facts = gather(here, !options.no_connect, removed, &mut Progress::new("doctor"));
+    let facts = gather(here, options.connects(), removed, &mut Progress::new("doctor"));
     let findings = rules::judge(&facts);
     let verdict = rules::verdict(&facts, &findings);
     let report = Report { findings: &findings, verdict: &verdict, cwd: &facts.here.logical };

@@ -1,12 +1,13 @@
 //! The command line.
 
+use ide_mcp_examples::Trust;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
 Say why an agent does not attach to an editor, and what to do.
 
-usage: doctor [--cwd DIR] [--verbose | --json] [--no-connect] [--remove-leftovers]
+usage: doctor [--cwd DIR] [--verbose | --json] [--no-connect | --trust-port] [--remove-leftovers]
 
   --cwd DIR           the directory in which the agent is started (default: the working directory)
   --verbose           show also what is as it should be
@@ -14,6 +15,8 @@ usage: doctor [--cwd DIR] [--verbose | --json] [--no-connect] [--remove-leftover
   --no-connect        look at variables, directories and files only. Otherwise each editor with a lock file is attached
                       to for a moment, with its token and without; an editor that has room for one agent alone may
                       drop that one, which then comes back by itself
+  --trust-port        attach also where the port belongs to another user, as where it is forwarded into a container.
+                      Otherwise such a user is sent nothing
   --remove-leftovers  first remove the lock files of editors whose process is dead and whose port refuses; their
                       directory is closed to other users then. Nothing else is ever changed
 
@@ -34,10 +37,16 @@ pub(crate) struct Options {
     pub(crate) verbose: bool,
     pub(crate) json: bool,
     pub(crate) no_connect: bool,
+    pub(crate) trust: Trust,
     pub(crate) remove_leftovers: bool,
 }
 
 impl Options {
+    /// Returns which ports are connected to, if any.
+    pub(crate) fn connects(&self) -> Option<Trust> {
+        (!self.no_connect).then_some(self.trust)
+    }
+
     /// `None` if help was asked for.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self::default();
@@ -48,6 +57,7 @@ impl Options {
                 Short('v') | Long("verbose") => options.verbose = true,
                 Long("json") => options.json = true,
                 Long("no-connect") => options.no_connect = true,
+                Long("trust-port") => options.trust = Trust::Port,
                 Long("remove-leftovers") => options.remove_leftovers = true,
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }

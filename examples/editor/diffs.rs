@@ -60,7 +60,7 @@ impl Diffs {
 
     /// Takes out the one with this tab, or the only one. Tabs are unlike within one connection, and even there the
     /// first of two that are not is taken.
-    pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u32>) -> Result<Proposal, String> {
+    pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u64>) -> Result<Proposal, String> {
         let fits = |proposal: &&Proposal| {
             tab.is_none_or(|tab| proposal.diff.tab_name == tab)
                 && conn.is_none_or(|number| proposal.conn.number() == number)
@@ -71,7 +71,7 @@ impl Diffs {
             ([only], _) => only.call,
             ([first, rest @ ..], Some(_)) if rest.iter().all(|other| other.conn == first.conn) => first.call,
             (several, Some(tab)) => {
-                let conns: Vec<u32> = several.iter().map(|proposal| proposal.conn.number()).collect();
+                let conns: Vec<u64> = several.iter().map(|proposal| proposal.conn.number()).collect();
                 return Err(format!("several connections have the tab {tab:?}: say which conn of {conns:?}"));
             }
             (several, None) => {
@@ -82,7 +82,7 @@ impl Diffs {
         index.map(|index| self.0.remove(index)).ok_or_else(|| self.none(tab, conn))
     }
 
-    fn none(&self, tab: Option<&str>, conn: Option<u32>) -> String {
+    fn none(&self, tab: Option<&str>, conn: Option<u64>) -> String {
         if self.0.is_empty() {
             return "no diff is open".into();
         }

@@ -4,6 +4,7 @@ use crate::folders::Folders;
 use crate::options::Options;
 use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
+use ide_mcp_examples::complain;
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Registry, Token};
@@ -22,15 +23,24 @@ pub(crate) fn listen(
     let secret = options.token.clone().map_or_else(new_token, Ok)?;
     let info = Implementation::new(options.name.as_str(), env!("CARGO_PKG_VERSION"));
     // The port stands in for the one that is bound.
-    let policy = if options.asks_for_token {
-        Policy::new(0, secret.clone())
-    } else {
-        Policy::without_authentication(0)
+    let policy = match &options.token {
+        _ if !options.asks_for_token => Policy::without_authentication(0),
+        // It outlived the editor that published it.
+        Some(kept) => Policy::resumed(0, kept.clone()),
+        None => Policy::new(0, secret.clone()),
     };
     let config = HostConfig::new(ServerConfig::new(info, policy, tools));
     let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
     let bound = Server::bind(bind, config, registry, token);
     let mut server = bound.map_err(|error| no_port(options.port, &error))?;
+    if let (Some(_), Some(asked)) = (&options.token, server.token()) {
+        if *asked != secret {
+            complain(
+                "editor",
+                "this system does not tell whose a socket is, so the kept token is not used: there is a fresh one",
+            );
+        }
+    }
     let names = workspace_folders(folders.given())?;
     let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
     server.publish(&LockDir::from_environment()?, &file)?;

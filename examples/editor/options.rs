@@ -17,8 +17,8 @@ At a terminal it has a screen; F1 there says which keys there are. Where standar
 
   --headless      without a screen, at a terminal too
   --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
-  --token-of FILE let in who knows the token of this lock file (default: a new one); as an argument others
-                  would see it
+  --token-of FILE accept the token of this lock file (default: a new one) from programs of your own user alone, since it
+                  outlived its editor and others can know it; as an argument others would see it
   --no-token      let in whoever reaches the port, for clients that cannot send a token
   --name NAME     what agents call the editor (default: ide-mcp editor)
   --on-diff HOW   what happens to a proposed change: ask (default) whoever is at the screen or sends the commands,

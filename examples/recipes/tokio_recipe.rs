@@ -122,6 +122,10 @@ impl Transport for Sockets {
         Ok(Socket { stream, bell: self.bell.of_socket(number) })
     }
 
+    fn ends(socket: &Socket) -> io::Result<(net::SocketAddr, net::SocketAddr)> {
+        Ok((socket.stream.local_addr()?, socket.stream.peer_addr()?))
+    }
+
     fn release(&mut self, socket: Socket) {
         drop(socket);
     }

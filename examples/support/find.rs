@@ -22,6 +22,8 @@ pub struct Asked {
     pub cwd: Option<PathBuf>,
     /// Where to look besides.
     pub extras: Extras,
+    /// True if an editor is attached to although its process does not run here.
+    pub dead_process: bool,
     /// True if the program is not an agent: `CLAUDE_CODE_AUTO_CONNECT_IDE` is then ignored.
     pub no_agent: bool,
 }
@@ -83,7 +85,7 @@ impl<E: std::error::Error> From<E> for Nothing {
 pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     let env = client_env();
     if let Some(path) = &asked.lock {
-        return by_file(&env, path);
+        return by_file(&env, path, asked.dead_process);
     }
     let candidates = from_environment(asked.extras)?;
     let (mut found, mut unread) = (Vec::new(), Vec::new());
@@ -96,7 +98,7 @@ pub fn editor(asked: &Asked) -> Result<Editor, Nothing> {
         }
     }
     let editor = match asked.port {
-        Some(port) => by_port(&env, port, &candidates, found),
+        Some(port) => by_port(&env, port, &candidates, found, asked.dead_process),
         None => by_directory(&env, asked, &candidates, &found),
     };
     editor.map_err(|Nothing(mut text)| {
@@ -153,7 +155,7 @@ fn unicode(path: &Path) -> io::Result<String> {
     path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
 }
 
-fn by_file(env: &ClientEnv, path: &Path) -> Result<Editor, Nothing> {
+fn by_file(env: &ClientEnv, path: &Path, dead_process: bool) -> Result<Editor, Nothing> {
     let missing = || Nothing(format!("no editor found: there is no lock file {}", path.display()));
     let name = path.file_name().ok_or_else(missing)?;
     let Some(form) = form_of(name) else {
@@ -165,7 +167,7 @@ fn by_file(env: &ClientEnv, path: &Path) -> Result<Editor, Nothing> {
     };
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let found = scan_for(form, dir)?.into_iter().find(|found| found.path.file_name() == Some(name));
-    asked_for(env, found.ok_or_else(missing)?)
+    asked_for(env, found.ok_or_else(missing)?, dead_process)
 }
 
 /// The kind of a file that is named after a port.
@@ -179,23 +181,35 @@ fn by_port(
     port: u16,
     candidates: &[Candidate],
     found: Vec<Found>,
+    dead_process: bool,
 ) -> Result<Editor, Nothing> {
     let missing = || {
         let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
         Nothing(format!("no editor found: there is no {name} in {dirs}{ASK_DOCTOR}"))
     };
-    asked_for(env, found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?)
+    let found = found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?;
+    asked_for(env, found, dead_process)
 }
 
-/// The editor of this very lock file, whether it lives or not.
-fn asked_for(env: &ClientEnv, found: Found) -> Result<Editor, Nothing> {
+/// The editor of this very lock file, if its process lives or may be dead.
+fn asked_for(env: &ClientEnv, found: Found, dead_process: bool) -> Result<Editor, Nothing> {
     let Found { path, port, file, pid_alive, .. } = found;
     let file = file?;
     if let Err(refusal) = check_transport(&file) {
         return Err(Nothing(format!("no editor found: {}: {refusal}", path.display())));
     }
     match port {
-        Some(port) => Ok(Editor::new(env, port, &path, pid_alive, file)),
+        Some(port) => {
+            let editor = Editor::new(env, port, &path, pid_alive, file);
+            match editor.dead {
+                Some(pid) if !dead_process => Err(Nothing(format!(
+                    "no editor found: the process {pid} of {lock} does not run here, so another program can have its port: \
+                     start the editor again, or remove {lock}; say --dead-process if it runs in another container{ASK_DOCTOR}",
+                    lock = path.display()
+                ))),
+                _ => Ok(editor),
+            }
+        }
         None => Err(Nothing(format!("no editor found: {} has no port", path.display()))),
     }
 }

@@ -16,7 +16,7 @@ mod writer;
 
 pub use complaints::complain;
 pub use lines::{Fault, LinesIn, LinesOut};
-pub use loopback::{address_of, connect, connect_to};
+pub use loopback::{NotConnected, Trust, address_of, connect, connect_checked, connect_to};
 pub use options::parse_port;
 pub use output::{json_line, say, say_json, write_line};
 pub use pipes::{Input, LINES, PipeWriter, read_lines};

@@ -1,21 +1,114 @@
-//! Connecting to an editor.
+//! Connecting to an editor: to a socket of our own user, and never to the very socket that connects.
 
 use ide_mcp::ide::client_env::LOOPBACK;
 use ide_mcp_link::refuse_itself;
+use ide_mcp_lockfile::{Error, Unknown, check_server};
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::Once;
 use std::time::Duration;
 
-/// Connects to this port of 127.0.0.1, unless it finds but itself there.
+use crate::complain;
+
+/// Which servers are spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trust {
+    /// Those of our own user, and those whose owner the system does not tell. The latter is said once on standard error.
+    #[default]
+    OurUser,
+    /// Those of every user (`--trust-port`): the editor runs in a container, and the port is forwarded by another user.
+    Port,
+}
+
+impl Trust {
+    /// Checks whose server answers on a connection on which nothing was sent yet.
+    ///
+    /// # Errors
+    /// [`Error::PortNotOurs`] and [`Error::PortWithoutOwner`], unless every port is trusted.
+    pub fn check(self, program: &'static str, local: SocketAddr, peer: SocketAddr) -> Result<(), Error> {
+        if self == Self::OurUser {
+            if let Some(unknown) = check_server(local, peer)? {
+                say_once(program, peer, unknown);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn say_once(program: &'static str, peer: SocketAddr, unknown: Unknown) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        complain(
+            program,
+            &format!("it is not known to which user {peer} belongs, and it is told the token: {unknown}"),
+        );
+    });
+}
+
+/// The reason why there is no connection.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotConnected {
+    /// The error of the system.
+    Io(io::Error),
+    /// The server belongs to another user. Nothing was sent.
+    NotOurs(Error),
+}
+
+impl fmt::Display for NotConnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::NotOurs(error) => write!(
+                f,
+                "{error}; if the editor runs in a container, --trust-port sends the token to whom the port belongs"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotConnected {}
+
+impl From<io::Error> for NotConnected {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Error> for NotConnected {
+    fn from(error: Error) -> Self {
+        Self::NotOurs(error)
+    }
+}
+
+/// Connects to this port of 127.0.0.1 for this program, if the server there is trusted. Nothing has been sent then.
 ///
 /// # Errors
-/// Whatever the system reports; [`TimedOut`](io::ErrorKind::TimedOut) where it takes longer than that.
+/// [`NotConnected`]; [`TimedOut`](io::ErrorKind::TimedOut) where it takes longer than `at_most`.
+pub fn connect_checked(
+    program: &'static str,
+    host: &str,
+    port: u16,
+    at_most: Duration,
+    trust: Trust,
+) -> Result<TcpStream, NotConnected> {
+    let stream = connect_to(host, port, at_most)?;
+    trust.check(program, stream.local_addr()?, stream.peer_addr()?)?;
+    Ok(stream)
+}
+
+/// Connects to this port of 127.0.0.1, unless it finds but itself there. Whose server it is was not asked.
+///
+/// # Errors
+/// The error of the system; [`TimedOut`](io::ErrorKind::TimedOut) where it takes longer than `at_most`.
 pub fn connect(port: u16, at_most: Duration) -> io::Result<TcpStream> {
     connect_to(LOOPBACK, port, at_most)
 }
 
 /// Connects to a port of a host (address or name), and refuses a connection of the socket to itself. `at_most`
-/// applies to each address.
+/// applies to each address. Whose server it is was not asked.
 ///
 /// # Errors
 /// Those of [`connect`] for the last address, and the system's error for an unknown name.

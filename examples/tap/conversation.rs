@@ -6,8 +6,9 @@ use crate::pipe::{self, Pipe, Shared};
 use crate::record::Recorder;
 use crate::redact::Redactor;
 use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::client_env::LOOPBACK;
 use ide_mcp_examples::transcript::{Side, What};
-use ide_mcp_examples::{complain, connect};
+use ide_mcp_examples::{NotConnected, complain, connect_checked};
 use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -71,16 +72,21 @@ impl Conversation {
         recorder: &Arc<Recorder>,
     ) -> io::Result<Self> {
         recorder.tell(conn, What::Open, false);
-        let editor = match connect(ends.editor_port, CONNECT) {
+        let editor = match connect_checked("tap", LOOPBACK, ends.editor_port, CONNECT, ends.trust) {
             Ok(editor) => editor,
             Err(error) => {
                 recorder.tell(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);
                 recorder.tell(conn, What::End(Side::Editor, error.to_string()), true);
                 refuse(agent);
                 let port = ends.editor_port;
-                let said =
-                    format!("the editor on port {port} does not answer: {error}; is it still running?");
-                return Err(io::Error::new(error.kind(), said));
+                return Err(io::Error::other(match error {
+                    NotConnected::Io(error) => {
+                        format!("the editor on port {port} does not answer: {error}; is it still running?")
+                    }
+                    not_ours @ (NotConnected::NotOurs(_) | _) => {
+                        format!("the agent is not connected to an editor: {not_ours}")
+                    }
+                }));
             }
         };
         // What comes in small pieces goes on in small pieces.

@@ -7,6 +7,7 @@
 use crate::request_line;
 use crate::secrets::{is_mark, secret_at};
 use ide_mcp::ide::AuthToken;
+use ide_mcp_examples::Trust;
 
 /// More than any editor takes; a head that is longer goes through as it is.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
@@ -22,6 +23,8 @@ pub(crate) struct Ends {
     /// What the editor wants to hear; `None` if nothing.
     pub(crate) editor_token: Option<AuthToken>,
     pub(crate) editor_port: u16,
+    /// To which servers the editor's token is sent.
+    pub(crate) trust: Trust,
 }
 
 /// A head as the editor gets it, and as it is written down.
@@ -147,6 +150,7 @@ mod tests {
             port: 5000,
             editor_token: editor_token.map(|text| AuthToken::from_text(text).unwrap()),
             editor_port: 41111,
+            trust: Trust::OurUser,
         }
     }
 

@@ -1,19 +1,21 @@
 //! The command line.
 
 use ide_mcp_examples::find::Asked;
-use ide_mcp_examples::parse_port;
+use ide_mcp_examples::{Trust, parse_port};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
 Sit between coding agents and an editor, and write down what is said.
 
-usage: tap [--to PORT | --lock FILE | --cwd DIR] [--name NAME] [--out FILE [--force]]
-           [--max-bytes N]
+usage: tap [--to PORT | --lock FILE | --cwd DIR] [--dead-process] [--trust-port] [--name NAME]
+           [--out FILE [--force]] [--max-bytes N]
 
   --to PORT     the editor with the lock file PORT.lock
   --lock FILE   the editor of this lock file
   --cwd DIR     the editor that has this directory open (default: the working directory)
+  --dead-process take the editor of --to or --lock although its process does not run here
+  --trust-port  send the token to the port of the editor also where it belongs to another user, as in a container
   --name NAME   what agents call the tap (default: the name of the editor and \"(tap)\")
   --out FILE    write the transcript there (default: standard output); only you can read it, and a file that is there
                 already is left alone
@@ -44,6 +46,7 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) editor: Asked,
+    pub(crate) trust: Trust,
     pub(crate) name: Option<String>,
     pub(crate) out: Option<PathBuf>,
     pub(crate) force: bool,
@@ -55,6 +58,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             editor: Asked { no_agent: true, ..Asked::default() },
+            trust: Trust::OurUser,
             name: None,
             out: None,
             force: false,
@@ -73,6 +77,8 @@ impl Options {
                 Long("cwd") => options.editor.cwd = Some(parser.value()?.into()),
                 Long("name") => options.name = Some(parser.value()?.string()?),
                 Long("out") => options.out = Some(parser.value()?.into()),
+                Long("dead-process") => options.editor.dead_process = true,
+                Long("trust-port") => options.trust = Trust::Port,
                 Long("force") => options.force = true,
                 Long("max-bytes") => {
                     let value = parser.value()?;

@@ -81,7 +81,8 @@ impl Tap {
         complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
         complain("tap", &format!("the lock file is {}", lock.path().display()));
         complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
-        let ends = Ends { token, port, editor_token: editor.token, editor_port: editor.port };
+        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
+        let ends = Ends { token, port, editor_token, editor_port, trust };
         let (lock, ends) = (Watched::new(lock), Arc::new(ends));
         Ok(Self { lock, ends, recorder, events, sender, open: BTreeMap::new(), accepted: 0 })
     }

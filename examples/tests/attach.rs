@@ -289,7 +289,7 @@ fn the_editor_decides_at_once_if_it_is_told_to() {
         let place = Place::new(how);
         place.write("a.txt", "old\n");
         place.write("new.txt", "new\n");
-        let lock = place.write("lock", r#"{"authToken":"t"}"#);
+        let lock = place.write("lock", r#"{"authToken":"0123456789abcdef"}"#);
         let mut editor = place.editor(&["--on-diff", how, "--token-of", &lock]);
         listening(&mut editor);
         let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);

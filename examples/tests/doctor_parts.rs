@@ -80,7 +80,7 @@ fn refused() -> Facts {
     let directories = directories.into_iter().map(|candidate| {
         let used = candidate.source == Source::Home;
         let state = if used { State::There { mode: Some(0o700), stranger: None } } else { State::Missing };
-        Directory { path: candidate.dir, source: candidate.source, used, state }
+        Directory { path: candidate.dir, source: candidate.source, used, state, weak: Vec::new() }
     });
     let token = AuthToken::from_text("the-token").unwrap();
     let lock = Lock {
@@ -97,6 +97,7 @@ fn refused() -> Facts {
             without_token: Some(Answer::Refused("401 Unauthorized".into())),
             with_origin: Some(Answer::Declined("403 Forbidden".into())),
         }),
+        listener: None,
     };
     Facts {
         variables: Variables::default(),

@@ -131,7 +131,8 @@ fn an_agent_that_finds_no_editor_says_why_with_status_2() {
     let living = publish(&place, place.closed_port(), std::process::id());
     let misnamed = place.write("editor.lock", "{}");
     let port = port.to_string();
-    let not_running = format!("its process {pid} does not run: start the editor again, or remove {gone}");
+    let not_running = format!("the process {pid} of {gone} does not run here");
+    let not_listening = format!("its process {pid} does not run: start the editor again, or remove {gone}");
     let cases: &[(&str, &[&str], &str)] = &[
         ("a missing lock file", &["--lock", "41111.lock"], "there is no lock file 41111.lock"),
         ("a missing one, misnamed", &["--lock", "nothing"], "there is no lock file nothing"),
@@ -143,6 +144,7 @@ fn an_agent_that_finds_no_editor_says_why_with_status_2() {
         ),
         ("the port of a dead process", &["--port", &port], &not_running),
         ("the lock file of a dead process", &["--lock", &gone], &not_running),
+        ("a dead process on purpose", &["--dead-process", "--port", &port], &not_listening),
         ("a process that does not listen", &["--lock", &living], "does not answer on port"),
         ("a missing directory", &["--cwd", "missing"], "--cwd: there is no directory \"missing\""),
         (

@@ -20,7 +20,7 @@ use tungstenite::handshake::HandshakeError;
 use tungstenite::http::{HeaderName, HeaderValue, Response};
 use tungstenite::{Message, WebSocket};
 
-const TOKEN: &str = "t";
+const TOKEN: &str = "0123456789abcdef";
 const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
 /// The open socket and the answer, or the refusal.

@@ -13,6 +13,7 @@
 //! | token missing, doubled or wrong: byte-identical, the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
 //! | full | 503 |
+//! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
 use super::AuthToken;
 use crate::ws::{Refusal, Request, Single, Status};
@@ -31,6 +32,14 @@ pub const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 pub enum Auth {
     /// It knows the token of the lock file.
     Token(AuthToken),
+    /// It knows a token that an earlier process of the editor has published, and
+    /// [`Host::admit`](super::Host::admit) lets it in.
+    ///
+    /// While no editor listened, every user of the machine could take its port, and was offered the token by clients that tried
+    /// again. So the token alone proves nothing: each client that knows it is an
+    /// [`AdmissionPending`](super::ServerEvent::AdmissionPending), and the application lets it in if its socket belongs to the
+    /// user of the editor.
+    Resumed(AuthToken),
     /// It need not: whoever reaches the port on this machine attaches, browsers excepted.
     Disabled,
 }
@@ -78,6 +87,12 @@ impl Policy {
         Self::with_auth(port, Auth::Token(token))
     }
 
+    /// Asks [`Host::admit`](super::Host::admit) about each client that knows the token, which outlived its process.
+    #[must_use]
+    pub const fn resumed(port: u16, token: AuthToken) -> Self {
+        Self::with_auth(port, Auth::Resumed(token))
+    }
+
     /// Lets in everybody on this machine but browsers.
     #[must_use]
     pub const fn without_authentication(port: u16) -> Self {
@@ -99,11 +114,25 @@ impl Policy {
     /// Decides about a request to open.
     pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Verdict {
         match self.check(request, full) {
-            Ok(()) => Verdict::LetIn { subprotocol: subprotocol(request) },
+            Ok(()) => {
+                let subprotocol = subprotocol(request);
+                match self.auth {
+                    Auth::Resumed(_) => Verdict::Ask { subprotocol },
+                    Auth::Token(_) | Auth::Disabled => Verdict::LetIn { subprotocol },
+                }
+            }
             Err(WRONG_TOKEN) if self.auth_failure == AuthFailure::CloseAfterUpgrade => {
                 Verdict::Close { subprotocol: subprotocol(request) }
             }
             Err(refusal) => Verdict::Refuse(refusal),
+        }
+    }
+
+    /// Decides about a request that the application does not admit although its token is right: as about one with a wrong token.
+    pub(crate) fn not_admitted(&self, subprotocol: Option<&'static str>) -> Verdict {
+        match self.auth_failure {
+            AuthFailure::Unauthorized => Verdict::Refuse(WRONG_TOKEN),
+            AuthFailure::CloseAfterUpgrade => Verdict::Close { subprotocol },
         }
     }
 
@@ -120,7 +149,7 @@ impl Policy {
         if !self.paths.is_empty() && !self.paths.iter().any(|path| path == request.target()) {
             return Err(UNKNOWN_PATH);
         }
-        if let Auth::Token(token) = &self.auth {
+        if let Auth::Token(token) | Auth::Resumed(token) = &self.auth {
             let offered = match request.single(TOKEN_FIELD) {
                 Single::Once(offered) => Some(offered),
                 Single::Missing | Single::Repeated => None,
@@ -175,6 +204,10 @@ pub(crate) enum Verdict {
     LetIn {
         subprotocol: Option<&'static str>,
     },
+    /// The application decides.
+    Ask {
+        subprotocol: Option<&'static str>,
+    },
     /// Open, and close at once.
     Close {
         subprotocol: Option<&'static str>,
@@ -196,4 +229,4 @@ const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing a
 const WRONG_TOKEN: Refusal =
     Refusal::new(Status::Unauthorized, "the token of the lock file is missing or wrong");
 const NO_SUBPROTOCOL: Refusal = Refusal::new(Status::BadRequest, "the sub-protocol mcp must be offered");
-const FULL: Refusal = Refusal::new(Status::Unavailable, "too many agents are attached");
+pub(crate) const FULL: Refusal = Refusal::new(Status::Unavailable, "too many agents are attached");

@@ -8,6 +8,9 @@
 //!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GivenUp
 //! ```
 //!
+//! It knows no lock file and no socket. While the editor is away, another user can take its port, so read the lock file again
+//! before each attempt, and ask whose server answers before the first byte (`ide_mcp_lockfile::check_server`).
+//!
 //! Measured: an editor that is stopped and started again on the same port with the same token has its client back within
 //! about 12 s, by itself; a client that is refused makes one attempt and no second.
 

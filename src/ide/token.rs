@@ -18,6 +18,10 @@ impl AuthToken {
     /// The most bytes a token may have. The longest seen are 88; a request head may have 8 KiB in all.
     pub const MAX_LEN: usize = 1024;
 
+    /// The fewest bytes of a token that is published: 16 random bytes cannot be guessed. A shorter token of another editor is
+    /// read all the same.
+    pub const MIN_PUBLISHED_LEN: usize = 16;
+
     /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters.
     ///
     /// # Errors

@@ -3,19 +3,35 @@
 /// Names one session of a program. Whoever makes sessions numbers them and does not reuse a number, so that a handle
 /// of one session means nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(u64);
+pub struct SessionId {
+    number: u64,
+    /// Where the owner of the session finds it.
+    place: u32,
+}
 
 impl SessionId {
     /// The session with this number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
-        Self(number)
+        Self { number, place: 0 }
     }
 
     /// The number it was made with.
     #[must_use]
     pub const fn number(self) -> u64 {
-        self.0
+        self.number
+    }
+
+    /// Names the session with this number that its owner finds at this place.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn at_place(number: u64, place: u32) -> Self {
+        Self { number, place }
+    }
+
+    /// Returns the place it was made with.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn place(self) -> u32 {
+        self.place
     }
 }
 

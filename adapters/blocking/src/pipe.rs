@@ -4,7 +4,7 @@ use crate::inbound::Inbound;
 use crate::outbound::{Outbound, PATIENCE};
 use ide_mcp_link::Shutdown;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
@@ -36,6 +36,11 @@ impl Pipe {
         pipe.spawn("ide-mcp write", bell, |shared, bell| shared.outbound.drain(&shared.stream, bell))?;
         pipe.spawn("ide-mcp read", bell, |shared, bell| shared.inbound.fill(&shared.stream, bell))?;
         Ok(pipe)
+    }
+
+    /// Returns our address and that of the peer.
+    pub(crate) fn ends(&self) -> io::Result<(SocketAddr, SocketAddr)> {
+        Ok((self.0.stream.local_addr()?, self.0.stream.peer_addr()?))
     }
 
     fn spawn(&self, name: &str, bell: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {

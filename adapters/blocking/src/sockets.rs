@@ -5,7 +5,7 @@ use crate::pipe::Pipe;
 use ide_mcp_link::Bell;
 use ide_mcp_server::Transport;
 use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 /// The thread that accepts, and the bell that all of them ring.
 #[derive(Debug)]
@@ -30,6 +30,10 @@ impl Transport for Sockets {
 
     fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Pipe> {
         Pipe::new(stream, &self.bell.of_socket(number))
+    }
+
+    fn ends(pipe: &Pipe) -> io::Result<(SocketAddr, SocketAddr)> {
+        pipe.ends()
     }
 
     fn release(&mut self, pipe: Pipe) {

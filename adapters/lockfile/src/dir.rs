@@ -7,9 +7,9 @@ use std::sync::Arc;
 use getrandom::SysRng;
 use getrandom::rand_core::TryRng;
 use ide_mcp::ide::locate::{Extras, LocateError};
-use ide_mcp::ide::{LockFile, LockForm};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 
-use crate::{Error, Published, from_environment, sys};
+use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
 /// A directory that is ours alone: mode 0700, checked when it was opened.
 #[derive(Clone, Debug)]
@@ -33,13 +33,14 @@ impl LockDir {
     /// Opens a directory that exists, and takes away whatever others than its owner may do with it.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no modes, and
-    /// [`Error::Io`].
+    /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no modes,
+    /// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it, and [`Error::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let path = absolute(path).map_err(Error::io("resolve", path))?;
         let handle = sys::Dir::open(&path).map_err(Error::io("open", &path))?;
         handle.secure(&path)?;
+        parents::check(&path)?;
         Ok(Self { path, handle: Arc::new(handle) })
     }
 
@@ -60,13 +61,17 @@ impl LockDir {
         &self.path
     }
 
-    /// Publishes `file` as `<port>.lock`, over whatever has that name: who listens on the port owns the name.
+    /// Publishes `file` as `<port>.lock`, over a file with that name: the port belongs to the process that listens on it.
     ///
-    /// Listen first: whoever sees the file may connect at once. The file appears whole, with mode 0600.
+    /// Listen first: a client that sees the file can connect at once. The file appears whole, with mode 0600, and marked with the
+    /// [scope](crate::process_scope) of this process. What editors of this name and scope left behind when they were killed is
+    /// removed before: files whose process is dead and whose port refuses. A file of another scope stays, since its editor can
+    /// be alive in another container or on another machine ([`remove_leftovers`](Self::remove_leftovers) removes it if a person
+    /// wants that). This reads the directory, so it blocks as long as its file system does.
     ///
     /// # Errors
-    /// [`Error::PortZero`], [`Error::Malformed`] if the file has more than [`LockFile::MAX_LEN`] bytes,
-    /// [`Error::Entropy`], and [`Error::Io`]; nothing is left behind then.
+    /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than [`LockFile::MAX_LEN`]
+    /// bytes, [`Error::Entropy`], and [`Error::Io`]; nothing is left behind then.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
         self.publish_as(LockForm::Lock, port, file)
     }
@@ -79,8 +84,14 @@ impl LockDir {
         if port == 0 {
             return Err(Error::PortZero);
         }
-        self.write(form, port, file)?;
-        Ok(Published::new(self.clone(), form, port, file.clone()))
+        check_token(file)?;
+        let mut file = file.clone();
+        if form == LockForm::Lock {
+            file.scope = process_scope();
+            self.remove_own_leftovers(&file);
+        }
+        self.write(form, port, &file)?;
+        Ok(Published::new(self.clone(), form, port, file))
     }
 
     pub(crate) fn handle(&self) -> &sys::Dir {
@@ -106,5 +117,13 @@ impl LockDir {
             let _ = self.handle.remove(&temporary);
             Error::io("write", &path)(error)
         })
+    }
+}
+
+/// Checks that nobody guesses the token of a file that is to be published.
+fn check_token(file: &LockFile) -> Result<(), Error> {
+    match file.auth_token.as_ref().map(|token| token.as_bytes().len()) {
+        Some(len) if len < AuthToken::MIN_PUBLISHED_LEN => Err(Error::TokenTooShort { len }),
+        _ => Ok(()),
     }
 }

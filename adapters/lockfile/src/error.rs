@@ -3,11 +3,12 @@
 
 use core::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use ide_mcp::ide::LockFileError;
 use ide_mcp::ide::locate::LocateError;
 use ide_mcp::ide::paths::Suspicion;
+use ide_mcp::ide::{AuthToken, LockFileError};
 
 /// Why something did not work.
 #[derive(Debug)]
@@ -37,6 +38,41 @@ pub enum Error {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
+    },
+    /// A directory above the lock files, or a symbolic link on the way, belongs to another user, who can replace what lies below.
+    ParentNotOurs {
+        /// Its path, without symbolic links.
+        path: PathBuf,
+        /// The user it belongs to.
+        owner: u32,
+        /// The user we are.
+        us: u32,
+    },
+    /// Everybody can replace what lies in a directory above the lock files: it is writable by all and has no sticky bit.
+    ParentTooOpen {
+        /// Its path, without symbolic links.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Another user listens on the port.
+    PortNotOurs {
+        /// The address that was connected to.
+        addr: SocketAddr,
+        /// The user whose socket it is.
+        owner: u32,
+        /// The user we are.
+        us: u32,
+    },
+    /// The server's end of a connection within this machine is in no table of sockets.
+    PortWithoutOwner {
+        /// The address that was connected to.
+        addr: SocketAddr,
+    },
+    /// The token is too short to be published.
+    TokenTooShort {
+        /// How many bytes it has.
+        len: usize,
     },
     /// The name of a lock file leads to a symbolic link.
     Symlink {
@@ -129,6 +165,31 @@ impl fmt::Display for Error {
                 "{path:?} stays open to other users (mode {mode:03o}): set CLAUDE_CONFIG_DIR to a directory on a file \
                  system that keeps modes"
             ),
+            Self::ParentNotOurs { path, owner, us } => write!(
+                f,
+                "{path:?} belongs to user {owner}, we are user {us}, and its owner can replace the lock files below it: give it \
+                 to us or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
+            ),
+            Self::ParentTooOpen { path, mode } => write!(
+                f,
+                "every user can replace the lock files below {path:?} (mode {mode:03o}): chmod o-w it, or set \
+                 CLAUDE_CONFIG_DIR to a directory elsewhere"
+            ),
+            Self::PortNotOurs { addr, owner, us } => write!(
+                f,
+                "the socket at {addr} belongs to user {owner}, we are user {us}, so nothing was sent there: start the editor \
+                 again, so that it takes another port"
+            ),
+            Self::PortWithoutOwner { addr } => write!(
+                f,
+                "the owner of the socket at {addr} is not found, so nothing was sent there: the editor is busy or ends, or its \
+                 port is forwarded; try again"
+            ),
+            Self::TokenTooShort { len } => write!(
+                f,
+                "the token has {len} bytes, a token that is published has at least {}: generate one",
+                AuthToken::MIN_PUBLISHED_LEN
+            ),
             Self::Symlink { path } => {
                 write!(f, "{path:?} is a symbolic link, which is never followed: remove it")
             }
@@ -175,6 +236,11 @@ impl core::error::Error for Error {
             Self::Suspicious { why, .. } => Some(why),
             Self::NotOurs { .. }
             | Self::TooOpen { .. }
+            | Self::ParentNotOurs { .. }
+            | Self::ParentTooOpen { .. }
+            | Self::PortNotOurs { .. }
+            | Self::PortWithoutOwner { .. }
+            | Self::TokenTooShort { .. }
             | Self::Symlink { .. }
             | Self::NotRegular { .. }
             | Self::NotAPort { .. }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use ide_mcp::ide::{Kept, LockForm, is_left_over};
+use ide_mcp::ide::{Kept, LockFile, LockForm, is_left_over};
 
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
@@ -45,8 +45,9 @@ impl fmt::Display for Stays {
 impl LockDir {
     /// Removes the lock files that an editor of this name left behind, and says of every file what became of it.
     ///
-    /// Only what is surely left over goes ([`is_left_over`]): its process is dead, and its port refuses connections. An
-    /// editor calls it before it publishes, if it likes.
+    /// Only what is surely left over goes ([`is_left_over`]): its process is dead, and its port refuses connections. An editor in
+    /// another container or on another machine that shares this directory looks so too, so a person decides; an editor
+    /// calls [`publish`](Self::publish), which removes what its own [scope](crate::process_scope) left behind.
     ///
     /// # Errors
     /// As [`scan`].
@@ -56,6 +57,19 @@ impl LockDir {
             Leftover { found, removed }
         };
         Ok(scan(self.path())?.into_iter().map(look).collect())
+    }
+
+    /// Removes what editors with the name and the scope of this file left behind. A file without a scope belongs to a system that
+    /// has none, and removes nothing. Errors leave the file where it is: it does no harm to the one that is published.
+    pub(crate) fn remove_own_leftovers(&self, own: &LockFile) {
+        if own.scope.is_none() {
+            return;
+        }
+        for found in scan(self.path()).unwrap_or_default() {
+            if found.file.as_ref().is_ok_and(|file| file.scope == own.scope) {
+                let _ = self.remove_leftover(&found, &own.ide_name);
+            }
+        }
     }
 
     fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
@@ -100,7 +114,6 @@ fn is_listening(port: u16) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::{new_token, temp_dir::TempDir};
-    use ide_mcp::ide::LockFile;
     use std::{fs, process::Command};
 
     /// Nobody listens on port 1 of a machine for tests.

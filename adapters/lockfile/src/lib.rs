@@ -1,9 +1,13 @@
 //! The lock files of [`ide_mcp`] on disk: what an editor publishes so that a client finds it, and what a client scans.
 //!
 //! The rules: a lock file is created with mode 0600 in a directory of mode 0700 that is ours, appears whole by
-//! renaming, is removed by the guard that published it and by nobody else, and comes back if it vanishes. A scan
+//! renaming, is removed by the guard that published it and by nobody else, and comes back if it vanishes. Nobody but us and
+//! root can replace a directory above it. A scan
 //! follows no symbolic link, waits for no pipe, reads no file of another user, and deletes nothing; what our own
 //! editor left behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
+//!
+//! A port outlives the editor that listened on it, and another user can take it. So a client asks [`check_server`] whose socket
+//! it has connected to, before it sends its token.
 //!
 //! [`classify`] says whether a path of a peer lies in the open folders once symbolic links are resolved.
 //!
@@ -29,11 +33,14 @@ mod environment;
 mod error;
 mod folders;
 mod leftovers;
+mod owner;
+mod parents;
 mod process;
 mod published;
 mod read;
 mod resolve;
 mod scan;
+mod scope;
 mod sys;
 mod system;
 #[cfg(test)]
@@ -45,9 +52,14 @@ pub use environment::{client_env, from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
 pub use leftovers::{Leftover, Stays};
+pub use owner::{
+    Owner, Unknown, can_tell_clients, check_server, client_owner, listening_process, server_owner,
+};
+pub use parents::{WeakParent, Weakness, weak_parents};
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
+pub use scope::process_scope;
 pub use system::system;
 pub use watched::Watched;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use ide_mcp::ide::{LockFile, LockForm};
 
@@ -11,6 +12,9 @@ use crate::{Error, LockDir};
 /// A published lock file. Dropping it removes the file, unless somebody else's has taken its place.
 ///
 /// Drop it, or call [`remove`](Self::remove), before the listener closes.
+///
+/// A process that forks has a second guard, in its child: that one removes nothing. So an editor that becomes a daemon publishes
+/// after the fork, which is also the only way for the file to have the right process id.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
@@ -21,6 +25,8 @@ pub struct Published {
     path: PathBuf,
     /// Dropping has nothing left to do.
     settled: bool,
+    /// The process that published it. A copy in a child that was forked removes nothing.
+    process: u32,
 }
 
 /// What [`Published::republish_if_missing`] found.
@@ -38,7 +44,7 @@ pub enum Watch {
 impl Published {
     pub(crate) fn new(dir: LockDir, form: LockForm, port: u16, file: LockFile) -> Self {
         let path = dir.path().join(form.file_name(port));
-        Self { dir, form, port, file, path, settled: false }
+        Self { dir, form, port, file, path, settled: false, process: process::id() }
     }
 
     /// Where the file is.
@@ -53,14 +59,17 @@ impl Published {
         &self.file
     }
 
-    /// Publishes `file` in place of the one before, when folders were opened or closed. Whoever reads finds the one or
-    /// the other, whole.
+    /// Publishes `file` in place of the one before, when folders were opened or closed. A reader finds the one or the other,
+    /// whole. The token and the scope stay those of the file before: the server goes on asking for its token.
     ///
     /// # Errors
     /// As [`LockDir::publish`]; the old file is then still published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
-        self.dir.write(self.form, self.port, file)?;
-        self.file = file.clone();
+        let mut file = file.clone();
+        file.auth_token.clone_from(&self.file.auth_token);
+        file.scope.clone_from(&self.file.scope);
+        self.dir.write(self.form, self.port, &file)?;
+        self.file = file;
         Ok(())
     }
 
@@ -82,7 +91,8 @@ impl Published {
         }
     }
 
-    /// Removes the file and says whether it did: not if it had vanished, nor if somebody else's has its name.
+    /// Removes the file and returns true, or false if it had vanished, if another editor's file has its name, or in a forked
+    /// child.
     ///
     /// # Errors
     /// [`Error::Io`]. The file is then still there, and dropping will not try again.
@@ -92,6 +102,9 @@ impl Published {
     }
 
     fn take_away(&self) -> Result<bool, Error> {
+        if self.process != process::id() {
+            return Ok(false);
+        }
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
             Seen::Ours => match self.dir.handle().remove(&self.form.file_name(self.port)) {
@@ -135,4 +148,28 @@ enum Seen {
     Nothing,
     Ours,
     Theirs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{new_token, temp_dir::TempDir};
+
+    /// The guard in a forked child has another process id than the one that it was published with.
+    #[test]
+    fn l16_forked_child_removes_nothing() {
+        let temp = TempDir::new();
+        let file = LockFile::new(1, vec!["/w".into()], "me", new_token().unwrap());
+        let published = || LockDir::open(temp.path()).unwrap().publish(1, &file).unwrap();
+        let in_child = || {
+            let mut copy = published();
+            copy.process = copy.process.wrapping_add(1);
+            copy
+        };
+        drop(in_child());
+        assert!(temp.join("1.lock").exists());
+        assert!(!in_child().remove().unwrap());
+        assert!(temp.join("1.lock").exists());
+        assert!(published().remove().unwrap());
+    }
 }

@@ -11,13 +11,14 @@ use ide_mcp::ide::matching::Listed;
 use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::{Contents, read};
-use crate::{Error, pid_alive, sys};
+use crate::{Error, parents, pid_alive, sys};
 
 /// Every `*.lock` in `dir`, readable or not, newest first. A directory that is not there has none.
 ///
 /// # Errors
 /// [`Error::Io`] if the directory itself cannot be read, [`Error::NotOurs`] if another user owns it: the owner of a
 /// directory decides which files are in it. The real client reads such a directory (measured with one that runs as root).
+/// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can put another directory in its place.
 pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     scan_for(LockForm::Lock, dir)
 }
@@ -34,6 +35,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
         Err(error) => return Err(Error::io("open", dir)(error)),
     };
     handle.check_owner(dir)?;
+    parents::check(dir)?;
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io("list", dir))? {
         let name = entry.map_err(Error::io("list", dir))?.file_name();

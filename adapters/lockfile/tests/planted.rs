@@ -4,7 +4,7 @@
 
 mod support;
 
-use ide_mcp_lockfile::{Error, LockDir, Watch};
+use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
 use support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
@@ -108,4 +108,87 @@ fn a_linked_directory_is_judged_by_what_it_leads_to() {
     let _published = LockDir::create(temp.join("ide")).unwrap().publish(1, &lock_file("one")).unwrap();
     assert_eq!(mode(&temp.join("dotfiles")), 0o700);
     assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
+}
+
+/// A name, what is done to `above`, and whether another user could then replace `above/ide`.
+type Weakening = (&'static str, fn(&TempDir), Option<Weakness>);
+
+#[test]
+fn l15_directory_that_others_can_replace_is_refused() {
+    let is_root = rustix::process::geteuid().is_root();
+    let us = rustix::process::geteuid().as_raw();
+    let rows: [Weakening; 6] = [
+        ("closed", |temp| set_mode(&temp.join("above"), 0o700), None),
+        ("readable", |temp| set_mode(&temp.join("above"), 0o755), None),
+        ("sticky", |temp| set_mode(&temp.join("above"), 0o1777), None),
+        (
+            "of a group",
+            |temp| set_mode(&temp.join("above"), 0o775),
+            Some(Weakness::WritableByGroup { mode: 0o775 }),
+        ),
+        (
+            "of everybody",
+            |temp| set_mode(&temp.join("above"), 0o707),
+            Some(Weakness::WritableByAll { mode: 0o707 }),
+        ),
+        (
+            "of another user",
+            |temp| {
+                set_mode(&temp.join("above"), 0o755);
+                chown(temp.join("above"), Some(12345), None).unwrap();
+            },
+            Some(Weakness::Owner { owner: 12345, us }),
+        ),
+    ];
+    for (name, weaken, expected) in rows {
+        if matches!(expected, Some(Weakness::Owner { .. })) && !is_root {
+            eprintln!("notice: skipped, since only root can give a directory away");
+            continue;
+        }
+        let temp = TempDir::new();
+        let ide = temp.join("above/ide");
+        LockDir::create(&ide).unwrap().publish(1, &lock_file("one")).map(std::mem::forget).unwrap();
+        symlink(temp.join("above"), temp.join("link")).unwrap();
+        weaken(&temp);
+        for path in [ide.clone(), temp.join("link/ide"), temp.join("above/../above/ide")] {
+            let weak = weak_parents(&path).unwrap();
+            // Of what lies above the directory of the test nothing is known.
+            let weak: Vec<&WeakParent> =
+                weak.iter().filter(|weak| weak.path.starts_with(temp.path())).collect();
+            let found = weak.first().map(|weak| weak.weakness);
+            assert_eq!(found, expected, "{name}: {weak:?}");
+            assert!(weak.iter().all(|weak| weak.path == temp.join("above")), "{name}: {weak:?}");
+            match expected {
+                None | Some(Weakness::WritableByGroup { .. }) => {
+                    LockDir::open(&path).unwrap();
+                    assert_eq!(scan(&path).unwrap().len(), 1, "{name}");
+                }
+                Some(Weakness::WritableByAll { .. }) => {
+                    assert!(matches!(LockDir::open(&path), Err(Error::ParentTooOpen { .. })), "{name}");
+                    assert!(matches!(scan(&path), Err(Error::ParentTooOpen { .. })), "{name}");
+                }
+                Some(_) => {
+                    assert!(matches!(LockDir::open(&path), Err(Error::ParentNotOurs { .. })), "{name}");
+                    assert!(matches!(scan(&path), Err(Error::ParentNotOurs { .. })), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn l15_link_of_another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("notice: skipped, since only root can give a link away");
+        return;
+    }
+    let temp = TempDir::new();
+    fs::create_dir(temp.join("home")).unwrap();
+    symlink(temp.join("home"), temp.join("link")).unwrap();
+    std::os::unix::fs::lchown(temp.join("link"), Some(12345), None).unwrap();
+    LockDir::create(temp.join("home/ide")).unwrap();
+    let refused = LockDir::open(temp.join("link/ide"));
+    assert!(matches!(refused, Err(Error::ParentNotOurs { owner: 12345, .. })), "{refused:?}");
+    symlink(temp.join("loop"), temp.join("loop")).unwrap();
+    assert!(weak_parents(temp.join("loop/ide")).is_err());
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use ide_mcp::Time;
-use ide_mcp::ide::{LockFile, LockFileError, LockForm};
+use ide_mcp::ide::{AuthToken, LockFile, LockFileError, LockForm};
 use ide_mcp_lockfile::{Error, LockDir, Watch, Watched, scan, scan_for};
-use support::{TempDir, lock_file, names};
+use support::{TempDir, lock_file, marked, names};
 
 #[test]
 fn the_guard_publishes_and_removes() {
@@ -17,7 +17,7 @@ fn the_guard_publishes_and_removes() {
     let dir = LockDir::create(temp.join("a/b/ide")).unwrap();
     let published = dir.publish(12345, &lock_file("one")).unwrap();
     assert_eq!(published.path(), temp.join("a/b/ide/12345.lock"));
-    assert_eq!(fs::read_to_string(published.path()).unwrap(), lock_file("one").to_json());
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), marked("one").to_json());
     assert_eq!(names(dir.path()), ["12345.lock"], "no temporary file is left");
     drop(published);
     assert!(names(dir.path()).is_empty());
@@ -74,7 +74,7 @@ fn a_panic_removes_it_too() {
 
 #[test]
 fn only_our_own_file_is_removed() {
-    let mut bare = lock_file("one");
+    let mut bare = marked("one");
     bare.auth_token = None;
     let mut other_bare = bare.clone();
     other_bare.ide_name = "other".into();
@@ -126,7 +126,7 @@ fn l06_a_file_that_vanished_comes_back_the_same() {
 
     fs::remove_file(published.path()).unwrap();
     assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished);
-    assert_eq!(fs::read_to_string(published.path()).unwrap(), lock_file("one").to_json());
+    assert_eq!(fs::read_to_string(published.path()).unwrap(), marked("one").to_json());
 
     fs::remove_dir_all(temp.join("above")).unwrap();
     assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished, "with its directory");
@@ -156,6 +156,10 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
     let mut file = lock_file("two");
     file.workspace_folders.push("/w/q".into());
     published.update(&file).unwrap();
+    // The server goes on asking for the token that was published first.
+    let mut expected = marked("one");
+    expected.workspace_folders.push("/w/q".into());
+    let file = expected;
     assert_eq!(fs::read_to_string(published.path()).unwrap(), file.to_json());
     fs::remove_file(published.path()).unwrap();
     assert_eq!(published.republish_if_missing().unwrap(), Watch::Republished);
@@ -214,6 +218,7 @@ fn what_cannot_be_published_leaves_nothing_behind() {
     let mut file = lock_file("one");
     file.workspace_folders.clear();
     file.ide_name.clear();
+    file.scope = ide_mcp_lockfile::process_scope();
     file.ide_name = "x".repeat(LockFile::MAX_LEN - file.to_json().len());
     dir.publish(1, &file).unwrap().remove().unwrap();
     file.ide_name.push('x');
@@ -226,6 +231,25 @@ fn what_cannot_be_published_leaves_nothing_behind() {
     fs::create_dir(temp.join("2.lock")).unwrap();
     assert!(matches!(dir.publish(2, &lock_file("one")), Err(Error::Io { .. })));
     assert_eq!(names(temp.path()), ["2.lock"]);
+}
+
+/// It is read all the same, since other editors have such tokens.
+#[test]
+fn l18_short_token_is_not_published() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    let mut file = lock_file("one");
+    for (token, expected) in [("0123456789abcde", Err(15)), ("0123456789abcdef", Ok(()))] {
+        file.auth_token = AuthToken::from_text(token).ok();
+        let published = dir.publish(1, &file).map(drop).map_err(|error| {
+            let Error::TokenTooShort { len } = error else { panic!("{error:?}") };
+            len
+        });
+        assert_eq!(published, expected, "{token}");
+    }
+    file.auth_token = AuthToken::from_text("t").ok();
+    fs::write(temp.join("2.lock"), file.to_json()).unwrap();
+    assert_eq!(scan(temp.path()).unwrap()[0].file.as_ref().unwrap(), &file);
 }
 
 #[test]

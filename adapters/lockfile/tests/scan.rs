@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use ide_mcp::ide::matching::{Place, Refusal, choose};
 use ide_mcp::ide::{LockFile, LockFileError, Transport};
 use ide_mcp_lockfile::{Error, Found, LockDir, scan};
-use support::{TempDir, lock_file, names};
+use support::{TempDir, lock_file, marked, names};
 
 #[allow(clippy::panic, reason = "a test that does not find its file has failed")]
 fn find<'a>(found: &'a [Found], name: &str) -> &'a Found {
@@ -34,7 +34,7 @@ fn what_was_published_is_found() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].path, published.path());
     assert_eq!(found[0].port, Some(4321));
-    assert_eq!(found[0].file.as_ref().unwrap(), &lock_file("one"));
+    assert_eq!(found[0].file.as_ref().unwrap(), &marked("one"));
     assert!(found[0].modified.is_some());
     if cfg!(unix) {
         assert_eq!(found[0].mode, Some(0o600));

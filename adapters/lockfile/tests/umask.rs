@@ -10,8 +10,8 @@ use support::{TempDir, lock_file, mode};
 
 #[test]
 fn l01_modes_do_not_depend_on_the_umask() {
-    rustix::process::umask(Mode::empty());
     let temp = TempDir::new();
+    rustix::process::umask(Mode::empty());
     let dir = LockDir::create(temp.join("config/ide")).unwrap();
     let mut published = dir.publish(1, &lock_file("one")).unwrap();
     assert_eq!(mode(&temp.join("config")), 0o700);

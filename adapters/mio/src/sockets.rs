@@ -5,6 +5,7 @@ use ide_mcp_server::Transport;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 
 /// How many tokens a server owns: one for the listener, and one for each connection.
 pub(crate) const TOKENS: usize = 1024;
@@ -63,6 +64,10 @@ impl Transport for Sockets {
         let token = Token(self.base.saturating_add(1).saturating_add(number));
         prepare(&mut stream, &self.registry, token)?;
         Ok(stream)
+    }
+
+    fn ends(stream: &TcpStream) -> io::Result<(SocketAddr, SocketAddr)> {
+        Ok((stream.local_addr()?, stream.peer_addr()?))
     }
 
     fn release(&mut self, mut stream: TcpStream) {

@@ -109,3 +109,47 @@ fn a_client_comes_back_to_an_editor_on_the_port_of_before() {
         "closed by the editor, then by the agent: {ends:?}"
     );
 }
+
+/// The answer to a handshake with this token, from a socket of the calling thread.
+#[cfg(target_os = "linux")]
+fn answer_to(port: u16, token: &AuthToken) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: mcp\r\nX-Claude-Code-Ide-Authorization: {}\r\n\r\n",
+        token.as_str()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    String::from_utf8_lossy(&first).into_owned()
+}
+
+/// A token that an editor keeps for its next run was offered to everybody who held the port in between.
+#[cfg(target_os = "linux")]
+#[test]
+fn l14_captured_token_opens_nothing_for_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("notice: skipped, since only root can start a thread of another user");
+        return;
+    }
+    let token = new_token().unwrap();
+    let port = run(Bind::AnyPort, &token, |_| true);
+    let mut clients = None;
+    let again = run(Bind::Resume(port), &token, |port| {
+        let clients = clients.get_or_insert_with(|| {
+            let (captured, own) = (token.clone(), token.clone());
+            let another = thread::spawn(move || {
+                rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(61_234)).unwrap();
+                answer_to(port, &captured)
+            });
+            [another, thread::spawn(move || answer_to(port, &own))]
+        });
+        clients.iter().all(thread::JoinHandle::is_finished)
+    });
+    assert_eq!(again, port);
+    let answers = clients.unwrap().map(|client| client.join().unwrap());
+    assert_eq!(answers, ["HTTP/1.1 401", "HTTP/1.1 101"], "another user, and our user");
+}

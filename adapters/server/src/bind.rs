@@ -19,7 +19,13 @@ pub enum Bind {
     ///
     /// An agent that was attached looks for the editor on the same port, with the same token, and finds it again within
     /// about 12 s (measured). So the application has to keep both, where nobody else can read them, and give the token to
-    /// the policy. The price is a token that lives longer than a run.
+    /// the policy.
+    ///
+    /// While no editor listened, every user of the machine could listen on the port, and agents offered the token to that user.
+    /// So the token counts as known to others: a client that knows it is let in only if its socket belongs to our own user, and
+    /// refused as one with a wrong token otherwise, as are clients of root, of another user in a container, and of another
+    /// machine. Only Linux tells whose a socket is. Elsewhere the server asks for a fresh token, which agents read from the lock
+    /// file; the real client then finds the editor by `/ide` and not by itself.
     Resume(u16),
     /// Any address. **Other machines may reach it.** For a client in a container or in WSL, and only with a token.
     ExposedToOtherMachines(SocketAddr),

@@ -5,8 +5,8 @@
 #[macro_export]
 macro_rules! hand_over {
     () => {
-        /// Publishes a lock file for the port. It is brought back if it vanishes, and removed before the listener
-        /// closes. One that was published before is removed.
+        /// Publishes a lock file for the port, with the [token](Self::token) that the server asks for. It is brought back if
+        /// it vanishes, and removed before the listener closes. One that was published before is removed.
         ///
         /// # Errors
         /// As [`ide_mcp_lockfile::LockDir::publish`], and
@@ -18,6 +18,14 @@ macro_rules! hand_over {
             file: &$crate::LockFile,
         ) -> ::core::result::Result<(), $crate::LockError> {
             self.inner.publish(dir, file)
+        }
+
+        /// Returns the token that clients have to know, for an editor that keeps it for its next run. It is a fresh one where
+        /// the token of the configuration outlived its process and the system does not tell whose a socket is
+        /// ([`Bind::Resume`](crate::Bind::Resume)).
+        #[must_use]
+        pub const fn token(&self) -> ::core::option::Option<&$crate::AuthToken> {
+            self.inner.token()
         }
 
         /// The lock file, to say where it is.

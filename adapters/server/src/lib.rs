@@ -14,7 +14,7 @@
 //! | another thread | `Waker::new(registry, token)` | `waker()`; `next_event` is then `None` | `waker()`; `next_event` is then `None` |
 //! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,023 | as many as there are file descriptors | as many as there may be threads, halved |
-//! | the same in all | `Bind`, `bind`, `publish`, `published`, `lock_error`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | the same in all | `Bind`, `bind`, `publish`, `published`, `lock_error`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! The events are those of the host, the options its [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
 //!
@@ -34,6 +34,6 @@ pub use transport::{RETRY, Transport};
 
 // For `hand_over`.
 #[doc(hidden)]
-pub use ide_mcp::ide::{Host, LockFile};
+pub use ide_mcp::ide::{AuthToken, Host, LockFile};
 #[doc(hidden)]
 pub use ide_mcp_lockfile::{Error as LockError, LockDir, Published};

@@ -67,6 +67,12 @@ impl<S> Links<S> {
         }
     }
 
+    /// Returns the socket of a connection.
+    pub(crate) fn socket(&self, id: ConnId) -> Option<&S> {
+        let place = self.places.get(id.index())?.as_ref()?;
+        (place.id == id).then(|| place.link.socket())
+    }
+
     /// The sockets with this number may have become readable, writable, or broken.
     pub(crate) fn ready(&mut self, index: usize) {
         if let Some(Some(place)) = self.places.get_mut(index) {

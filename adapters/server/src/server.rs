@@ -3,10 +3,12 @@
 use crate::door::Door;
 use crate::links::Links;
 use crate::{Bind, Transport};
-use ide_mcp::ide::{Auth, Host, HostConfig, HostEvent, LockFile, ServerEvent};
+use ide_mcp::ide::{Auth, AuthToken, ConnId, Host, HostConfig, HostEvent, LockFile, ServerEvent};
 use ide_mcp::{Machine, Time};
 use ide_mcp_link::{Next, Rung, Turns};
-use ide_mcp_lockfile::{Error, LockDir, Published, Watched};
+use ide_mcp_lockfile::{
+    Error, LockDir, Owner, Published, Watched, can_tell_clients, client_owner, new_token,
+};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::net::{SocketAddr, TcpListener};
@@ -24,6 +26,8 @@ pub struct Server<T: Transport> {
     host: Host,
     links: Links<T::Socket>,
     addr: SocketAddr,
+    /// The token that it asks for.
+    token: Option<AuthToken>,
     lock_error: Option<Error>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
@@ -33,11 +37,13 @@ pub struct Server<T: Transport> {
 impl<T: Transport> Server<T> {
     /// Listens. `open` makes the transport of the listener, which waits for its connections as it was bound.
     ///
-    /// The port of the configured policy is set to the one that is listened on.
+    /// The port of the configured policy is set to the one that is listened on. With [`Bind::Resume`], or
+    /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy opens the door to our own user alone; where the
+    /// system does not tell whose a socket is, a fresh token takes its place, which [`token`](Server::token) returns.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if other machines may reach it and no token is asked for; else whatever binding or
-    /// `open` reports.
+    /// [`ErrorKind::InvalidInput`] if other machines may reach it and no token is asked for; else the error of binding, of `open`,
+    /// or of the randomness of the system.
     pub fn bind(
         bind: Bind,
         mut config: HostConfig,
@@ -47,23 +53,31 @@ impl<T: Transport> Server<T> {
             let why = "without a token other machines must not reach the editor";
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
+        let is_resumed = matches!(bind, Bind::Resume(_));
         let listener = bind.listen()?;
         let addr = listener.local_addr()?;
-        config.server.policy.port = addr.port();
+        let policy = &mut config.server.policy;
+        policy.port = addr.port();
+        policy.auth = auth(policy.auth.clone(), is_resumed, || can_tell_clients(addr))?;
+        let token = match &policy.auth {
+            Auth::Token(token) | Auth::Resumed(token) => Some(token.clone()),
+            Auth::Disabled | _ => None,
+        };
         Ok(Self {
             lock: None,
             door: Door::new(open(listener)?),
             host: Host::new(config),
             links: Links::new(),
             addr,
+            token,
             lock_error: None,
             in_turn: false,
             turns: Turns::new(),
         })
     }
 
-    /// Publishes a lock file for the port. It is brought back if it vanishes, and removed before the listener closes.
-    /// One that was published before is removed.
+    /// Publishes a lock file for the port, with the [token](Server::token) that the server asks for. It is brought back if it
+    /// vanishes, and removed before the listener closes. One that was published before is removed.
     ///
     /// # Errors
     /// As [`LockDir::publish`], and [`Error::PortZero`] after [`shutdown`](Server::shutdown), when nothing listens any
@@ -72,8 +86,19 @@ impl<T: Transport> Server<T> {
         // First: the old guard would take a new file with the same name and token for its own.
         self.lock = None;
         let port = if self.door.is_open() { self.addr.port() } else { 0 };
-        self.lock = Some(Watched::new(dir.publish(port, file)?));
+        let mut file = file.clone();
+        if self.token.is_some() {
+            file.auth_token.clone_from(&self.token);
+        }
+        self.lock = Some(Watched::new(dir.publish(port, &file)?));
         Ok(())
+    }
+
+    /// Returns the token that clients have to know, for an editor that keeps it for its next run. It is not that of the
+    /// configuration where a token of an earlier process cannot be used ([`bind`](Server::bind)).
+    #[must_use]
+    pub const fn token(&self) -> Option<&AuthToken> {
+        self.token.as_ref()
     }
 
     /// The lock file, to say where it is.
@@ -211,11 +236,24 @@ impl<T: Transport> Server<T> {
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {
-        let event = self.host.poll_event()?;
-        if let HostEvent::Connection { conn, event: ServerEvent::Closed(_) } = &event {
-            self.links.ending(*conn);
+        loop {
+            let event = self.host.poll_event()?;
+            if let HostEvent::Connection { conn, event: ServerEvent::AdmissionPending } = &event {
+                let is_ours = self.belongs_to_us(*conn);
+                self.host.admit(*conn, is_ours);
+                continue;
+            }
+            if let HostEvent::Connection { conn, event: ServerEvent::Closed(_) } = &event {
+                self.links.ending(*conn);
+            }
+            return Some(event);
         }
-        Some(event)
+    }
+
+    /// Returns true if the client of a connection is our own user.
+    fn belongs_to_us(&self, conn: ConnId) -> bool {
+        let ends = self.links.socket(conn).and_then(|socket| T::ends(socket).ok());
+        ends.is_some_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
     }
 
     fn finish(&mut self, now: Time) {
@@ -224,6 +262,55 @@ impl<T: Transport> Server<T> {
         self.links.linger(now, |socket| transport.release(socket));
         if let Some(looked) = self.lock.as_mut().and_then(|lock| lock.tick(now)) {
             self.lock_error = looked.err();
+        }
+    }
+}
+
+/// Returns the proof to ask for. A token that outlived its process needs a system that tells whose a socket is; without one, a fresh
+/// token takes its place.
+fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
+    let kept = match configured {
+        Auth::Token(token) if is_resumed => token,
+        Auth::Resumed(token) => token,
+        other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
+    };
+    if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        clippy::wildcard_enum_match_arm,
+        reason = "a test states what it expects"
+    )]
+
+    use super::*;
+
+    #[test]
+    fn l14_kept_token_needs_system_that_tells() {
+        let kept = new_token().unwrap();
+        let token = || Auth::Token(kept.clone());
+        let resumed = || Auth::Resumed(kept.clone());
+        let name = |auth: &Auth| match auth {
+            Auth::Token(token) if *token == kept => "kept",
+            Auth::Token(_) => "fresh",
+            Auth::Resumed(token) if *token == kept => "kept, and the owner is asked",
+            Auth::Disabled => "none",
+            other => panic!("{other:?}"),
+        };
+        let rows = [
+            ("new", token(), false, true, "kept"),
+            ("new, where nothing is told", token(), false, false, "kept"),
+            ("resumed port", token(), true, true, "kept, and the owner is asked"),
+            ("resumed port, where nothing is told", token(), true, false, "fresh"),
+            ("resumed token", resumed(), false, true, "kept, and the owner is asked"),
+            ("resumed token, where nothing is told", resumed(), false, false, "fresh"),
+            ("no token", Auth::Disabled, true, false, "none"),
+        ];
+        for (row, configured, is_resumed, can_tell, expected) in rows {
+            assert_eq!(name(&auth(configured, is_resumed, || can_tell).unwrap()), expected, "{row}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use ide_mcp_link::Shutdown;
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// After this long it is tried again, where accepting failed for want of file descriptors or memory: no readiness
@@ -32,6 +33,13 @@ pub trait Transport {
     /// # Errors
     /// Whatever the system reports; the connection is given up.
     fn adopt(&mut self, number: usize, incoming: Self::Incoming) -> io::Result<Self::Socket>;
+
+    /// Returns both addresses of a connection: ours, and that of the peer. By these the server asks whose socket the peer has
+    /// ([`Bind::Resume`](crate::Bind::Resume)).
+    ///
+    /// # Errors
+    /// The error of the system, such as for a peer that has left.
+    fn ends(socket: &Self::Socket) -> io::Result<(SocketAddr, SocketAddr)>;
 
     /// Lets a socket go.
     fn release(&mut self, socket: Self::Socket);

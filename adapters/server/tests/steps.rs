@@ -9,7 +9,7 @@ use ide_mcp_link::Shutdown;
 use ide_mcp_server::{Bind, RETRY, Server, Transport};
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 
 /// What is under way, and what was tried.
@@ -54,6 +54,10 @@ impl Transport for Counting {
         let mut network = self.0.borrow_mut();
         network.reads.push(0);
         Ok(Silent { network: self.clone(), index: network.reads.len() - 1 })
+    }
+
+    fn ends(_: &Silent) -> io::Result<(SocketAddr, SocketAddr)> {
+        Err(ErrorKind::Unsupported.into())
     }
 
     fn release(&mut self, _: Silent) {

@@ -5,7 +5,7 @@ use async_io::Async;
 use ide_mcp_link::Bell;
 use ide_mcp_server::Transport;
 use std::io::{self, ErrorKind};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::task::{Context, Waker};
 
 /// The listener, and the bell that all of them ring.
@@ -45,6 +45,10 @@ impl Transport for Sockets {
 
     fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Socket> {
         Ok(Socket::new(Async::new(stream)?, self.bell.of_socket(number)))
+    }
+
+    fn ends(socket: &Socket) -> io::Result<(SocketAddr, SocketAddr)> {
+        Ok((socket.stream().local_addr()?, socket.stream().peer_addr()?))
     }
 
     fn release(&mut self, socket: Socket) {

@@ -1,8 +1,8 @@
 //! The directories, and the lock files in them.
 
-use crate::facts::{Directory, Lock, State, Trouble};
+use crate::facts::{Directory, Lock, State, Trouble, Weak};
 use ide_mcp::ide::locate::{Candidate, Extras};
-use ide_mcp_lockfile::{Error, Found, from_environment, scan_for};
+use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -44,6 +44,10 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                 Err(Error::NotOurs { owner, .. }) => {
                     State::There { mode: mode(&metadata), stranger: Some(owner) }
                 }
+                // As do those about the directories above it.
+                Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
+                    State::There { mode: mode(&metadata), stranger: None }
+                }
                 Err(error) => State::Unreadable(error.to_string()),
             },
             Ok(_) => State::NotADirectory,
@@ -53,7 +57,9 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                 _ => State::Unreadable(error.to_string()),
             },
         };
-        directories.push(Directory { path: candidate.dir, source: candidate.source, used, state });
+        let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
+        let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
+        directories.push(Directory { path: candidate.dir, source: candidate.source, used, state, weak });
     }
     (directories, locks)
 }
@@ -71,7 +77,7 @@ fn lock(found: Found, directory: usize, used: bool) -> Lock {
         error => Trouble::Unreadable(error.to_string()),
     });
     let path = shown(&path);
-    Lock { path, directory, used, port, file, mode, pid_alive, modified, probe: None }
+    Lock { path, directory, used, port, file, mode, pid_alive, modified, probe: None, listener: None }
 }
 
 fn shown(path: &Path) -> String {

@@ -7,15 +7,21 @@ mod probes;
 
 use crate::facts::{Facts, Removed, Variables};
 use crate::rules::NAMES;
-use ide_mcp_examples::Progress;
 use ide_mcp_examples::find::Here;
+use ide_mcp_examples::{Progress, Trust};
 use ide_mcp_lockfile::system;
 use std::env;
 
 pub(crate) use leftovers::remove;
 
-/// The facts as they are now. With `connects` every editor that seems to live is asked, for at most some seconds.
-pub(crate) fn gather(here: Here, connects: bool, removed: Vec<Removed>, progress: &mut Progress) -> Facts {
+/// The facts as they are now. With `connects` every editor that seems to live, and whose port
+/// is trusted, is asked, for at most some seconds.
+pub(crate) fn gather(
+    here: Here,
+    connects: Option<Trust>,
+    removed: Vec<Removed>,
+    progress: &mut Progress,
+) -> Facts {
     let (directories, mut locks) = match directories::candidates() {
         Ok(candidates) => {
             let (directories, locks) = directories::look(candidates);
@@ -24,8 +30,8 @@ pub(crate) fn gather(here: Here, connects: bool, removed: Vec<Removed>, progress
         Err(error) => (Err(error.to_string()), Vec::new()),
     };
     let variables = variables();
-    if connects {
-        probes::ask(variables.client().host(), &mut locks, progress);
+    if let Some(trust) = connects {
+        probes::ask(variables.client().host(), trust, &mut locks, progress);
     }
     Facts { variables, here, system: system(), directories, locks, removed }
 }

@@ -11,7 +11,8 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, Ask, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_blocking::Conn;
-use ide_mcp_examples::connect_to;
+use ide_mcp_examples::{NotConnected, Trust, connect_checked};
+use ide_mcp_lockfile::{Error, listening_process};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -27,25 +28,51 @@ const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 /// A site that nobody can have (RFC 2606 section 2).
 const ORIGIN: &str = "https://doctor.invalid";
 
-/// Asks what listens at `place`, a host and a port. The token is not sent where the process of its lock file is `dead`.
-pub(super) fn probe(place: (&str, u16), token: Option<&AuthToken>, dead: bool) -> Probe {
-    let stream = match connect_to(place.0, place.1, PATIENCE) {
-        Ok(_) if dead => return Probe::Open,
-        Ok(stream) => stream,
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Probe::Refused,
-        Err(error) => return Probe::Unreachable(error.to_string()),
-    };
-    let with_token = attach(stream, place, token);
-    let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
-    Probe::Asked {
-        without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
-        with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
-        with_token,
+/// Where an editor is to be, and whether another user may be.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+    pub(super) trust: Trust,
+}
+
+impl Place<'_> {
+    /// Connects to the editor; before anything is sent it is asked whose server that is, each time.
+    fn connect(&self) -> Result<TcpStream, NotConnected> {
+        connect_checked("doctor", self.host, self.port, PATIENCE, self.trust)
     }
 }
 
+/// Asks what listens at `place`, and which process that is. The token is not sent where the process of its lock file is `dead`.
+pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
+    let stream = match place.connect() {
+        Ok(stream) => stream,
+        Err(NotConnected::Io(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+            return (Probe::Refused, None);
+        }
+        Err(NotConnected::NotOurs(Error::PortNotOurs { owner, us, .. })) => {
+            return (Probe::NotOurs { owner, us }, None);
+        }
+        Err(NotConnected::NotOurs(Error::PortWithoutOwner { .. })) => return (Probe::WithoutOwner, None),
+        Err(error) => return (Probe::Unreachable(error.to_string()), None),
+    };
+    let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+    let process = ends.ok().and_then(|(local, peer)| listening_process(local, peer));
+    if dead {
+        return (Probe::Open, process);
+    }
+    let with_token = attach(stream, place, token);
+    let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
+    let asked = Probe::Asked {
+        without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
+        with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
+        with_token,
+    };
+    (asked, process)
+}
+
 /// As an agent does it, up to the session, but without the `ide_connected` by which editors show an agent.
-fn attach(stream: TcpStream, (host, port): (&str, u16), token: Option<&AuthToken>) -> Answer {
+fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<&AuthToken>) -> Answer {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);
     let opened = Client::new(config, SysRng, SessionId::new(1), Time::ZERO)
@@ -76,8 +103,8 @@ fn attach(stream: TcpStream, (host, port): (&str, u16), token: Option<&AuthToken
 }
 
 /// With the handshake alone and one question, as a stranger would.
-fn visit((host, port): (&str, u16), token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
-    let mut ask = Ask::new(authority(host, port))
+fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
+    let mut ask = Ask::new(authority(place.host, place.port))
         .subprotocol("mcp")
         .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
     for (name, value) in [(TOKEN_FIELD, token.map(AuthToken::as_str)), ("Origin", origin)] {
@@ -85,7 +112,7 @@ fn visit((host, port): (&str, u16), token: Option<&AuthToken>, origin: Option<&s
             ask = ask.field(name, value);
         }
     }
-    let opened = connect_to(host, port, PATIENCE).map_err(|error| error.to_string()).and_then(|stream| {
+    let opened = place.connect().map_err(|error| error.to_string()).and_then(|stream| {
         let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())

@@ -1,9 +1,9 @@
 //! Asks all the editors, some at a time.
 
-use super::probe::probe;
+use super::probe::{Place, probe};
 use crate::facts::Lock;
 use ide_mcp::ide::{AuthToken, Transport};
-use ide_mcp_examples::Progress;
+use ide_mcp_examples::{Progress, Trust};
 use std::thread;
 
 /// How many editors are asked: newest first. Nobody has more of them open; what is beyond is left over.
@@ -11,8 +11,8 @@ const MOST: usize = 64;
 /// How many at a time. Each takes some seconds at the worst.
 const AT_A_TIME: usize = 16;
 
-/// Asks the editors of `locks` on `host`.
-pub(super) fn ask(host: &str, locks: &mut [Lock], progress: &mut Progress) {
+/// Asks the editors of `locks` on `host`, where the port is trusted.
+pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut Progress) {
     let mut askable: Vec<(&mut Lock, Question)> =
         locks.iter_mut().filter_map(|lock| question(lock).map(|question| (lock, question))).collect();
     askable.sort_by_key(|(lock, _)| std::cmp::Reverse(lock.modified));
@@ -28,7 +28,9 @@ pub(super) fn ask(host: &str, locks: &mut [Lock], progress: &mut Progress) {
         thread::scope(|scope| {
             for (lock, question) in some {
                 scope.spawn(|| {
-                    lock.probe = Some(probe((host, question.port), question.token.as_ref(), question.dead))
+                    let place = Place { host, port: question.port, trust };
+                    let (answer, listener) = probe(place, question.token.as_ref(), question.dead);
+                    (lock.probe, lock.listener) = (Some(answer), listener);
                 });
             }
         });

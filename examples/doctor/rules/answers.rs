@@ -34,11 +34,25 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
         Probe::Open => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
         Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("nobody listens where {who} should"))],
+        Probe::NotOurs { owner, us } => vec![(
+            &kinds::PORT_OF_ANOTHER_USER,
+            format!("the port of {who} belongs to user {owner}, you are user {us}"),
+        )],
+        Probe::WithoutOwner => {
+            vec![(
+                &kinds::PORT_WITHOUT_OWNER,
+                format!("nobody knows whose socket answers where {who} should be"),
+            )]
+        }
         Probe::Unreachable(error) => {
             vec![(&kinds::PORT_SILENT, format!("{who} cannot be connected to: {error}"))]
         }
         Probe::Asked { with_token, without_token, with_origin } => {
-            let mut said = vec![attached(&who, with_token)];
+            let who_answers = match lock.listener {
+                Some(process) => format!("{who} (process {process})"),
+                None => who.clone(),
+            };
+            let mut said = vec![attached(&who_answers, with_token)];
             said.extend(without_token.as_ref().and_then(|answer| stranger(&who, answer)));
             said.extend(with_origin.as_ref().and_then(|answer| browser(&who, answer)));
             said

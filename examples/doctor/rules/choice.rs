@@ -67,10 +67,9 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
 /// Returns true if the real client reads a file that the doctor skips for safety, so that its choice is unknown.
 fn leaves_unread(facts: &Facts) -> bool {
     let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
-    let is_strange = |state: &State| matches!(state, State::There { stranger: Some(_), .. });
     let directories = facts.directories.as_deref().unwrap_or_default();
     facts.locks.iter().any(|lock| lock.used && is_skipped(lock))
-        || directories.iter().any(|directory| directory.used && is_strange(&directory.state))
+        || directories.iter().any(|directory| directory.used && directory.is_refused())
 }
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -79,7 +78,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     if !facts.locks.iter().any(|lock| lock.used) {
         // Where there is no directory, or it cannot be read, that is said already.
         if let Some(directory) = directories.iter().find(|directory| {
-            directory.used && matches!(directory.state, State::There { stranger: None, .. })
+            directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
         }) {
             let says = format!("there is no lock file in {:?}", directory.path);
             findings.push(Finding::new(&kinds::NO_LOCK_FILES, says).path(&directory.path));

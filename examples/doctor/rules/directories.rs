@@ -1,7 +1,7 @@
 //! The directories of lock files: those where the agent looks, and those where it does not.
 
 use super::{Finding, editor};
-use crate::facts::{Directory, Facts, Lock, State};
+use crate::facts::{Directory, Facts, Lock, State, Weak, Weakness};
 use crate::kinds;
 use ide_mcp::ide::locate::Source;
 
@@ -17,6 +17,26 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             not_used(directory, facts.locks.iter().filter(|lock| lock.directory == index), facts)
         };
         findings.push(Finding::new(kind, says).path(&directory.path));
+        for weak in directory.weak.iter().filter(|_| directory.used) {
+            let (kind, says) = above(weak);
+            findings.push(Finding::new(kind, says).path(&weak.path));
+        }
+    }
+}
+
+fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
+    match weakness {
+        Weakness::Owner { owner, .. } => (
+            &kinds::PARENT_NOT_OURS,
+            format!("{path:?}, on the way to the lock files, belongs to user {owner}"),
+        ),
+        Weakness::WritableByAll { mode } => {
+            (&kinds::PARENT_WRITABLE, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+        }
+        Weakness::WritableByGroup { mode } => {
+            (&kinds::PARENT_WRITABLE_BY_GROUP, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+        }
+        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {path:?}")),
     }
 }
 

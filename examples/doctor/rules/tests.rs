@@ -1,7 +1,9 @@
 //! The rules over made-up facts, a row a case. What the disk and the sockets say is tested with real ones elsewhere.
 
 use super::{Verdict, judge, verdict};
-use crate::facts::{Answer, Directory, Facts, Lock, Probe, Removed, State, System, Trouble, Variables};
+use crate::facts::{
+    Answer, Directory, Facts, Lock, Probe, Removed, State, System, Trouble, Variables, Weak, Weakness,
+};
 use crate::kinds::{ALL, Status};
 use ide_mcp::ide::locate::Source;
 use ide_mcp::ide::{AuthToken, LockFile};
@@ -33,11 +35,13 @@ fn lock(port: u16, folder: &str) -> Lock {
             without_token: Some(Answer::Refused("401".into())),
             with_origin: Some(Answer::Declined("403".into())),
         }),
+        listener: Some(7),
     }
 }
 
 fn directory(path: &str, source: Source, used: bool) -> Directory {
-    Directory { path: path.into(), source, used, state: State::There { mode: Some(0o700), stranger: None } }
+    let state = State::There { mode: Some(0o700), stranger: None };
+    Directory { path: path.into(), source, used, state, weak: Vec::new() }
 }
 
 /// One editor that has `/w` open, and nothing wrong.
@@ -53,6 +57,10 @@ fn sound() -> Facts {
         locks: vec![lock(1, "/w")],
         removed: Vec::new(),
     }
+}
+
+fn weaken(facts: &mut Facts, directory: usize, weakness: Weakness) {
+    facts.directories.as_mut().unwrap()[directory].weak.push(Weak { path: "/h".into(), weakness });
 }
 
 fn file(facts: &mut Facts) -> &mut LockFile {
@@ -299,6 +307,32 @@ const CASES: &[Case] = &[
         },
         &["directory-readable-by-others"],
     ),
+    (
+        "a group above it",
+        |f| weaken(f, 0, Weakness::WritableByGroup { mode: 0o775 }),
+        &["parent-writable-by-group"],
+    ),
+    (
+        "everybody above it",
+        |f| weaken(f, 0, Weakness::WritableByAll { mode: 0o777 }),
+        &["parent-writable-by-all"],
+    ),
+    (
+        "everybody above it, unread",
+        |f| {
+            f.locks.clear();
+            weaken(f, 0, Weakness::WritableByAll { mode: 0o777 });
+        },
+        &["parent-writable-by-all"],
+    ),
+    ("another user above it", |f| weaken(f, 0, Weakness::Owner { owner: 5, us: 6 }), &["parent-not-ours"]),
+    ("another user above an unused one", |f| weaken(f, 1, Weakness::Owner { owner: 5, us: 6 }), &[]),
+    (
+        "another user on the port",
+        |f| f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 }),
+        &["port-of-another-user"],
+    ),
+    ("nobody known on the port", |f| f.locks[0].probe = Some(Probe::WithoutOwner), &["port-without-owner"]),
     (
         "no modes",
         |f| {
@@ -579,6 +613,16 @@ const MEASURED: &[Measured] = &[
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(5) };
         },
         &["directory-not-ours"],
+        UNKNOWN,
+        None,
+    ),
+    (
+        "a directory that another user can replace",
+        |f| {
+            f.locks.clear();
+            weaken(f, 0, Weakness::Owner { owner: 5, us: 6 });
+        },
+        &["parent-not-ours"],
         UNKNOWN,
         None,
     ),

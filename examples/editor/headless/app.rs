@@ -205,10 +205,10 @@ fn tool_set(names: &[String]) -> Result<ToolSet, String> {
 }
 
 /// Whom a mention is for: the connection that is named, or the only one.
-fn addressee(host: &Host, conn: Option<u32>) -> Result<Option<ConnId>, String> {
+fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<ConnId>, String> {
     let attached: Vec<ConnId> =
         host.connections().filter(|(_, server)| server.is_open()).map(|(id, _)| id).collect();
-    let numbers: Vec<u32> = attached.iter().map(|id| id.number()).collect();
+    let numbers: Vec<u64> = attached.iter().map(|id| id.number()).collect();
     match conn {
         Some(number) => match attached.into_iter().find(|id| id.number() == number) {
             Some(id) => Ok(Some(id)),

@@ -14,9 +14,9 @@ pub(crate) enum Command {
     /// Clears the selection. A struct variant, so that serde rejects unknown members.
     Clear {},
     /// Puts a file, or lines of it, into a prompt.
-    Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u32> },
+    Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
     /// Decides a proposed change: the one with this tab, or the only one.
-    Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u32> },
+    Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
     /// Ends the editor. A struct variant, so that serde rejects unknown members.

@@ -22,21 +22,21 @@ pub(crate) enum Event<'a> {
         lock: Option<String>,
     },
     Connected {
-        conn: u32,
+        conn: u64,
         client: Option<String>,
         version: Option<String>,
     },
     IdeConnected {
-        conn: u32,
+        conn: u64,
         pid: Option<u32>,
     },
     Call {
-        conn: u32,
+        conn: u64,
         tool: &'a str,
         arguments: &'a ToolRequest,
     },
     Diff {
-        conn: u32,
+        conn: u64,
         tab: &'a str,
         path: &'a str,
         /// The agent writes the file, so the path may be any; one that lies in none of the folders is worth a look.
@@ -45,12 +45,12 @@ pub(crate) enum Event<'a> {
         contents: &'a str,
     },
     DiffClosed {
-        conn: u32,
+        conn: u64,
         tab: &'a str,
         why: &'a str,
     },
     Closed {
-        conn: u32,
+        conn: u64,
         why: String,
     },
     Error {

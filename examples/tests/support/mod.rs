@@ -234,6 +234,24 @@ impl Process {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     }
 
+    /// A line for standard input, if the process still reads it.
+    pub fn try_tell(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
+    }
+
+    /// Waits for the end, and kills a process that has not ended after this time: then there is no status.
+    pub fn end_within(&mut self, at_most: Duration) -> (Option<i32>, String) {
+        let begin = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            if begin.elapsed() > at_most {
+                self.child.kill().unwrap();
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        self.end()
+    }
+
     /// Waits for the end: its exit status and what it said on standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let begin = Instant::now();

@@ -5,12 +5,13 @@ use crate::rpc::{CallId, RequestId, SessionId};
 /// Names one connection of a [`Host`](super::Host), for ever: a later one in the same place has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId {
-    generation: u32,
+    /// Never reused: at 100,000 connections a second it lasts for 5 million years.
+    generation: u64,
     index: u32,
 }
 
 impl ConnId {
-    pub(crate) const fn new(index: u32, generation: u32) -> Self {
+    pub(crate) const fn new(index: u32, generation: u64) -> Self {
         Self { generation, index }
     }
 
@@ -21,9 +22,9 @@ impl ConnId {
         self.index as usize
     }
 
-    /// The number in which connections were accepted, from 1. For people.
+    /// Returns the number of the connection, in the order in which they were accepted, from 1. For people.
     #[must_use]
-    pub const fn number(self) -> u32 {
+    pub const fn number(self) -> u64 {
         self.generation
     }
 
@@ -40,12 +41,11 @@ impl ConnId {
     }
 
     pub(crate) const fn session(self) -> SessionId {
-        SessionId::new((self.generation as u64) << 32 | self.index as u64)
+        SessionId::at_place(self.generation, self.index)
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "the two halves of the number that `session` makes")]
     const fn of_session(session: SessionId) -> Self {
-        Self { generation: (session.number() >> 32) as u32, index: session.number() as u32 }
+        Self { generation: session.number(), index: session.place() }
     }
 }
 
@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn a_session_names_its_connection() {
-        for id in [ConnId::new(0, 1), ConnId::new(7, u32::MAX), ConnId::new(u32::MAX, 3)] {
+        let beyond = u64::from(u32::MAX) + 1;
+        for id in [ConnId::new(0, 1), ConnId::new(7, beyond), ConnId::new(u32::MAX, u64::MAX)] {
             assert_eq!(ConnId::of_session(id.session()), id);
         }
     }

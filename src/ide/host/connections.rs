@@ -14,7 +14,7 @@ use core::mem;
 pub(super) struct Connections {
     slots: Vec<Slot>,
     /// How many connections there ever were.
-    accepted: u32,
+    accepted: u64,
     /// The places whose server may have an event, in the order of their turns.
     eventful: VecDeque<usize>,
     /// The places that got output or became done since they were last named.
@@ -29,7 +29,7 @@ pub(super) struct Connections {
 /// A place for a connection.
 #[derive(Debug, Default)]
 struct Slot {
-    generation: u32,
+    generation: u64,
     server: Option<Server>,
     /// Its transport is gone.
     removed: bool,
@@ -179,7 +179,7 @@ impl Connections {
     /// that always has something to say. Who asks to come in while `places` are taken is told that all are.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
         while let Some(index) = self.eventful.pop_front() {
-            let full = self.open >= places;
+            let full = self.is_full(places);
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_eventful = false;
             let id = slot.id(index);
@@ -206,6 +206,11 @@ impl Connections {
             }
         }
         None
+    }
+
+    /// Returns true if as many connections are open as there are places.
+    pub(super) const fn is_full(&self, places: usize) -> bool {
+        self.open >= places
     }
 
     /// The latest time seen while there is an event or unnamed output, else the earliest of all deadlines.

@@ -87,6 +87,18 @@ impl Host {
         })
     }
 
+    /// Lets a client in that is an [`AdmissionPending`](super::ServerEvent::AdmissionPending), or refuses it as one with a wrong
+    /// token. If all places are taken by now, it is told so. Returns false if no client waits for that on this connection.
+    pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
+        let is_full = self.connections.is_full(self.places());
+        let Some(index) = self.connections.index(conn) else { return false };
+        let admitted = self.connections.with(index, |server| {
+            server.set_full(is_full);
+            server.admit(is_admitted)
+        });
+        admitted.unwrap_or(false)
+    }
+
     /// The bytes of a connection; `None` once it was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
         let index = self.connections.wired(conn)?;
@@ -346,10 +358,14 @@ impl Host {
         self.connections.with(index, act).unwrap_or(Err(SendError::Closed))
     }
 
+    /// Returns how many connections can be open at once.
+    const fn places(&self) -> usize {
+        if self.shut_down { 0 } else { self.config.connections }
+    }
+
     /// The next event of any connection.
     fn next_event(&mut self) -> Option<(ConnId, ServerEvent)> {
-        let places = if self.shut_down { 0 } else { self.config.connections };
-        let (id, event) = self.connections.next_event(places)?;
+        let (id, event) = self.connections.next_event(self.places())?;
         if matches!(event, ServerEvent::Ready { .. }) {
             self.ready.push(id);
         } else if matches!(event, ServerEvent::Closed(_)) {

@@ -30,6 +30,9 @@ pub struct LockFile {
     pub running_in_windows: bool,
     /// The token; a few editors write none and check none.
     pub auth_token: Option<AuthToken>,
+    /// The world in which `pid` means something, such as one run of a kernel and one pid namespace of it. Only editors of this
+    /// library write it, as the member `ideMcpScope`, which others pass over. `ide-mcp-lockfile` sets it.
+    pub scope: Option<String>,
 }
 
 impl LockFile {
@@ -55,6 +58,7 @@ impl LockFile {
             transport: Transport::WebSocket,
             running_in_windows: cfg!(windows),
             auth_token: Some(token),
+            scope: None,
         }
     }
 

@@ -25,6 +25,7 @@ impl LockFile {
             transport: (self.transport != Transport::Missing).then(|| self.transport.as_str()),
             running_in_windows: self.running_in_windows,
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
+            scope: self.scope.as_deref(),
         };
         // Numbers, text and a truth value cannot fail to be written to memory.
         serde_json::to_string(&fields).unwrap_or_default()
@@ -74,6 +75,8 @@ impl LockFile {
             running_in_windows: field("runningInWindows", "true or false", fields.running_in_windows)?
                 .unwrap_or_default(),
             auth_token: token(fields.auth_token)?,
+            // A member of ours alone: in another form it is somebody else's, and means nothing.
+            scope: field("ideMcpScope", "a text", fields.scope).unwrap_or_default(),
         })
     }
 
@@ -95,6 +98,7 @@ impl LockFile {
             transport: Transport::WebSocket,
             running_in_windows: false,
             auth_token: token(fields.auth_token)?,
+            scope: None,
         };
         Ok((port.filter(|port| *port != 0).ok_or(PORT)?, file))
     }
@@ -112,6 +116,7 @@ impl LockFile {
             transport: Transport::Sse,
             running_in_windows: false,
             auth_token: None,
+            scope: None,
         })
     }
 }
@@ -129,6 +134,8 @@ struct Written<'a> {
     running_in_windows: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     auth_token: Option<&'a str>,
+    #[serde(rename = "ideMcpScope", skip_serializing_if = "Option::is_none")]
+    scope: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -158,6 +165,8 @@ struct Fields<'a> {
     running_in_windows: Option<&'a RawValue>,
     #[serde(borrow)]
     auth_token: Option<&'a RawValue>,
+    #[serde(borrow, rename = "ideMcpScope")]
+    scope: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -240,6 +249,7 @@ mod tests {
             transport: Transport::Missing,
             running_in_windows: false,
             auth_token: None,
+            scope: None,
         }
     }
 
@@ -250,6 +260,15 @@ mod tests {
             r#""runningInWindows":false,"authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
         );
         assert_eq!(full().to_json(), expected);
+        let mut marked = full();
+        marked.scope = Some("run/1".into());
+        let member = r#","ideMcpScope":"run/1"}"#;
+        assert_eq!(
+            marked.to_json(),
+            expected.replace('}', member),
+            "last, so that the rest is as others write it"
+        );
+        assert_eq!(LockFile::parse(&marked.to_json()), Ok(marked));
         assert_eq!(bare().to_json(), r#"{"workspaceFolders":[],"ideName":"","runningInWindows":false}"#);
     }
 
@@ -422,6 +441,7 @@ mod tests {
                 transport: u.arbitrary::<Option<&str>>()?.map_or(Transport::Missing, Transport::from_text),
                 running_in_windows: u.arbitrary()?,
                 auth_token: AuthToken::from_text(token).ok(),
+                scope: u.arbitrary()?,
             };
             let text = file.to_json();
             assert!(!text.contains('\n'), "{text}");

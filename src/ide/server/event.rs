@@ -16,6 +16,10 @@ pub enum ServerEvent {
         /// Who it says it is.
         client: Option<Implementation>,
     },
+    /// The client knows the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for
+    /// [`admit`](crate::ide::Host::admit), up to the 5 s that the opening handshake has. There is no such event with another
+    /// [`Auth`](crate::ide::Auth), and none from the adapters of this project, which decide by the owner of the socket.
+    AdmissionPending,
     /// The client said `ide_connected`. It does not accept pushes from here on: no message marks that moment.
     IdeConnected {
         /// The process of the client, if it said so.

@@ -21,30 +21,43 @@ impl Server {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
                 // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
-                let decided = match verdict {
-                    Verdict::LetIn { subprotocol } => {
-                        self.let_in = true;
-                        self.ws.accept(subprotocol)
-                    }
-                    Verdict::Close { subprotocol } => {
-                        let accepted = self.ws.accept(subprotocol);
-                        // From our close frame on, nothing that comes is handed over.
-                        let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
-                        accepted
-                    }
-                    Verdict::Refuse(refusal) => self.ws.reject(refusal),
-                };
-                debug_assert_eq!(decided, Ok(()));
+                let decided = self.execute(verdict);
+                debug_assert!(decided);
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
             ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
             ws::Event::Closed(closed) => {
+                self.pending = None;
                 self.mcp.close();
                 self.closed = Some(closed);
             }
             ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
         }
         true
+    }
+
+    /// Answers the opening handshake. Returns false if none is pending any more.
+    pub(super) fn execute(&mut self, verdict: Verdict) -> bool {
+        let decided = match verdict {
+            Verdict::LetIn { subprotocol } => {
+                let accepted = self.ws.accept(subprotocol);
+                self.let_in = accepted.is_ok();
+                accepted
+            }
+            Verdict::Ask { subprotocol } => {
+                self.pending = Some(subprotocol);
+                self.events.push_back(ServerEvent::AdmissionPending);
+                Ok(())
+            }
+            Verdict::Close { subprotocol } => {
+                let accepted = self.ws.accept(subprotocol);
+                // From our close frame on, nothing that comes is handed over.
+                let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
+                accepted
+            }
+            Verdict::Refuse(refusal) => self.ws.reject(refusal),
+        };
+        decided.is_ok()
     }
 
     /// What an event of the session means for an editor; `None` where it is dealt with here.

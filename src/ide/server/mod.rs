@@ -9,6 +9,7 @@ pub use config::ServerConfig;
 pub use event::ServerEvent;
 
 use super::diffs::Diffs;
+use super::policy::{FULL, Verdict};
 use super::slot::{Slot, StreamPos};
 use super::toolset::SharedTools;
 use super::{Dialect, Selection, direct};
@@ -51,6 +52,8 @@ pub struct Server {
     full: bool,
     /// The policy has let the client in.
     let_in: bool,
+    /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.
+    pending: Option<Option<&'static str>>,
     /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
     unheard: Vec<CallId>,
     /// The client has listed the tools.
@@ -82,6 +85,7 @@ impl Server {
             closed: None,
             full: false,
             let_in: false,
+            pending: None,
             unheard: Vec::new(),
             listed: false,
             tools_untold: false,
@@ -101,6 +105,18 @@ impl Server {
     #[must_use]
     pub fn is_hearing(&self) -> bool {
         self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()
+    }
+
+    /// Lets a client in that is an [`AdmissionPending`](ServerEvent::AdmissionPending), or refuses it as one with a wrong token.
+    /// Returns false if no client waits for that.
+    pub fn admit(&mut self, is_admitted: bool) -> bool {
+        let Some(subprotocol) = self.pending.take() else { return false };
+        let verdict = match is_admitted {
+            true if self.full => Verdict::Refuse(FULL),
+            true => Verdict::LetIn { subprotocol },
+            false => self.config.policy.not_admitted(subprotocol),
+        };
+        self.execute(verdict)
     }
 
     /// Who the client says it is, once it has.

@@ -3,10 +3,13 @@
 
 #[cfg(any(not(unix), test))]
 mod other;
+pub(crate) mod sockets;
 #[cfg(unix)]
 mod unix;
 
 #[cfg(not(unix))]
-pub(crate) use other::{Dir, from_path, is_ours, mode, pid_alive, to_path};
+pub(crate) use other::{Dir, from_path, is_ours, mode, pid_alive, to_path, weak_parents};
+#[cfg(target_os = "linux")]
+pub(crate) use unix::stands_for_others;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, from_path, is_ours, mode, pid_alive, to_path};
+pub(crate) use unix::{Dir, from_path, is_ours, mode, pid_alive, to_path, weak_parents};

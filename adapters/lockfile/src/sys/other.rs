@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ide_mcp::ide::paths::LocalPath;
 
-use crate::{Error, folders, resolve};
+use crate::{Error, WeakParent, folders, resolve};
 
 #[derive(Debug)]
 pub(crate) struct Dir(PathBuf);
@@ -60,6 +60,10 @@ impl Dir {
 
 pub(crate) fn is_ours(_: &Metadata, _: &Path) -> Result<(), Error> {
     Ok(())
+}
+
+pub(crate) const fn weak_parents(_: &Path) -> Result<Vec<WeakParent>, Error> {
+    Ok(Vec::new())
 }
 
 pub(crate) fn mode(_: &Metadata) -> Option<u32> {
@@ -147,5 +151,6 @@ mod tests {
             assert!(matches!(to_path(&odd), Err(Error::NotUnicode { .. })));
         }
         assert_eq!(pid_alive(std::process::id()), None, "nobody is asked");
+        assert_eq!(weak_parents(temp.path()).unwrap(), []);
     }
 }

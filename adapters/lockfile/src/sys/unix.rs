@@ -1,22 +1,25 @@
 //! What lock files need of Unix. All steps in a directory go through its descriptor, so that they mean the same
 //! directory, whatever happens to its path.
 
-use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, Metadata};
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File, Metadata, read_link, symlink_metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use ide_mcp::ide::paths::LocalPath;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 
-use crate::{Error, resolve};
+use crate::{Error, WeakParent, Weakness, resolve};
 
 /// The bits by which others than the owner get in.
 const OTHERS: u32 = 0o077;
+
+/// In a directory with this bit, only the owner of an entry renames or removes it.
+const STICKY: u32 = 0o1000;
 
 #[derive(Debug)]
 pub(crate) struct Dir(File);
@@ -85,6 +88,89 @@ impl Dir {
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
     if owner == us { Ok(()) } else { Err(Error::NotOurs { path: path.to_path_buf(), owner, us }) }
+}
+
+/// Follows the way to a directory from the root, link by link, and judges each directory above it.
+pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
+    let path = absolute(dir).map_err(Error::io("resolve", dir))?;
+    let mut left: Vec<OsString> = Vec::new();
+    push(&mut left, &path);
+    let (mut at, mut weak, mut links) = (PathBuf::from("/"), Vec::new(), 0_u32);
+    weak.extend(judge(&at, &symlink_metadata(&at).map_err(Error::io("look at", &at))?));
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(&part);
+        let metadata = match symlink_metadata(&next) {
+            Ok(metadata) => metadata,
+            // What is made there is ours.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(Error::io("look at", &next)(error)),
+        };
+        if metadata.is_symlink() {
+            links = links.saturating_add(1);
+            if links > MAX_LINKS {
+                return Err(Error::io("follow", &path)(Errno::LOOP));
+            }
+            // The owner of a link decides where it leads; its mode means nothing.
+            weak.extend(foreign(&next, &metadata));
+            let target = read_link(&next).map_err(Error::io("follow", &next))?;
+            if target.is_absolute() {
+                at = PathBuf::from("/");
+            }
+            push(&mut left, &target);
+        } else {
+            at = next;
+            if !left.is_empty() {
+                weak.extend(judge(&at, &metadata));
+            }
+        }
+    }
+    Ok(weak)
+}
+
+/// As many as Linux follows.
+const MAX_LINKS: u32 = 40;
+
+/// Puts the names of a path onto the stack, the first on top.
+fn push(left: &mut Vec<OsString>, path: &Path) {
+    for part in path.components().rev() {
+        match part {
+            Component::Normal(name) => left.push(name.to_owned()),
+            Component::ParentDir => left.push("..".into()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+}
+
+fn judge(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
+    let mode = metadata.mode() & 0o7777;
+    let weakness = match mode {
+        _ if mode & STICKY != 0 => None,
+        _ if mode & 0o002 != 0 => Some(Weakness::WritableByAll { mode }),
+        _ if mode & 0o020 != 0 => Some(Weakness::WritableByGroup { mode }),
+        _ => None,
+    };
+    foreign(path, metadata).or_else(|| Some(WeakParent { path: path.to_path_buf(), weakness: weakness? }))
+}
+
+fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
+    let (owner, us) = (metadata.uid(), geteuid().as_raw());
+    let is_trusted = owner == us || owner == 0 || stands_for_others(owner);
+    (!is_trusted).then(|| WeakParent { path: path.to_path_buf(), weakness: Weakness::Owner { owner, us } })
+}
+
+/// Returns true if this uid stands for every user whom our user namespace does not name, root perhaps among them.
+pub(crate) fn stands_for_others(uid: u32) -> bool {
+    const ALL: &str = "0 0 4294967295";
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let overflow = read("/proc/sys/kernel/overflowuid").and_then(|text| text.trim().parse().ok());
+    // Without the map there are no user namespaces, and every number is a user.
+    overflow == Some(uid)
+        && read("/proc/self/uid_map")
+            .is_some_and(|map| map.split_ascii_whitespace().collect::<Vec<_>>().join(" ") != ALL)
 }
 
 pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {

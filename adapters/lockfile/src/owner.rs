@@ -1,0 +1,241 @@
+//! Whose socket is at the other end of a connection.
+//!
+//! A port outlives the editor that listened on it: after a crash, another user can listen there, and the lock file still leads
+//! to the port. So a client asks whose socket answers, after it has connected and before it sends its first byte, and at every
+//! attempt. The question is about a connection that exists: nobody can take the place of its other end in between.
+//!
+//! ```text
+//!                     the table of sockets
+//!  other end ──has an inode──▶ its uid decides
+//!      │                              │
+//!      │ has none: not accepted yet   ├─ our uid ──▶ Us
+//!      ▼                              ├─ another ──▶ Other
+//!  listener ──▶ its uid decides ──────┘
+//!      │
+//!      └─ there is none ──▶ Unknown(NotFound), or Unknown(OtherMachine) for an address of another machine
+//! ```
+//!
+//! Invariants:
+//!
+//! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor, so a process id is shown to
+//!   a person ([`listening_process`]) and is never a reason to refuse.
+//! - Until it is accepted, the other end belongs to nobody, and the listener decides: to close the listener would end the
+//!   connection, so the process that listens when the question is asked has it.
+//! - An end that was accepted and closed has no inode either. Then the listener decides as well, and what is sent reaches nobody.
+//! - A connection between two sockets of this machine of which one is in no table ([`Unknown::NotFound`]) is refused: a
+//!   listener whose queue is full can delay the appearance of the other end until the first byte.
+//!
+//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the answer in a safe interface, so there it
+//! is [`Unknown::Unsupported`], which a program tells the person.
+
+use core::fmt;
+use std::net::SocketAddr;
+
+use crate::sys::sockets::{self, Row, Sockets};
+use crate::{Error, system};
+use ide_mcp::ide::paths::System;
+
+/// The owner of a socket, as far as the system tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Owner {
+    /// The user of this process (its effective uid).
+    Us,
+    /// Another user.
+    Other {
+        /// The uid of the owner.
+        owner: u32,
+        /// The uid of this process.
+        us: u32,
+    },
+    /// The system does not tell.
+    Unknown(Unknown),
+}
+
+/// The reason why the owner of a socket is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// This system has no interface for it that is safe to use.
+    Unsupported,
+    /// The system did not answer, or this process has no uid of its own in its user namespace.
+    Unreadable,
+    /// The other end is on another machine, or on the Windows beside WSL.
+    OtherMachine,
+    /// The other end is on this machine, and is in no table.
+    NotFound,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported => "this system does not tell the owner of a socket",
+            Self::Unreadable => "neither sock_diag nor /proc/net/tcp tells the owner of the socket",
+            Self::OtherMachine => "the other end is not on this machine",
+            Self::NotFound => "the other end is in no table of sockets",
+        })
+    }
+}
+
+/// Returns the owner of the server at `peer` for a client that has connected to it from `local`.
+#[must_use]
+pub fn server_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
+    decide(local, peer, true)
+}
+
+/// Returns the owner of the client at `peer` for a server that has accepted it at `local`. A client that has closed its end
+/// is [`Unknown::NotFound`].
+#[must_use]
+pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
+    decide(local, peer, false)
+}
+
+/// Checks that the server at `peer` belongs to our user, for a client that has connected to it from `local` and has sent
+/// nothing yet. Returns the reason if the owner is not known and the client can go on, which a program tells the person.
+///
+/// ```no_run
+/// use std::net::TcpStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let stream = TcpStream::connect("127.0.0.1:41111")?;
+/// if let Some(unknown) = ide_mcp_lockfile::check_server(stream.local_addr()?, stream.peer_addr()?)? {
+///     eprintln!("the owner of port 41111 is not known: {unknown}");
+/// }
+/// // Now the client can send its token.
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end should be on this machine
+/// and is not found. Nothing may be sent then.
+pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknown>, Error> {
+    match server_owner(local, peer) {
+        Owner::Us => Ok(None),
+        Owner::Other { owner, us } => Err(Error::PortNotOurs { addr: peer, owner, us }),
+        Owner::Unknown(Unknown::NotFound) => Err(Error::PortWithoutOwner { addr: peer }),
+        Owner::Unknown(unknown) => Ok(Some(unknown)),
+    }
+}
+
+/// Returns true if this system tells the owner of a client of this listener: the table of sockets has the listener, as a
+/// socket of ours.
+#[must_use]
+pub fn can_tell_clients(listener: SocketAddr) -> bool {
+    let row = Sockets::new().listener(canonical(listener));
+    row.is_ok_and(|row| row.is_some_and(|row| sockets::us() == Some(row.uid)))
+}
+
+/// Returns a process that holds the server's end of a connection, or its listener while the connection is not accepted. `None`
+/// if the system does not tell; it tells about processes of our own user.
+#[must_use]
+pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
+    let mut sockets = Sockets::new();
+    let (local, peer) = (canonical(local), canonical(peer));
+    let row = match sockets.other_end(local, peer).ok()?.filter(Row::has_owner) {
+        Some(row) => row,
+        None => sockets.listener(peer).ok()??,
+    };
+    sockets::process_with(row.inode)
+}
+
+/// The table is not one snapshot: a row can be missed while others come and go beside it.
+const LOOKS: usize = 3;
+
+fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
+    let (local, peer) = (canonical(local), canonical(peer));
+    let unknown = match found(local, peer, is_server) {
+        Ok(Some(owner)) => return owner,
+        Ok(None) => {
+            let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
+            let is_on_windows = is_here && matches!(system(), System::Wsl { .. });
+            if is_here && !is_on_windows { Unknown::NotFound } else { Unknown::OtherMachine }
+        }
+        Err(unknown) => unknown,
+    };
+    Owner::Unknown(unknown)
+}
+
+/// Returns the owner if the other end is found.
+fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<Owner>, Unknown> {
+    let mut sockets = Sockets::new();
+    for _ in 0..LOOKS {
+        let end = sockets.other_end(local, peer)?;
+        let us = sockets::us().ok_or(Unknown::Unreadable)?;
+        let owner = |row: Row| if row.uid == us { Owner::Us } else { Owner::Other { owner: row.uid, us } };
+        if let Some(row) = end.filter(Row::has_owner) {
+            return Ok(Some(owner(row)));
+        }
+        let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
+        match listener {
+            Some(listener) if end.is_some() => return Ok(Some(listener)),
+            // Better to name the user who listens there than to say that nothing is found.
+            Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// One form of an address: an IPv4 address that an IPv6 socket uses is an IPv4 address.
+pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
+    SocketAddr::new(addr.ip().to_canonical(), addr.port())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test states what it expects")]
+
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    fn ends(stream: &TcpStream) -> (SocketAddr, SocketAddr) {
+        (stream.local_addr().unwrap(), stream.peer_addr().unwrap())
+    }
+
+    #[test]
+    fn l13_own_socket_is_ours_before_and_after_accept() {
+        for (listen, connect) in [
+            ("127.0.0.1:0", "127.0.0.1"),
+            ("0.0.0.0:0", "127.0.0.1"),
+            ("[::]:0", "127.0.0.1"),
+            ("[::1]:0", "::1"),
+        ] {
+            let Ok(listener) = TcpListener::bind(listen) else {
+                eprintln!("notice: skipped {listen}, which this machine does not have");
+                continue;
+            };
+            let addr = listener.local_addr().unwrap();
+            let stream = TcpStream::connect((connect, addr.port())).unwrap();
+            let (local, peer) = ends(&stream);
+            assert_eq!(server_owner(local, peer), Owner::Us, "{listen}: not accepted");
+            assert_eq!(listening_process(local, peer), Some(std::process::id()), "{listen}: not accepted");
+            let (accepted, _) = listener.accept().unwrap();
+            assert_eq!(server_owner(local, peer), Owner::Us, "{listen}: accepted");
+            assert_eq!(check_server(local, peer).unwrap(), None, "{listen}");
+            let (local, peer) = ends(&accepted);
+            assert_eq!(client_owner(local, peer), Owner::Us, "{listen}: the client");
+            assert!(can_tell_clients(addr), "{listen}");
+        }
+    }
+
+    #[test]
+    fn l13_end_that_is_gone_has_no_owner() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let (local, peer) = ends(&accepted);
+        drop(stream);
+        assert_eq!(client_owner(local, peer), Owner::Unknown(Unknown::NotFound), "the client has closed");
+        drop((accepted, listener));
+        assert_eq!(server_owner(peer, local), Owner::Unknown(Unknown::NotFound), "nobody listens");
+        assert!(matches!(check_server(peer, local), Err(Error::PortWithoutOwner { .. })));
+    }
+
+    #[test]
+    fn address_of_another_machine_is_not_looked_for_here() {
+        // Addresses for documentation (RFC 5737), which no machine has.
+        let (local, peer) = ("192.0.2.1:40000".parse().unwrap(), "198.51.100.7:41111".parse().unwrap());
+        assert_eq!(check_server(local, peer).unwrap(), Some(Unknown::OtherMachine));
+    }
+}

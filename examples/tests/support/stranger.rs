@@ -1,0 +1,77 @@
+//! Another user of this machine: a thread that runs under another uid, and what it captures on a port.
+//!
+//! The system knows a uid for each thread, and the sockets of a thread belong to its uid.
+
+use rustix::thread::set_thread_uid;
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The uid of the other user, whom nothing else on the machine belongs to.
+pub const MALLORY: u32 = 61_234;
+
+/// Returns true if the test runs as root, and prints a notice if not: only root can act as another user.
+pub fn can_be_another_user() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("notice: skipped, since only root can start a thread of another user");
+    }
+    is_root
+}
+
+/// Runs `act` as the other user.
+pub fn as_another_user<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    thread::spawn(|| {
+        set_thread_uid(rustix::process::Uid::from_raw(MALLORY)).unwrap();
+        act()
+    })
+}
+
+/// A listener of the other user. It accepts each connection and keeps what arrives there.
+pub struct Squatter {
+    pub port: u16,
+    captured: Receiver<Vec<u8>>,
+    stop: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Squatter {
+    /// Listens on this port of 127.0.0.1; 0 is any port.
+    pub fn listen(port: u16) -> Self {
+        let (sender, captured) = mpsc::channel();
+        let (listening, port_of) = mpsc::channel();
+        let (stop, stopped) = mpsc::channel();
+        let thread = as_another_user(move || {
+            let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            listening.send(listener.local_addr().unwrap().port()).unwrap();
+            let mut open: Vec<TcpStream> = Vec::new();
+            while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                if let Ok((stream, _)) = listener.accept() {
+                    stream.set_nonblocking(true).unwrap();
+                    open.push(stream);
+                }
+                for stream in &mut open {
+                    let mut bytes = vec![0; 4096];
+                    if let Ok(n @ 1..) = stream.read(&mut bytes) {
+                        bytes.truncate(n);
+                        sender.send(bytes).unwrap();
+                    }
+                }
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        Self { port: port_of.recv().unwrap(), captured, stop, thread: Some(thread) }
+    }
+
+    /// All that has arrived, as text, once nothing more can arrive.
+    pub fn captured(mut self) -> String {
+        // What a program has written before it ended is there by now; the thread takes it in its next round.
+        thread::sleep(Duration::from_millis(50));
+        let _ = self.stop.send(());
+        self.thread.take().unwrap().join().unwrap();
+        String::from_utf8_lossy(&self.captured.iter().flatten().collect::<Vec<u8>>()).into_owned()
+    }
+}
