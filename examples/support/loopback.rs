@@ -127,12 +127,13 @@ pub fn connect_to(host: &str, port: u16, at_most: Duration) -> io::Result<TcpStr
     Err(failure)
 }
 
-/// Returns the first address of a host, for a connection that must not wait. Looking up a name can take some time.
+/// Returns the first address of a host, IPv4 before IPv6, for a connection that must not wait. Looking up a name can take some time.
 ///
 /// # Errors
 /// The system's error for an unknown name; [`NotFound`](io::ErrorKind::NotFound) for a name without an address.
 pub fn address_of(host: &str, port: u16) -> io::Result<SocketAddr> {
-    (host, port).to_socket_addrs()?.next().ok_or_else(|| no_address(host))
+    // An editor listens on 127.0.0.1, so of the addresses of localhost `::1` is the worse one.
+    (host, port).to_socket_addrs()?.min_by_key(SocketAddr::is_ipv6).ok_or_else(|| no_address(host))
 }
 
 fn no_address(host: &str) -> io::Error {
