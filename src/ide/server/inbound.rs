@@ -1,9 +1,9 @@
 //! What comes in, and what it means for an editor: the request to open is judged, texts go to the session, and what that
 //! reports becomes an event or is dealt with here.
 
-use super::{Server, ServerEvent};
+use super::{Admission, Server, ServerEvent};
 use crate::ide::diffs::DiffEnd;
-use crate::ide::policy::Verdict;
+use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
@@ -23,16 +23,21 @@ impl Server {
                 // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
                 let decided = match verdict {
                     Verdict::LetIn { subprotocol } => {
-                        self.let_in = true;
+                        self.admission = Admission::LetIn;
                         self.ws.accept(subprotocol)
                     }
                     Verdict::Close { subprotocol } => {
+                        self.admission = Admission::WrongToken;
                         let accepted = self.ws.accept(subprotocol);
                         // From our close frame on, nothing that comes is handed over.
                         let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
                         accepted
                     }
-                    Verdict::Refuse(refusal) => self.ws.reject(refusal),
+                    Verdict::Refuse(refusal) => {
+                        let is_token = refusal == WRONG_TOKEN;
+                        self.admission = if is_token { Admission::WrongToken } else { Admission::Refused };
+                        self.ws.reject(refusal)
+                    }
                 };
                 debug_assert_eq!(decided, Ok(()));
             }
@@ -40,6 +45,9 @@ impl Server {
             ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
             ws::Event::Closed(closed) => {
                 self.mcp.close();
+                if self.admission == Admission::Pending && matches!(closed, ws::Closed::Refused(_)) {
+                    self.admission = Admission::Refused;
+                }
                 self.closed = Some(closed);
             }
             ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
