@@ -1,7 +1,13 @@
 //! A host whose client does not read, or whose application does not poll: what it holds, and what it does when nothing
 //! happens (E1, E2, I36).
 #![cfg(feature = "ide")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
 
 #[path = "support/ide.rs"]
 mod support;
@@ -9,11 +15,13 @@ mod support;
 use std::time::Duration;
 
 use allocation_counter::measure;
-use ide_mcp::ide::{ConnId, Host, HostConfig};
+use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, ServerEvent};
+use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::CallId;
 use ide_mcp::{Machine, Time, Wire};
 use support::{
-    CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, config, drain, masked, request, selection, text, texts,
-    written,
+    CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, call, config, drain, masked, request, selection, text,
+    texts, written,
 };
 
 fn attached(config: HostConfig) -> (Host, ConnId) {
@@ -147,6 +155,150 @@ fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
     assert!(host.wire(conn).unwrap().space().is_empty());
     assert!(drain(&mut host).is_empty() && host.wire(conn).unwrap().wants_input());
     assert_eq!(texts(&written(&mut host.wire(conn).unwrap())).len(), taken / ping.len());
+}
+
+/// Sixteen clients that open as many of the largest diffs as they can and keep a message unfinished, at an eighth of the
+/// default sizes.
+#[test]
+fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
+    const SCALE: usize = 8;
+    let mut config = HostConfig::new(config());
+    config.open_bytes /= SCALE;
+    config.server.limits.message /= SCALE;
+    config.server.limits.outgoing /= SCALE;
+    config.server.session.limits.open_bytes /= SCALE;
+    let (message, budget) = (config.server.limits.message, config.open_bytes);
+    let max_held = config.max_held();
+    let mut host = Host::new(config);
+    let clients: Vec<ConnId> = (0..16)
+        .map(|_| {
+            let conn = host.connect(at(0));
+            for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+                host.wire(conn).unwrap().feed(at(0), &bytes);
+                drain(&mut host);
+                written(&mut host.wire(conn).unwrap());
+            }
+            conn
+        })
+        .collect();
+    let frames: Vec<Vec<u8>> = (1000..1007).map(|id| largest_diff(id, message)).collect();
+    let (mut held, mut busy) = (Vec::new(), 0);
+    let used = measure(|| {
+        for frame in frames.iter().take(6) {
+            for conn in &clients {
+                for piece in frame.chunks(256 * 1024) {
+                    host.wire(*conn).unwrap().feed(at(1), piece);
+                    held.extend(drain(&mut host));
+                }
+                let answers = written(&mut host.wire(*conn).unwrap());
+                busy += usize::from(!answers.is_empty());
+            }
+        }
+        // And what does not come to its end.
+        for conn in &clients {
+            let frame = frames.last().unwrap();
+            for piece in frame[..frame.len() - 1].chunks(256 * 1024) {
+                host.wire(*conn).unwrap().feed(at(2), piece);
+                assert!(drain(&mut host).is_empty());
+            }
+        }
+    });
+    let open: usize = host.connections().map(|(_, server)| server.open_bytes()).sum();
+    println!(
+        "{} of {budget} bytes open in {} diffs, {busy} busy; {} of {max_held} at most",
+        open,
+        held.len(),
+        used.bytes_max
+    );
+    assert_eq!(held.len() + busy, 6 * 16);
+    // The pool is half the budget; of each diff a share of a sixteenth of the other half comes from elsewhere.
+    assert_eq!((held.len(), open), (5, 5 * message), "{open} of {budget}");
+    assert!(open <= budget);
+    assert!(used.bytes_max < u64::try_from(max_held).unwrap(), "{} of {max_held} bytes", used.bytes_max);
+}
+
+/// An `openDiff` whose message has this size.
+fn largest_diff(id: usize, size: usize) -> Vec<u8> {
+    let diff = |contents: &str| {
+        let paths = r#""old_file_path":"/w/a","new_file_path":"/w/a","tab_name":"t""#;
+        call(id, "openDiff", &format!(r#"{{{paths},"new_file_contents":"{contents}"}}"#))
+    };
+    text(&diff(&"x".repeat(size - diff("").len())))
+}
+
+/// The share of a client cannot be used up by others, and what is beyond the shares is for the first who asks.
+#[test]
+fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
+    // A share of 1,000 bytes for each of two, and 2,000 for whoever comes first.
+    let mut config = HostConfig::new(config());
+    (config.open_bytes, config.connections) = (4_000, 2);
+    let mut host = Host::new(config);
+    let [greedy, modest] = [0, 1].map(|_| {
+        let conn = host.connect(at(0));
+        for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+            host.wire(conn).unwrap().feed(at(0), &bytes);
+            drain(&mut host);
+            written(&mut host.wire(conn).unwrap());
+        }
+        conn
+    });
+    let mut is_taken = |conn: ConnId, id: usize, size: usize| {
+        host.wire(conn).unwrap().feed(at(1), &largest_diff(id, size));
+        let events = drain(&mut host);
+        let answers = texts(&written(&mut host.wire(conn).unwrap()));
+        assert_eq!(events.len() + answers.len(), 1, "{events:?} {answers:?}");
+        assert!(answers.iter().all(|answer| answer.contains("-32603")), "{answers:?}");
+        answers.is_empty()
+    };
+    assert!(!is_taken(greedy, 1000, 3_001));
+    assert!(is_taken(greedy, 1001, 3_000));
+    assert!(!is_taken(greedy, 1002, 300));
+    assert!(!is_taken(modest, 1000, 1_001));
+    assert!(is_taken(modest, 1001, 700));
+    assert!(!is_taken(modest, 1002, 301));
+    assert!(is_taken(modest, 1003, 300));
+    host.wire(greedy).unwrap().feed(
+        at(2),
+        &text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1001}}"#),
+    );
+    drain(&mut host);
+    let mut is_taken = |id: usize, size: usize| {
+        host.wire(modest).unwrap().feed(at(3), &largest_diff(id, size));
+        drain(&mut host).len() == 1
+    };
+    assert!(!is_taken(1004, 2_001));
+    assert!(is_taken(1005, 2_000));
+}
+
+/// Answers to calls that were deferred, at a client that reads nothing.
+#[test]
+fn e10_deferred_answers_at_a_client_that_reads_nothing_are_bounded() {
+    let mut config = HostConfig::new(config());
+    config.server.limits.outgoing = 64 * 1024;
+    config.server.session.limits.open_bytes = 64 * 1024;
+    let (mut host, conn) = attached(config);
+    for id in 0..100 {
+        host.wire(conn).unwrap().feed(at(1), &text(&call(id, "countLines", "{}")));
+    }
+    let calls: Vec<CallId> = drain(&mut host)
+        .into_iter()
+        .filter_map(|event| match event {
+            HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls.len(), 100);
+    let large = ToolResult::text("x".repeat(10_000));
+    for call in calls {
+        assert_eq!(host.respond(call, &large), Ok(()));
+    }
+    let said = texts(&written(&mut host.wire(conn).unwrap()));
+    assert_eq!(said.len(), 100, "each is answered");
+    let busy =
+        |said: &&String| said.contains(r#""code":-32603,"message":"busy: too much waits to be written""#);
+    let (sent, refused) = said.split_at(7);
+    assert_eq!(sent.iter().filter(busy).count(), 0, "the seventh is the one that reaches 64 KiB");
+    assert_eq!(refused.iter().filter(busy).count(), 93);
 }
 
 /// A thousand that send a byte a second and never a whole head, and one that knows the token.

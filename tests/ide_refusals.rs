@@ -8,7 +8,7 @@ mod support;
 
 use ide_mcp::{
     Machine, Wire,
-    ide::{AuthToken, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent},
+    ide::{AuthToken, Host, HostConfig, Policy, ServerConfig, ServerEvent},
     ws::Closed,
 };
 use support::{ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, drain, show, shown, text, token};
@@ -178,10 +178,8 @@ fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
         let mut host = Host::new(config);
         let conn = host.connect(at(0));
         host.wire(conn).unwrap().feed(at(0), &head(&[*change]));
-        let events = drain(&mut host);
-        let [HostEvent::Connection { event: ServerEvent::Closed(_), .. }] = &events[..] else {
-            panic!("{name}: {events:?}")
-        };
+        assert!(host.poll_event().is_none(), "{name}");
+        assert_eq!(host.strangers().refused, 1, "{name}");
         assert_eq!(host.wire(conn).unwrap().outgoing(), expected.as_bytes(), "{name}");
     }
 }

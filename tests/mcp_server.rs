@@ -889,3 +889,100 @@ fn same_progress_restarts_no_deadline_of_an_unwatched_call() {
     assert_eq!(bench.server.progress(call, &half, &mut bench.out), Ok(false));
     assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)), "the same number");
 }
+
+/// A call of `len` bytes, padded with white space.
+fn sized(id: u32, len: usize) -> String {
+    let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"}}"#);
+    format!("{call}{}}}", " ".repeat(len - call.len() - 1))
+}
+
+fn busy(id: u32) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+    )
+}
+
+fn limited(open_bytes: usize) -> Bench {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.limits.open_bytes = open_bytes;
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.events();
+    bench
+}
+
+#[test]
+fn calls_beyond_the_byte_limit_are_refused_as_busy() {
+    for (name, sizes, taken) in [
+        ("one alone", &[1000][..], &[true][..]),
+        ("one alone, however large", &[5000, 100], &[true, false]),
+        ("at the limit", &[400, 600, 100], &[true, true, false]),
+        ("a byte above it", &[400, 601, 600], &[true, false, true]),
+    ] {
+        let mut bench = limited(1000);
+        let answers = sizes.iter().zip(1..).map(|(size, id)| bench.hear(&sized(id, *size)));
+        let answers: Vec<Vec<String>> = answers.collect();
+        for ((taken, answers), id) in taken.iter().zip(answers).zip(1..) {
+            assert_eq!(answers, if *taken { vec![] } else { vec![busy(id)] }, "{name}: {id}");
+        }
+        let open = sizes.iter().zip(taken).filter(|(_, taken)| **taken).map(|(size, _)| size);
+        assert_eq!(bench.server.open_bytes(), open.sum::<usize>(), "{name}");
+    }
+}
+
+#[test]
+fn each_element_of_a_batch_counts_for_itself() {
+    let mut bench = limited(1000);
+    let mut old = Bench::with({
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.limits.open_bytes = 1000;
+        config
+    });
+    old.hear(&INITIALIZE.replace("2025-11-25", "2025-03-26"));
+    old.hear(INITIALIZED);
+    old.events();
+    let batch = format!("[{},{},{}]", sized(1, 400), sized(2, 601), sized(3, 600));
+    assert_eq!(old.hear(&batch), [format!("[{}]", busy(2))]);
+    assert_eq!(old.server.open_bytes(), 1000);
+    // What follows a large message that opens nothing.
+    assert_eq!(bench.hear(&format!("{}{}", INITIALIZED, " ".repeat(5000))), [""; 0]);
+    assert_eq!(bench.hear(&sized(1, 100)), [""; 0]);
+    assert_eq!(bench.server.open_bytes(), 100);
+}
+
+#[test]
+fn every_end_of_a_call_frees_its_bytes() {
+    type End = fn(&mut Bench, rpc::CallId);
+    let ends: [(&str, End); 6] = [
+        ("answered", |bench, call| {
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap()
+        }),
+        ("failed", |bench, call| bench.server.fail(call, -1, "no", &mut bench.out).unwrap()),
+        ("cancelled", |bench, _| drop(bench.cancel("1"))),
+        ("expired", |bench, call| {
+            bench.server.wait(call, Timeout::After(Duration::from_secs(1))).unwrap();
+            bench.at(2_000);
+        }),
+        ("shut down", |bench, _| bench.server.shut_down("ends", &mut bench.out)),
+        ("closed", |bench, _| bench.server.close()),
+    ];
+    for (name, end) in ends {
+        let mut bench = limited(1000);
+        assert_eq!(bench.hear(&sized(1, 700)), [""; 0]);
+        let Some(ServerEvent::Call { call, .. }) = bench.poll() else { panic!("{name}") };
+        end(&mut bench, call);
+        assert_eq!(bench.server.open_bytes(), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_quota_limits_one_call_alone_too() {
+    let mut bench = limited(1000);
+    bench.server.set_quota(300);
+    assert_eq!(bench.hear(&sized(1, 301)), [busy(1)]);
+    assert_eq!(bench.hear(&sized(2, 300)), [""; 0]);
+    bench.server.set_quota(0);
+    assert_eq!(bench.server.open_calls(), 1, "it stays open");
+    assert_eq!(bench.hear(&sized(3, 100)), [busy(3)]);
+}

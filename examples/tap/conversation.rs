@@ -38,6 +38,10 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
+    pub(crate) const fn sockets(&self) -> &[TcpStream; 2] {
+        &self.sockets
+    }
+
     /// Ends both sides in order where nothing is half said, and else at once.
     pub(crate) fn end(&self) {
         for pipe in &self.pipes {
@@ -110,9 +114,8 @@ impl Conversation {
     }
 
     /// Hands everything on, to the end of both sides.
-    pub(crate) fn run(self) {
+    pub(crate) fn run(self, recorder: &Recorder) {
         let Self { conn, agent, editor, to_editor, to_agent, ends } = self;
-        complain("tap", &format!("{conn}: an agent has come"));
         let ((agent_over, agent_ends), (editor_over, editor_ends)) = (mpsc::channel(), mpsc::channel());
         thread::scope(|scope| {
             let (editor, agent, to_agent) = (&editor, &agent, &to_agent);
@@ -128,7 +131,9 @@ impl Conversation {
             follow(&editor_ends, editor);
         });
         let (up, down) = (pipe::lock(&to_editor).bytes(), pipe::lock(&to_agent).bytes());
-        complain("tap", &format!("{conn}: over, {up} bytes to the editor and {down} to the agent"));
+        if recorder.forget(conn) {
+            complain("tap", &format!("{conn}: over, {up} bytes to the editor and {down} to the agent"));
+        }
     }
 }
 

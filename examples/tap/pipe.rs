@@ -5,6 +5,7 @@ use crate::redact::Redactor;
 use ide_mcp::Clock;
 use ide_mcp::ws::CloseCode;
 use ide_mcp::ws::frame::{Header, Opcode};
+use ide_mcp_examples::complain;
 use ide_mcp_examples::transcript::{Side, What};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
+
+/// The beginning of the answer by which an editor lets an agent in.
+const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
 /// How long a farewell waits for room. It is a few bytes, so there is room at once wherever anybody reads; and both sides of
 /// the 32 agents that there may be, one after the other, do not take longer than a close handshake may.
@@ -61,6 +65,10 @@ impl Pipe {
     pub(crate) fn hand_on(&mut self, sent: &[u8], recorded: &[u8]) -> io::Result<()> {
         if self.is_over {
             return Ok(());
+        }
+        if self.from == Side::Editor && self.bytes == 0 && sent.starts_with(SWITCHING) {
+            self.recorder.let_in(self.conn);
+            complain("tap", &format!("{}: an agent has come", self.conn));
         }
         let known = self.redactor.pass(recorded);
         self.tell(known);
@@ -186,6 +194,8 @@ mod tests {
         let header =
             Header { transcript: VERSION, started_ms: 0, editor: String::new(), port: 1, token: None };
         let recorder = Arc::new(Recorder::begin(Some(&path), true, 10_000, &header).unwrap());
+        recorder.hold(1);
+        recorder.let_in(1);
         let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);
         let (over, ends) = mpsc::channel();
         thread::spawn(move || {

@@ -4,6 +4,7 @@
 use ide_mcp::Clock;
 use ide_mcp_examples::transcript::{Header, Line, What, write, write_header};
 use ide_mcp_examples::{MOST_WAITING, Writer, complain};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -18,6 +19,9 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 /// for a line in far less; what makes none in this time will not soon.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
+/// How much is held of a connection that was not let in: more than the head of any request. What is beyond it is missing.
+const MOST_HELD: usize = 64 * 1024;
+
 /// Written to by all connections. The order of its lines is that in which they were handed on.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -28,10 +32,21 @@ pub(crate) struct Recorder {
 
 #[derive(Debug)]
 struct Inner {
+    /// What was said on connections that the editor has not let in: it is written once it lets them in, and else never.
+    held: BTreeMap<u32, Held>,
+    /// Those that were let in.
+    attached: BTreeSet<u32>,
     /// How many bytes it may have in all, and how many it may have besides.
     most: u64,
     left: u64,
     failed: bool,
+}
+
+/// The lines of a connection that was not let in so far.
+#[derive(Debug, Default)]
+struct Held {
+    lines: Vec<(What, bool)>,
+    bytes: usize,
 }
 
 impl Recorder {
@@ -41,7 +56,8 @@ impl Recorder {
             Some(path) => Writer::new(create(path, force)?, MOST_WAITING, || {}),
             None => Writer::new(io::stdout(), MOST_WAITING, || {}),
         };
-        let mut inner = Inner { most, left: most, failed: false };
+        let mut inner =
+            Inner { held: BTreeMap::new(), attached: BTreeSet::new(), most, left: most, failed: false };
         inner
             .put(&writer, write_header(header))
             .map_err(|error| format!("the transcript cannot be written: {error}"))?;
@@ -52,6 +68,42 @@ impl Recorder {
     /// cut off because a disk is full, nobody reads it, or the transcript is as long as it may be.
     pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
+        // One that is in neither has given way to another stranger.
+        if inner.attached.contains(&conn) {
+            self.write(&mut inner, conn, what, by_tap);
+        } else if let Some(held) = inner.held.get_mut(&conn) {
+            held.push(what, by_tap);
+        }
+    }
+
+    /// Holds what is told of this connection from now on.
+    pub(crate) fn hold(&self, conn: u32) {
+        self.lock().held.insert(conn, Held::default());
+    }
+
+    /// The editor has let this connection in: writes what was held, at this time.
+    pub(crate) fn let_in(&self, conn: u32) {
+        let mut inner = self.lock();
+        let Some(held) = inner.held.remove(&conn) else { return };
+        inner.attached.insert(conn);
+        for (what, by_tap) in held.lines {
+            self.write(&mut inner, conn, what, by_tap);
+        }
+    }
+
+    /// The connection is over: drops what was held, and writes nothing more of it. Returns true if it was let in.
+    pub(crate) fn forget(&self, conn: u32) -> bool {
+        let mut inner = self.lock();
+        inner.held.remove(&conn);
+        inner.attached.remove(&conn)
+    }
+
+    /// Returns the connections that were not let in, oldest first.
+    pub(crate) fn strangers(&self) -> Vec<u32> {
+        self.lock().held.keys().copied().collect()
+    }
+
+    fn write(&self, inner: &mut Inner, conn: u32, what: What, by_tap: bool) {
         // The time is taken under the lock, so it never goes back.
         let line = write(&Line { at: self.clock.now(), conn, what, by_tap });
         if inner.failed {
@@ -80,6 +132,17 @@ impl Recorder {
     /// A thread that panicked holds nothing up: what it wrote are whole lines.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn push(&mut self, what: What, by_tap: bool) {
+        if let What::Bytes(_, bytes) = &what {
+            self.bytes = self.bytes.saturating_add(bytes.len());
+        }
+        if self.bytes <= MOST_HELD {
+            self.lines.push((what, by_tap));
+        }
     }
 }
 
@@ -143,6 +206,8 @@ mod tests {
         for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {
             let most = u64::try_from(first + room).unwrap();
             let recorder = Recorder::begin(Some(&path), true, most, &header).unwrap();
+            recorder.hold(1);
+            recorder.let_in(1);
             for _ in 0..3 {
                 recorder.tell(
                     1,

@@ -4,21 +4,28 @@ use crate::conversation::{Conversation, Handle};
 use crate::head::Ends;
 use crate::options::Options;
 use crate::record::Recorder;
-use ide_mcp::Clock;
 use ide_mcp::ide::{LockFile, display_safe};
+use ide_mcp::{Clock, Time};
 use ide_mcp_examples::transcript::{Header, VERSION};
 use ide_mcp_examples::{complain, find, on_signal};
 use ide_mcp_lockfile::{LockDir, Watched, new_token};
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{process, thread};
 
 /// How many agents there may be at once: more than any editor lets in, and each takes two threads.
 const CONNECTIONS: usize = 32;
+
+/// How many of them may be there that the editor has not let in. One more ends the oldest, as at the host of an editor.
+const STRANGERS: usize = 8;
+
+/// How long each of these has to say who it is before another one takes its place. So a storm is accepted no faster than
+/// 160 connections a second, and an agent among them gets through.
+const CHANCE: Duration = Duration::from_millis(50);
 
 /// How long the close handshakes may take at the end, and then what is left of the transcript to be written.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -29,10 +36,19 @@ pub(crate) struct Tap {
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
     events: Receiver<Event>,
-    sender: Sender<Event>,
-    /// Without a handle as long as the editor is connected to.
-    open: BTreeMap<u32, Option<Handle>>,
+    sender: SyncSender<Event>,
+    open: BTreeMap<u32, Open>,
     accepted: u32,
+    clock: Clock,
+}
+
+/// An agent, or a stranger.
+#[derive(Debug)]
+struct Open {
+    since: Time,
+    agent: TcpStream,
+    /// `None` as long as the editor is connected to.
+    handle: Option<Handle>,
 }
 
 #[derive(Debug)]
@@ -63,7 +79,8 @@ impl Tap {
         let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
         let recorder = Arc::new(recorder);
 
-        let (sender, events) = mpsc::channel();
+        // Short: what is not accepted yet waits at the listener.
+        let (sender, events) = mpsc::sync_channel(4);
         let (signalled, recording) = (sender.clone(), Arc::clone(&recorder));
         let mut is_first = true;
         on_signal(move || {
@@ -84,12 +101,21 @@ impl Tap {
         let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let (lock, ends) = (Watched::new(lock), Arc::new(ends));
-        Ok(Self { lock, ends, recorder, events, sender, open: BTreeMap::new(), accepted: 0 })
+        Ok(Self {
+            lock,
+            ends,
+            recorder,
+            events,
+            sender,
+            open: BTreeMap::new(),
+            accepted: 0,
+            clock: Clock::new(),
+        })
     }
 
     /// Until a signal comes. Whether the transcript is whole.
     pub(crate) fn run(mut self) -> bool {
-        let (clock, mut said) = (Clock::new(), None);
+        let (clock, mut said) = (self.clock, None);
         loop {
             // Whatever woke it: who comes and goes all the time does not put this off. A problem that lasts is said once.
             if let Some(looked) = self.lock.tick(clock.now()) {
@@ -102,7 +128,11 @@ impl Tap {
             let look_at = self.lock.deadline(clock.now());
             match self.events.recv_timeout(clock.until(Some(look_at)).unwrap_or_default()) {
                 Ok(Event::Accepted(agent)) => self.converse(agent),
-                Ok(Event::Open(conn, handle)) => drop(self.open.insert(conn, Some(handle))),
+                Ok(Event::Open(conn, handle)) => {
+                    if let Some(open) = self.open.get_mut(&conn) {
+                        open.handle = Some(handle);
+                    }
+                }
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::Signal) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -112,12 +142,15 @@ impl Tap {
     }
 
     fn converse(&mut self, agent: TcpStream) {
-        if self.open.len() >= CONNECTIONS {
+        let strangers = self.make_room();
+        if self.open.len().saturating_sub(strangers) >= CONNECTIONS {
             return complain("tap", &format!("an agent too many: {CONNECTIONS} are attached"));
         }
+        let Ok(socket) = agent.try_clone() else { return };
         self.accepted = self.accepted.saturating_add(1);
         let (conn, ends, recorder) = (self.accepted, Arc::clone(&self.ends), Arc::clone(&self.recorder));
-        self.open.insert(conn, None);
+        self.recorder.hold(conn);
+        self.open.insert(conn, Open { since: self.clock.now(), agent: socket, handle: None });
         let events = self.sender.clone();
         // It may take a while to find out that nobody answers, so that is not done here.
         thread::spawn(move || {
@@ -126,12 +159,35 @@ impl Tap {
             match opened {
                 Ok((handle, conversation)) => {
                     let _ = events.send(Event::Open(conn, handle));
-                    conversation.run();
+                    conversation.run(&recorder);
                 }
                 Err(error) => complain("tap", &format!("{conn}: {error}")),
             }
+            recorder.forget(conn);
             let _ = events.send(Event::Over(conn));
         });
+    }
+
+    /// Ends the oldest stranger where as many are there as may be. Returns how many there are then.
+    fn make_room(&mut self) -> usize {
+        let strangers = self.recorder.strangers();
+        let Some(oldest) = strangers.first().filter(|_| strangers.len() >= STRANGERS) else {
+            return strangers.len();
+        };
+        if let Some(open) = self.open.remove(oldest) {
+            thread::sleep(CHANCE.saturating_sub(self.clock.now().since(open.since)));
+            // It may have been let in meanwhile.
+            if !self.recorder.strangers().contains(oldest) {
+                self.open.insert(*oldest, open);
+                return strangers.len().saturating_sub(1);
+            }
+            let editor = open.handle.iter().flat_map(Handle::sockets);
+            for socket in editor.chain([&open.agent]) {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+        self.recorder.forget(*oldest);
+        strangers.len().saturating_sub(1)
     }
 
     /// Nobody finds the tap any more, then it ends.
@@ -139,7 +195,7 @@ impl Tap {
         if let Err(error) = self.lock.remove() {
             complain("tap", &error.to_string());
         }
-        self.open.values().flatten().for_each(Handle::end);
+        self.open.values().filter_map(|open| open.handle.as_ref()).for_each(Handle::end);
         let clock = Clock::new();
         let end = clock.now().after(DRAIN);
         while !self.open.is_empty() {
@@ -157,7 +213,7 @@ impl Tap {
     }
 }
 
-fn accept(listener: &TcpListener, events: &Sender<Event>) {
+fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
     for agent in listener.incoming() {
         match agent {
             Ok(agent) => {

@@ -17,7 +17,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::thread;
@@ -187,6 +187,26 @@ fn an_output_behind_which_too_much_waits_is_none() {
     assert!(status == Some(1) && said.contains("nobody reads it"), "{status:?} {said}");
     assert!(!lock.exists());
     drop(out);
+}
+
+/// Connections that are never let in are counted, so that nobody who reaches the port can fill an unread output.
+#[test]
+fn n05_strangers_fill_no_output_that_nobody_reads() {
+    let place = Place::new("storm");
+    let (mut editor, mut out, lock) = unread_editor(&place);
+    let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    for count in 0..2_000 {
+        let mut stranger = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = stranger.write_all(if count % 2 == 0 { b"GET / HTTP/1.1\r\n" } else { b"no HTTP\r\n\r\n" });
+    }
+    assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0));
+    editor.terminate();
+    let mut text = String::new();
+    out.read_to_string(&mut text).unwrap();
+    assert_eq!(editor.end().0, Some(0), "{text}");
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let strangers = events.iter().filter(|event| event["event"] == "strangers").count();
+    assert!((1..=3).contains(&strangers) && events.len() < 15, "{} events: {text}", events.len());
 }
 
 #[cfg(target_os = "linux")]

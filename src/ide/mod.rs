@@ -156,7 +156,7 @@ pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
-pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected};
+pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected, Strangers};
 pub use leftover::{Kept, is_left_over};
 pub use limits::Limits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};

@@ -226,7 +226,7 @@ const FOREIGN_HOST: Refusal = Refusal::new(
 );
 const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
 const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");
-const WRONG_TOKEN: Refusal =
+pub(crate) const WRONG_TOKEN: Refusal =
     Refusal::new(Status::Unauthorized, "the token of the lock file is missing or wrong");
 const NO_SUBPROTOCOL: Refusal = Refusal::new(Status::BadRequest, "the sub-protocol mcp must be offered");
 pub(crate) const FULL: Refusal = Refusal::new(Status::Unavailable, "too many agents are attached");

@@ -206,6 +206,18 @@ macro_rules! both_roles {
             self.session.incoming.len()
         }
 
+        /// Returns the size of the messages of these calls, in bytes.
+        #[must_use]
+        pub const fn open_bytes(&self) -> usize {
+            self.session.incoming.bytes()
+        }
+
+        /// Limits the open calls to this many bytes, in addition to [`Limits::open_bytes`](crate::rpc::Limits::open_bytes):
+        /// the share of this session in what several sessions may hold together. Calls that are open stay open.
+        pub const fn set_quota(&mut self, bytes: usize) {
+            self.session.incoming.set_quota(bytes);
+        }
+
         /// How many requests of this side, its pings included, wait for theirs.
         #[must_use]
         pub fn open_requests(&self) -> usize {

@@ -79,6 +79,7 @@ pub(super) trait Role {
 /// Takes one text of the peer.
 pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) {
     let session = role.session();
+    session.incoming.on_message(text.len());
     match (classify(text, &session.limits), session.version) {
         (Message::Batch(array), Some(ProtocolVersion::V2025_03_26)) => receive_batch(role, array, out),
         (message, _) => take(role, message, out),
@@ -92,7 +93,9 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
     };
     let mut gather = Gather::new(out);
     for element in elements {
-        let message = classify(element.get(), &role.session().limits);
+        let session = role.session();
+        session.incoming.on_message(element.get().len());
+        let message = classify(element.get(), &session.limits);
         if matches!(message, Message::Batch(_)) {
             role.session().tolerate(Violation::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {

@@ -46,10 +46,20 @@ pub(super) struct Waits {
 }
 
 /// The calls of the peer that wait for the application.
+///
+/// `bytes` is the sum of `Call::bytes` over `calls`. A call that waits is accepted while `bytes`, its own message
+/// included, is at most `limit` (one call alone may be larger) and at most `quota`. The decision depends on open calls
+/// only, so it does not depend on how the bytes were cut.
 #[derive(Debug)]
 pub(super) struct Incoming {
     calls: Calls<Call>,
     waits: Waits,
+    bytes: usize,
+    limit: usize,
+    /// The share of this session in what several sessions may hold.
+    quota: usize,
+    /// The size of the message that is being taken.
+    message: usize,
 }
 
 /// What its tool says of a call.
@@ -64,6 +74,8 @@ pub(super) struct Terms {
 
 #[derive(Debug)]
 struct Call {
+    /// The size of its message.
+    bytes: usize,
     /// A tool fails with a result, everything else with an error.
     is_tool: bool,
     wait: Option<Wait>,
@@ -76,7 +88,28 @@ struct Call {
 
 impl Incoming {
     pub(super) const fn new(session: SessionId, limits: &Limits, waits: Waits) -> Self {
-        Self { calls: Calls::new(session, limits.open_calls), waits }
+        Self {
+            calls: Calls::new(session, limits.open_calls),
+            waits,
+            bytes: 0,
+            limit: limits.open_bytes,
+            quota: usize::MAX,
+            message: 0,
+        }
+    }
+
+    /// Notes the size of the message, or element of a batch, whose calls are opened next.
+    pub(super) const fn on_message(&mut self, bytes: usize) {
+        self.message = bytes;
+    }
+
+    pub(super) const fn set_quota(&mut self, bytes: usize) {
+        self.quota = bytes;
+    }
+
+    /// Returns the size of the messages of the open calls.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -89,7 +122,16 @@ impl Incoming {
 
     /// Whether there is no room for one more call, of those that wait or of those that are answered at once.
     pub(super) fn is_full(&self, at_once: bool) -> bool {
-        if at_once { self.calls.is_full_at_once() } else { self.calls.is_full() }
+        if at_once {
+            self.calls.is_full_at_once()
+        } else {
+            self.calls.is_full() || !self.has_room_for(self.message)
+        }
+    }
+
+    const fn has_room_for(&self, bytes: usize) -> bool {
+        let sum = self.bytes.saturating_add(bytes);
+        (self.bytes == 0 || sum <= self.limit) && sum <= self.quota
     }
 
     pub(super) fn is_open(&self, call: CallId) -> bool {
@@ -110,7 +152,8 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let wait = timeout.begin(now, self.usual(now));
-        let call = Call { is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY };
+        let call =
+            Call { bytes: self.message, is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY };
         self.open(now, id, at_once, call, out)
     }
 
@@ -124,17 +167,25 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let wait = Some(self.usual(now));
-        let call = Call { is_tool: false, wait, when_late: None, token, reached: f64::NEG_INFINITY };
+        let call = Call {
+            bytes: self.message,
+            is_tool: false,
+            wait,
+            when_late: None,
+            token,
+            reached: f64::NEG_INFINITY,
+        };
         self.open(now, id, at_once, call, out)
     }
 
     /// A call that was to be answered at once waits after all; or it is answered that there are too many, and false.
     #[cfg(feature = "ide")]
     pub(super) fn keep(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
-        if self.calls.keep(call).is_ok() {
+        // Its own message is counted already.
+        if self.has_room_for(0) && self.calls.keep(call).is_ok() {
             return true;
         }
-        if let Ok((id, _)) = self.calls.finish(call) {
+        if let Ok((id, _)) = self.finish(call) {
             refuse_busy(&id, out);
         }
         false
@@ -162,7 +213,19 @@ impl Incoming {
             true => self.calls.open_at_once(id, deadline, call),
             false => self.calls.open(id, deadline, call),
         };
-        opened.ok()
+        let opened = opened.ok()?;
+        self.bytes = self.bytes.saturating_add(self.message);
+        Some(opened)
+    }
+
+    fn finish(&mut self, call: CallId) -> Result<(Id, Call), Gone> {
+        let (id, ended) = self.calls.finish(call)?;
+        self.ended(&ended);
+        Ok((id, ended))
+    }
+
+    const fn ended(&mut self, call: &Call) {
+        self.bytes = self.bytes.saturating_sub(call.bytes);
     }
 
     /// Answers with the result of a tool, which is always an object.
@@ -182,7 +245,7 @@ impl Incoming {
     fn finish_sent(&mut self, call: CallId, sent: Result<(), SendError>) -> Result<(), Gone> {
         debug_assert_ne!(sent, Err(SendError::Unserializable), "a result of our own is an object");
         sent.map_err(|_| Gone::Closed)?;
-        self.calls.finish(call).map(drop)
+        self.finish(call).map(drop)
     }
 
     /// Answers with whatever is an object; with anything else the call stays open.
@@ -194,7 +257,7 @@ impl Incoming {
     ) -> Result<(), RespondError> {
         let id = self.calls.id(call)?;
         match send(out, To::Answer(id), |buf| write::result(buf, id, result)) {
-            Ok(()) => Ok(self.calls.finish(call).map(drop)?),
+            Ok(()) => Ok(self.finish(call).map(drop)?),
             Err(SendError::Unserializable) => Err(RespondError::Unserializable),
             Err(_) => Err(RespondError::Gone(Gone::Closed)),
         }
@@ -210,7 +273,7 @@ impl Incoming {
     ) -> Result<(), Gone> {
         let id = self.calls.id(call)?;
         out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).map_err(|_| Gone::Closed)?;
-        self.calls.finish(call).map(drop)
+        self.finish(call).map(drop)
     }
 
     pub(super) fn fail(
@@ -222,7 +285,7 @@ impl Incoming {
         let id = self.calls.id(call)?;
         out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data))
             .map_err(|_| Gone::Closed)?;
-        self.calls.finish(call).map(drop)
+        self.finish(call).map(drop)
     }
 
     /// The same with what was wrong with the request, which may repeat the peer.
@@ -279,12 +342,15 @@ impl Incoming {
 
     /// Ends the call that is named exactly.
     pub(super) fn cancelled(&mut self, id: &Id) -> Option<CallId> {
-        self.calls.cancel(id).map(|(call, _)| call)
+        let (call, ended) = self.calls.cancel(id)?;
+        self.ended(&ended);
+        Some(call)
     }
 
     /// Answers one call that is due. Returns the call, and whether the answer was sent: a closed outbox takes none.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (call, id, open) = self.calls.expire(now)?;
+        self.ended(&open);
         let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
         let is_answered = match result.filter(|result| is_object(result)) {
             Some(result) => send_result(&id, result, out),
@@ -299,13 +365,15 @@ impl Incoming {
     /// Answers the oldest call as failed. Returns the call, and whether the answer was sent.
     pub(super) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let call = self.calls.first()?;
-        let (id, open) = self.calls.finish(call).ok()?;
+        let (id, open) = self.finish(call).ok()?;
         Some((call, give_up(&id, open.is_tool, text, out)))
     }
 
     /// Ends one call because the session ends. To be repeated until `None`.
     pub(super) fn close_one(&mut self) -> Option<CallId> {
-        self.calls.close_one().map(|(call, _)| call)
+        let (call, ended) = self.calls.close_one()?;
+        self.ended(&ended);
+        Some(call)
     }
 }
 

@@ -13,6 +13,9 @@ pub struct Limits {
     pub method: usize,
     /// How many requests of the peer may wait for their answer. Default 256.
     pub open_calls: usize,
+    /// The maximum size of their messages, in bytes and in sum. Default 32 MiB: a few proposed files of the largest size
+    /// that an editor accepts. One call alone may be larger.
+    pub open_bytes: usize,
     /// How many requests of our own may wait for theirs. Default 256. The pings of a session's own do not count.
     pub requests: usize,
     /// How many texts that are no message are tolerated before the session should end. Default 8.
@@ -43,6 +46,7 @@ impl Default for Limits {
             id: 1024,
             method: 256,
             open_calls: 256,
+            open_bytes: 32 * 1024 * 1024,
             requests: 256,
             violations: 8,
             reason: 4 * 1024,

@@ -170,7 +170,11 @@ pub const ROWS: &[Row] = &[
         "fragments, and pings between them",
         Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
     ),
-    row("Q25", "64 MiB a message", Test("tests/ws_frames.rs", "a_message_may_be_as_long_as_the_limit")),
+    row(
+        "Q25",
+        "16 MiB a message at an editor, 64 MiB elsewhere",
+        Test("tests/ws_frames.rs", "a_message_may_be_as_long_as_the_limit"),
+    ),
     row(
         "Q25 diagnostics",
         "1,000 diagnostics, and a note",

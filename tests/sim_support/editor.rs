@@ -119,8 +119,7 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         oracle.claim(!book.has_ended, I::OneEnding, || format!("{event:?} comes after Closed"));
-        let is_end = matches!(event, ServerEvent::Closed(_));
-        oracle.claim(book.standing != Standing::Stranger || is_end, I::NoToken, || {
+        oracle.claim(book.standing != Standing::Stranger, I::NoToken, || {
             format!("a stranger leads to {event:?}")
         });
         match event {

@@ -38,6 +38,8 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     id: String,
+    /// Of its message.
+    bytes: usize,
     method: String,
     code: Option<i64>,
     nonce: Option<String>,
@@ -65,7 +67,7 @@ pub struct Ledger {
     /// The marks of all calls that were made here.
     marks: BTreeSet<String>,
     /// How many calls may be open.
-    room: usize,
+    room: (usize, usize),
     /// Every id that was ever asked, and those that the client gave up.
     ids: BTreeSet<String>,
     given_up: BTreeSet<String>,
@@ -97,8 +99,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// `changes`: how often the tools have changed; `room`: how many calls may be open.
-    pub fn new(standing: Standing, changes: usize, room: usize) -> Self {
+    /// `changes`: how often the tools have changed; `room`: how many calls may be open, and how many bytes they may have.
+    pub fn new(standing: Standing, changes: usize, room: (usize, usize)) -> Self {
         Self {
             standing,
             heard: Tap::new(true),
@@ -191,7 +193,8 @@ impl Ledger {
             r#""closeAllDiffTabs""# | r#""close_all_diff_tabs""# => Some(None),
             _ => None,
         };
-        if closes.is_some() && self.pending.iter().filter(|asked| asked.call.is_some()).count() >= self.room {
+        if closes.is_some() && self.pending.iter().filter(|asked| asked.call.is_some()).count() >= self.room.0
+        {
             oracle.hit("diffs closed beside a full table");
         }
         match closes.as_ref().filter(|_| code.is_none()) {
@@ -204,6 +207,7 @@ impl Ledger {
         self.marks.extend(nonce_in(text).map(str::to_owned));
         self.pending.push(Asked {
             id: id.to_owned(),
+            bytes: text.len(),
             method: method.to_owned(),
             code,
             nonce: nonce_in(text).map(str::to_owned),
@@ -355,7 +359,8 @@ impl Ledger {
             // Refused, so that what it was to close stays open.
             self.pending.iter_mut().for_each(|of| of.doomed = false);
         }
-        if code == Some(-32603) && text.contains("busy") {
+        // What waits to be written is not in this book.
+        if code == Some(-32603) && text.contains("busy: too many") {
             self.check_busy(&asked, oracle);
         }
         self.check_standard(&asked, message, text, oracle);
@@ -369,9 +374,19 @@ impl Ledger {
     /// Too many calls are open only where as many are as may, and for what ends diffs there are never too many: it may be
     /// what ends them. Some of those that are open may have been asked since, or have ended unwritten.
     fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
+        let (calls, room) = self.room;
         let open = self.pending.len() + self.echoes.len();
-        oracle.claim(open >= self.room && !asked.closes, I::Refusal, || {
-            format!("{} is refused as one too many beside {open} of {}", asked.id, self.room)
+        let others = self.pending.iter().chain(&self.echoes);
+        let bytes = others.map(|open| open.bytes).sum::<usize>() + asked.bytes;
+        let full = open >= calls || bytes > room && open > 0;
+        if bytes > room && open < calls {
+            oracle.hit("busy: too many bytes");
+        }
+        oracle.claim(full && !asked.closes, I::Refusal, || {
+            format!(
+                "{} is refused as one too many beside {open} of {calls}, {bytes} bytes of {room}",
+                asked.id
+            )
         });
     }
 

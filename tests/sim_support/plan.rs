@@ -43,6 +43,7 @@ pub struct Plan {
     pub strangers: usize,
     pub mark: usize,
     pub open_calls: usize,
+    pub open_bytes: usize,
     pub requests: usize,
     pub call_deadline: Duration,
     pub request_timeout: Duration,
@@ -91,6 +92,8 @@ impl Plan {
             strangers: if small { 3 } else { 8 },
             mark: if small { 16 * 1024 } else { 256 * 1024 },
             open_calls: if small { 3 } else { 256 },
+            // A few diffs, or one that is big.
+            open_bytes: if small { 1024 } else { 32 * 1024 * 1024 },
             requests: if small { 4 } else { 256 },
             call_deadline: Duration::from_secs(if random.one_in(2) { 2 } else { 30 }),
             request_timeout: Duration::from_secs(if random.one_in(2) { 3 } else { 60 }),
@@ -105,6 +108,11 @@ impl Plan {
         self.mark = 8 * 1024 * 1024;
     }
 
+    /// How many calls a client may have open, and how many bytes they may have.
+    pub const fn room(&self) -> (usize, usize) {
+        (self.open_calls, self.open_bytes)
+    }
+
     /// The settings of the editor.
     pub fn host(&self) -> HostConfig {
         let mut policy = Policy::new(PORT, token());
@@ -115,6 +123,7 @@ impl Plan {
         server.session.call_deadline = self.call_deadline;
         server.session.request_timeout = self.request_timeout;
         server.session.limits.open_calls = self.open_calls;
+        server.session.limits.open_bytes = self.open_bytes;
         server.session.limits.requests = self.requests;
         if !self.pings {
             (server.limits.keepalive, server.session.keepalive) = (None, None);

@@ -72,6 +72,8 @@ pub struct World {
     places: usize,
     /// Turns at which nothing happened, since the start.
     idle: u64,
+    /// Connections whose end was no event, since this host began.
+    strangers: u64,
 }
 
 impl World {
@@ -100,6 +102,7 @@ impl World {
             cuts,
             bug,
             idle: 0,
+            strangers: 0,
             places: 0,
             plan,
             random,
@@ -235,9 +238,8 @@ impl World {
         let conn = self.subject.connect(time);
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
-        let known = self
-            .books
-            .insert(conn, Ledger::new(standing, self.editor.past.changes.len(), self.plan.open_calls));
+        let known =
+            self.books.insert(conn, Ledger::new(standing, self.editor.past.changes.len(), self.plan.room()));
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
         let bulky = match peer {
             Peer::Hostile(at) => self.hostiles[at].is_bulky(),
@@ -320,7 +322,15 @@ impl World {
                 }
             }
             HostEvent::MentionExpired { mention } => {
-                self.editor.mention_expired(time, &mention, &self.books, &mut self.oracle);
+                let Self { editor, subject, oracle, books, .. } = self;
+                // The end of one that was never let in is no event.
+                let is_gone = |conn: ConnId| {
+                    let mut ended = || subject.with_wire(conn, |wire| !wire.wants_input()).unwrap_or(true);
+                    let stays = books.get(&conn).filter(|book| !book.has_ended);
+                    let let_in = |book: &Ledger| book.status == Some(101) && book.close_code.is_none();
+                    stays.is_none_or(|book| !let_in(book) && ended())
+                };
+                editor.mention_expired(time, &mention, is_gone, oracle);
             }
             _ => {}
         }

@@ -14,6 +14,7 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, Gone, SendError};
+use ide_mcp::ws::Closed;
 use ide_mcp::{Machine, Time, Wire};
 
 /// An `ide::Host` with a second client attached, seen through the connection of the first.
@@ -32,6 +33,8 @@ pub struct OneOfHost {
     outgoing: Vec<u8>,
     wants_input: bool,
     is_done: bool,
+    /// Its end was counted, and no event.
+    is_counted: bool,
 }
 
 impl OneOfHost {
@@ -64,6 +67,7 @@ impl OneOfHost {
             outgoing: Vec::new(),
             wants_input: true,
             is_done: false,
+            is_counted: false,
         };
         machine.look();
         machine
@@ -167,6 +171,11 @@ impl Machine for OneOfHost {
             match self.host.poll_event() {
                 Some(HostEvent::Connection { conn, event }) if conn == self.conn => break Some(event),
                 Some(_) => {}
+                // The end of a stranger is counted; the other one was let in. Here it is an event, for the laws of a `Wire`.
+                None if self.host.strangers().total() > 0 && !self.is_counted => {
+                    self.is_counted = true;
+                    break Some(ServerEvent::Closed(Closed::Vanished));
+                }
                 None => break None,
             }
         };

@@ -93,6 +93,16 @@ impl<S> Links<S> {
         }
     }
 
+    /// Notes the sockets whose connection the host no longer has.
+    pub(crate) fn touch_removed(&mut self, host: &mut Host) {
+        for index in 0..self.places.len() {
+            let id = self.places.get(index).and_then(Option::as_ref).map(|place| place.id);
+            if id.is_some_and(|id| host.wire(id).is_none()) {
+                self.touch(index);
+            }
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.lingering.is_empty() && self.places.iter().all(Option::is_none)
     }

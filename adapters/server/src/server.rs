@@ -32,6 +32,8 @@ pub struct Server<T: Transport> {
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
     turns: Turns,
+    /// The number of strangers that had ended when their sockets were last looked for.
+    strangers: u64,
 }
 
 impl<T: Transport> Server<T> {
@@ -73,6 +75,7 @@ impl<T: Transport> Server<T> {
             lock_error: None,
             in_turn: false,
             turns: Turns::new(),
+            strangers: 0,
         })
     }
 
@@ -257,6 +260,11 @@ impl<T: Transport> Server<T> {
     }
 
     fn finish(&mut self, now: Time) {
+        // The end of a stranger is no event, so the application may have removed it unnoticed.
+        let strangers = self.host.strangers().total();
+        if mem::replace(&mut self.strangers, strangers) != strangers {
+            self.links.touch_removed(&mut self.host);
+        }
         self.links.write(&mut self.host, now);
         let transport = &mut self.door.transport;
         self.links.linger(now, |socket| transport.release(socket));

@@ -169,3 +169,15 @@ fn n05_what_is_over_is_released() {
     }
     assert_eq!(network.0.borrow().released, 50);
 }
+
+/// The end of a connection that was never let in is no event.
+#[test]
+fn a_stranger_that_the_application_removes_is_released() {
+    let (mut server, network) = serve(8);
+    network.0.borrow_mut().waiting = 2;
+    settle(&mut server, Time::ZERO);
+    let ids: Vec<_> = server.host().connections().map(|(id, _)| id).collect();
+    server.host_mut().remove(Time::ZERO, *ids.first().unwrap());
+    settle(&mut server, Time::ZERO);
+    assert_eq!((network.0.borrow().released, server.host().strangers().ended), (1, 1));
+}

@@ -5,12 +5,14 @@ mod app;
 mod command;
 mod input;
 mod report;
+mod strangers;
 
 use crate::folders::Folders;
 use crate::listen::listen;
 use crate::options::Options;
 use crate::workspace::Workspace;
 use app::{Flow, Headless, all_tools};
+use ide_mcp::ide::Strangers;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Waker};
 use input::{Input, Line};
@@ -18,6 +20,7 @@ use mio::{Events, Poll, Token};
 use report::{Event, Report};
 use std::error::Error;
 use std::io::ErrorKind;
+use strangers::Reported;
 
 /// The tokens in the `Poll`; the server owns a range behind its own.
 const WAKER: Token = Token(0);
@@ -28,6 +31,7 @@ pub(crate) struct Editor {
     input: Input,
     app: Headless,
     clock: Clock,
+    strangers: Reported,
     stopping: bool,
 }
 
@@ -42,7 +46,8 @@ impl Editor {
         let report = Report::new(move || drop(waker.wake()));
         let mut app = Headless::new(Workspace::new(folders), options.on_diff, report);
         app.report().tell(&Event::Listening { port: server.port(), lock });
-        Ok((Self { server, input, app, clock: Clock::new(), stopping: false }, poll))
+        let (clock, strangers) = (Clock::new(), Reported::default());
+        Ok((Self { server, input, app, clock, strangers, stopping: false }, poll))
     }
 
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
@@ -55,7 +60,9 @@ impl Editor {
             if self.server.is_over() {
                 break;
             }
-            let wait = self.clock.until(self.server.deadline(self.clock.now()));
+            let strangers = self.strangers.deadline(self.server.host().strangers());
+            let deadline = self.server.deadline(self.clock.now());
+            let wait = self.clock.until(deadline.into_iter().chain(strangers).min());
             match poll.poll(&mut events, wait) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
                 polled => polled?,
@@ -66,6 +73,7 @@ impl Editor {
             let now = self.clock.now();
             self.take_lines(now);
             self.server.turn(now, |host, event| self.app.event(host, now, event));
+            self.tell_strangers(now);
         }
         if let Some(problem) = self.server.lock_error() {
             self.app.report().error(&problem.to_string());
@@ -73,6 +81,14 @@ impl Editor {
         self.app.into_report().end().map_err(|error| {
             format!("standard output cannot be written, so open diffs were rejected: {error}").into()
         })
+    }
+
+    fn tell_strangers(&mut self, now: Time) {
+        let is_read = self.app.report().is_read();
+        if let Some(counts) = self.strangers.due(now, self.server.host().strangers(), is_read) {
+            let Strangers { refused, wrong_tokens, ended, .. } = counts;
+            self.app.report().tell(&Event::Strangers { refused, wrong_tokens, ended });
+        }
     }
 
     fn take_lines(&mut self, now: Time) {

@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 /// How long an event waits where [`MOST_WAITING`] bytes of them wait already, and so do all agents. Who reads makes room in
-/// far less, even behind a diff of 64 MiB, the largest; who makes none in this time reads no more.
+/// far less, even behind a diff of 16 MiB, the largest; who makes none in this time reads no more.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 /// How long the last events may take to be read: as long as a close handshake may.
@@ -59,6 +59,12 @@ pub(crate) enum Event<'a> {
         line: Option<u64>,
         message: &'a str,
     },
+    /// Connections since the start that were never let in: told at most every 10 s, and only if this was read so far.
+    Strangers {
+        refused: u64,
+        wrong_tokens: u64,
+        ended: u64,
+    },
     Stopping {
         why: &'a str,
     },
@@ -89,6 +95,11 @@ impl Report {
     /// Something went wrong that no line on standard input is to blame for.
     pub(crate) fn error(&mut self, message: &str) {
         self.tell(&Event::Error { line: None, message });
+    }
+
+    /// Returns true if all events so far were written.
+    pub(crate) fn is_read(&self) -> bool {
+        self.writer.is_idle()
     }
 
     /// Why the events do not arrive any more.

@@ -130,6 +130,9 @@ impl App {
             }
             self.told = selected;
         }
+        let strangers = host.strangers();
+        self.stale |= self.model.strangers != strangers;
+        self.model.strangers = strangers;
         if self.check_at.is_none() && self.model.documents.iter().any(|document| !document.is_checked()) {
             self.check_at = Some(now.after(REST));
         }

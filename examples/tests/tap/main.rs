@@ -86,14 +86,52 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     socket.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 431");
     drop(socket);
+    let transcript = place.read("t.jsonl");
+    assert_eq!(transcript.lines().count(), 1, "nothing of who was not let in: {transcript}");
+    assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
     tap.stop();
     let transcript = place.read("t.jsonl");
-    assert!(
-        !transcript.contains("canary") && transcript.contains(&format!("{field}: ------")),
-        "{transcript}"
-    );
+    assert!(!transcript.contains("canary") && transcript.lines().count() > 5, "{transcript}");
     let (status, said) = replay(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
+}
+
+/// As many as the host of an editor keeps; and one that was let in is none of them.
+#[test]
+fn n05_strangers_at_a_tap_keep_no_agent_out_and_leave_no_line() {
+    let place = Place::new("tap-strangers");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut first = tap.agent(&place, &["watch"]);
+    editor.until("ide_connected");
+    let before = place.read("t.jsonl").lines().count();
+    let mut crowd: Vec<TcpStream> = (0..40)
+        .map(|_| {
+            let mut stranger = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+            stranger.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+            stranger
+        })
+        .collect();
+    assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
+    let is_gone = |stranger: &mut TcpStream| {
+        stranger.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        stranger.read(&mut [0; 200]).is_ok()
+    };
+    let begin = Instant::now();
+    while crowd.len() > 8 {
+        assert!(begin.elapsed() < Duration::from_secs(4), "{} are left", crowd.len());
+        crowd.retain_mut(|stranger| !is_gone(stranger));
+    }
+    let transcript = place.read("t.jsonl");
+    let conns: std::collections::BTreeSet<u64> = transcript
+        .lines()
+        .skip(1)
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["conn"].as_u64())
+        .collect();
+    assert!(transcript.lines().count() > before && conns.len() == 2, "{conns:?}");
+    drop(crowd);
+    tap.stop();
+    assert_eq!(first.end().0, Some(1));
 }
 
 #[test]
@@ -191,7 +229,7 @@ pub(crate) fn publish(place: &Place, port: u16) {
 }
 
 pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
-const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+pub(crate) const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 #[test]
 fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {

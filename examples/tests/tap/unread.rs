@@ -2,7 +2,7 @@
 
 use crate::programs::{Tap, editor, replay};
 use crate::support::{Place, Process};
-use crate::{HEAD, bare_editor};
+use crate::{HEAD, SWITCHING, bare_editor};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -67,6 +67,8 @@ fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream,
     let (mut editor, _) = listener.accept().unwrap();
     agent.write_all(HEAD).unwrap();
     editor.read_exact(&mut [0; HEAD.len()]).unwrap();
+    editor.write_all(SWITCHING).unwrap();
+    agent.read_exact(&mut [0; SWITCHING.len()]).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| (&agent).write_all(&vec![b'x'; len]).unwrap());
         let heard = std::io::copy(&mut (&editor).take(len as u64), &mut std::io::sink()).unwrap();

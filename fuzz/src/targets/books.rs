@@ -131,6 +131,9 @@ impl<S: Session + Debug> Books<S> {
             }
         }
         assert!(self.session.open_calls() <= self.setup.limits.open_calls);
+        let (open, bytes) = (self.session.open_calls(), self.session.open_bytes());
+        assert!(open < 2 || bytes <= self.setup.limits.open_bytes, "{bytes} bytes in {open} calls");
+        assert_eq!(open == 0, bytes == 0);
         assert!(self.session.open_requests() <= self.setup.limits.requests + self.pings());
         sent
     }

@@ -85,6 +85,7 @@ impl Run {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
         // Small, so that they are reached.
         (config.limits.open_calls, config.limits.requests) = (4, 3);
+        config.limits.open_bytes = 256;
         config.tools_list_changed = !setup.fixed;
         config.logging = setup.logging.map(level);
         config.forward = setup.habits.forward();

@@ -116,6 +116,7 @@ sessions! {
     fn is_closed() -> bool;
     fn protocol_version() -> Option<ProtocolVersion>;
     fn open_calls() -> usize;
+    fn open_bytes() -> usize;
     fn open_requests() -> usize;
     fn is_open(call: CallId) -> bool;
 }

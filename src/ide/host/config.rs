@@ -18,6 +18,13 @@ pub struct HostConfig {
     /// One that has ended counts neither here nor there, but is kept for what is left to write and to tell, until it is
     /// [removed](super::Host::remove): whoever connects has to remove what [is done](crate::Wire::is_done).
     pub strangers: usize,
+    /// The bytes that the open calls of all clients may hold together, by the size of their messages. Default 128 MiB:
+    /// four times what one client may ([`open_bytes`](crate::rpc::Limits::open_bytes)). A call beyond it is answered with
+    /// -32603, as the 257th of a client is.
+    ///
+    /// One half is divided among the [places](HostConfig::connections), so that no client can use up what another one
+    /// needs: 4 MiB each. The other half is for whoever comes first.
+    pub open_bytes: usize,
     /// How long the selection must rest before it is sent. Default 50 ms; zero sends each at once.
     pub debounce: Duration,
     /// How long a selection that does not rest is held back at most. Default 200 ms.
@@ -29,6 +36,20 @@ pub struct HostConfig {
 }
 
 impl HostConfig {
+    /// Returns how many bytes a host with these settings holds for its clients at most, one answer per client and the
+    /// constant costs of a connection aside.
+    ///
+    /// | held | one client | 16 clients |
+    /// | --- | --: | --: |
+    /// | received and not yet delivered: [`message`](crate::ws::Limits::message), and as much again while fragments are put together | 32 MiB | 512 MiB |
+    /// | the messages of open calls: [`rpc::Limits::open_bytes`](crate::rpc::Limits::open_bytes), [`HostConfig::open_bytes`] | 32 MiB | 128 MiB |
+    /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
+    #[must_use]
+    pub const fn max_held(&self) -> usize {
+        let each = self.server.limits.message.saturating_mul(2).saturating_add(self.server.max_unwritten());
+        each.saturating_mul(self.connections).saturating_add(self.open_bytes)
+    }
+
     /// The default settings for these connections.
     #[must_use]
     pub const fn new(server: ServerConfig) -> Self {
@@ -36,6 +57,7 @@ impl HostConfig {
             server,
             connections: 16,
             strangers: 8,
+            open_bytes: 128 * 1024 * 1024,
             debounce: Duration::from_millis(50),
             debounce_at_most: Duration::from_millis(200),
             mention_patience: Duration::from_secs(30),
@@ -48,7 +70,7 @@ impl HostConfig {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
-    /// Something on one connection.
+    /// Something on one connection that was let in. Those that never were are [counted](super::Host::strangers).
     Connection {
         /// Which one.
         conn: ConnId,

@@ -2,9 +2,14 @@
 //!
 //! Two queues hold places, each at most once. A connection is put into them by whatever is done with it, and its
 //! deadline is noted then, so that nothing has to be searched: a turn for one of a thousand looks at that one.
+//!
+//! The open calls of all connections together hold at most `share * places + pool` bytes: every connection may hold its
+//! share, and what exceeds the share comes from the pool. `excess` is what is taken from the pool, and never more. So no
+//! client can use up the room of another one's usual calls.
 
-use super::ConnId;
 use super::deadlines::Deadlines;
+use super::{ConnId, Strangers};
+use crate::ide::server::Admission;
 use crate::ide::{Server, ServerEvent};
 use crate::{Machine, Time, Wire};
 use alloc::{collections::VecDeque, vec::Vec};
@@ -23,6 +28,11 @@ pub(super) struct Connections {
     deadlines: Deadlines,
     /// How many are open.
     open: usize,
+    share: usize,
+    pool: usize,
+    /// The sum of the excess of the slots.
+    excess: usize,
+    strangers: Strangers,
     now: Time,
 }
 
@@ -37,12 +47,25 @@ struct Slot {
     is_transmitting: bool,
     /// It counts as open.
     is_open: bool,
+    /// The bytes that its open calls hold beyond its share.
+    excess: usize,
     /// How far its output was when it was last named.
     named_at: u64,
     named_done: bool,
 }
 
 impl Connections {
+    /// Creates no connections, up to `places` of which may hold `bytes` in open calls, half of that shared out.
+    pub(super) fn new(bytes: usize, places: usize) -> Self {
+        let pool = bytes / 2;
+        let share = bytes.saturating_sub(pool).checked_div(places).unwrap_or_default();
+        Self { share, pool, ..Self::default() }
+    }
+
+    pub(super) const fn strangers(&self) -> Strangers {
+        self.strangers
+    }
+
     pub(super) const fn now(&self) -> Time {
         self.now
     }
@@ -176,21 +199,26 @@ impl Connections {
     }
 
     /// One event of a connection whose turn it is. Then it is the turn of the next, so that nobody waits behind one
-    /// that always has something to say. Who asks to come in while `places` are taken is told that all are.
+    /// that always has something to say. Who asks to come in while `places` are taken is told that all are. The end of a
+    /// connection that was never let in, its only event, is counted.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
         while let Some(index) = self.eventful.pop_front() {
             let full = self.is_full(places);
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_eventful = false;
             let id = slot.id(index);
+            let others = self.excess.saturating_sub(slot.excess);
+            let quota = self.share.saturating_add(self.pool.saturating_sub(others));
             let Some(server) = &mut slot.server else {
                 self.note(index);
                 continue;
             };
             server.set_full(full);
+            server.set_quota(quota);
             // It is to see the time by which its turn was found to have come, or it would be found again for ever.
             server.tick(self.now);
             let event = server.poll_event();
+            let admission = server.admission();
             if event.is_some() {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
@@ -201,8 +229,12 @@ impl Connections {
             }
             // Where nothing came, nothing does until it is touched: at the end of time what is due later is due now.
             self.note(index);
-            if let Some(event) = event {
-                return Some((id, event));
+            match event {
+                Some(ServerEvent::Closed(_)) if admission != Admission::LetIn => {
+                    self.strangers.count(admission)
+                }
+                Some(event) => return Some((id, event)),
+                None => {}
             }
         }
         None
@@ -241,6 +273,9 @@ impl Connections {
         }
         let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::is_open));
         self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
+        let held = slot.server.as_ref().map_or(0, Server::open_bytes);
+        let before = mem::replace(&mut slot.excess, held.saturating_sub(self.share));
+        self.excess = self.excess.saturating_sub(before).saturating_add(slot.excess);
         if slot.is_eventful {
             return None;
         }
@@ -257,7 +292,7 @@ impl Slot {
 
     /// Neither let in nor turned away, and still there.
     fn is_stranger(&self) -> bool {
-        let waits = |server: &Server| !server.was_let_in() && !server.has_ended();
+        let waits = |server: &Server| server.admission() != Admission::LetIn && !server.has_ended();
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 

@@ -7,12 +7,14 @@ mod deadlines;
 mod debounce;
 mod filter;
 mod mentions;
+mod strangers;
 mod wire;
 
 pub use config::{HostConfig, HostEvent};
 pub use conn_id::ConnId;
 pub use filter::{Filter, Selected};
 pub use mentions::MentionError;
+pub use strangers::Strangers;
 pub use wire::HostWire;
 
 use super::{
@@ -64,8 +66,8 @@ impl Host {
         Self {
             server: Arc::new(config.server.clone()),
             debounce: Debounce::new(config.debounce, config.debounce_at_most),
+            connections: Connections::new(config.open_bytes, config.connections),
             config,
-            connections: Connections::default(),
             mentions: Mentions::default(),
             ready: Vec::new(),
             shut_down: false,
@@ -309,6 +311,12 @@ impl Host {
         self.connections.sees(now);
         self.shut_down = true;
         self.connections.with_each(Server::shutdown);
+    }
+
+    /// Returns how many connections ended without having been let in, by the reason. They are no events.
+    #[must_use]
+    pub const fn strangers(&self) -> Strangers {
+        self.connections.strangers()
     }
 
     /// The connections that are not over, oldest first.

@@ -22,11 +22,24 @@ pub struct ServerConfig {
     /// its `tools/list`, whichever is later. Mentions wait for it, and the selection is sent again at its end.
     /// Default `None`: the value known for the client, or 1.6 s for an unknown client.
     pub settle: Option<Duration>,
-    /// The limits of a connection.
+    /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four times the largest file
+    /// that a person would review as a change.
     pub limits: ws::Limits,
 }
 
+/// The size of a message of a client.
+const MESSAGE: usize = 16 * 1024 * 1024;
+
 impl ServerConfig {
+    /// Returns the number of unwritten bytes from which on an answer is replaced by an error: as many as the open calls of
+    /// a client may have, but no less than [`ws::Limits::outgoing`]. So the answers to 256 calls are bounded as the calls
+    /// are, whatever the application answers.
+    #[must_use]
+    pub const fn max_unwritten(&self) -> usize {
+        let (open, mark) = (self.session.limits.open_bytes, self.limits.outgoing);
+        if open > mark { open } else { mark }
+    }
+
     /// The editor `info`, with these tools, for whom the policy lets in. In the dialects that ping over JSON-RPC the
     /// session does.
     #[must_use]
@@ -39,7 +52,7 @@ impl ServerConfig {
             session,
             told: Limits::default(),
             settle: None,
-            limits: ws::Limits::default(),
+            limits: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What comes in, and what it means for an editor: the request to open is judged, texts go to the session, and what that
 //! reports becomes an event or is dealt with here.
 
-use super::{Server, ServerEvent};
+use super::{Admission, Server, ServerEvent};
 use crate::ide::diffs::DiffEnd;
-use crate::ide::policy::Verdict;
+use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
@@ -29,6 +29,9 @@ impl Server {
             ws::Event::Closed(closed) => {
                 self.pending = None;
                 self.mcp.close();
+                if self.admission == Admission::Pending && matches!(closed, ws::Closed::Refused(_)) {
+                    self.admission = Admission::Refused;
+                }
                 self.closed = Some(closed);
             }
             ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
@@ -41,7 +44,9 @@ impl Server {
         let decided = match verdict {
             Verdict::LetIn { subprotocol } => {
                 let accepted = self.ws.accept(subprotocol);
-                self.let_in = accepted.is_ok();
+                if accepted.is_ok() {
+                    self.admission = Admission::LetIn;
+                }
                 accepted
             }
             Verdict::Ask { subprotocol } => {
@@ -50,12 +55,17 @@ impl Server {
                 Ok(())
             }
             Verdict::Close { subprotocol } => {
+                self.admission = Admission::WrongToken;
                 let accepted = self.ws.accept(subprotocol);
                 // From our close frame on, nothing that comes is handed over.
                 let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
                 accepted
             }
-            Verdict::Refuse(refusal) => self.ws.reject(refusal),
+            Verdict::Refuse(refusal) => {
+                let is_token = refusal == WRONG_TOKEN;
+                self.admission = if is_token { Admission::WrongToken } else { Admission::Refused };
+                self.ws.reject(refusal)
+            }
         };
         decided.is_ok()
     }

@@ -50,8 +50,7 @@ pub struct Server {
     closed: Option<Closed>,
     /// No room for one more: whoever has the token is told so.
     full: bool,
-    /// The policy has let the client in.
-    let_in: bool,
+    admission: Admission,
     /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.
     pending: Option<Option<&'static str>>,
     /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
@@ -60,6 +59,19 @@ pub struct Server {
     listed: bool,
     /// The tools have changed, and that could not be said yet.
     tools_untold: bool,
+}
+
+/// What became of the opening handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It has not been judged.
+    Pending,
+    /// The policy has let the client in.
+    LetIn,
+    /// It was answered with a refusal.
+    Refused,
+    /// It was refused for its token, missing or wrong.
+    WrongToken,
 }
 
 impl Server {
@@ -84,7 +96,7 @@ impl Server {
             events: VecDeque::new(),
             closed: None,
             full: false,
-            let_in: false,
+            admission: Admission::Pending,
             pending: None,
             unheard: Vec::new(),
             listed: false,
@@ -130,9 +142,20 @@ impl Server {
         self.diffs.iter()
     }
 
-    /// Whether the policy has let the client in, even if it has ended since.
-    pub(crate) const fn was_let_in(&self) -> bool {
-        self.let_in
+    /// Returns the decision about the opening handshake, even if the connection has ended since.
+    pub(crate) const fn admission(&self) -> Admission {
+        self.admission
+    }
+
+    /// Returns the size of the messages of the open calls, in bytes.
+    #[must_use]
+    pub const fn open_bytes(&self) -> usize {
+        self.mcp.open_bytes()
+    }
+
+    /// Limits the open calls to this many bytes, beside the limit of the session.
+    pub(crate) const fn set_quota(&mut self, bytes: usize) {
+        self.mcp.set_quota(bytes);
     }
 
     pub(crate) const fn set_full(&mut self, full: bool) {

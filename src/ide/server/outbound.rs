@@ -10,7 +10,7 @@ use crate::ide::{
     Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ToolSet,
 };
 use crate::mcp::{self, Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
+use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError, code};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
 use serde::Serialize;
@@ -19,8 +19,12 @@ use serde_json::value::RawValue;
 /// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
 const SELECTION_ROOM: usize = 64 * 1024;
 
+/// The error in place of an answer for which there is no room.
+const UNREAD: &str = "busy: too much waits to be written";
+
 impl Server {
-    /// Answers a call.
+    /// Answers a call. A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a
+    /// short error in place of this or any other answer.
     ///
     /// # Errors
     ///
@@ -228,7 +232,12 @@ impl Server {
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.may_answer()?;
-        answer(&mut self.mcp, &mut self.ws.sender())?;
+        // Every open call may be answered above the high-water mark, and answers are much larger than calls.
+        if self.ws.outgoing().len() >= self.config.max_unwritten() {
+            self.mcp.fail(call, code::INTERNAL_ERROR, UNREAD, &mut self.ws.sender())?;
+        } else {
+            answer(&mut self.mcp, &mut self.ws.sender())?;
+        }
         self.diffs.remove(call);
         Ok(())
     }

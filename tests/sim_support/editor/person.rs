@@ -9,7 +9,7 @@ use ide_mcp::{
     rpc::RequestId,
 };
 
-use super::{Books, Editor, Mentioned, Wanted};
+use super::{Editor, Mentioned, Wanted};
 use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
@@ -108,12 +108,18 @@ impl Editor {
     }
 
     /// A mention found nobody.
-    pub fn mention_expired(&mut self, time: Time, mention: &Mention, books: &Books, oracle: &mut Oracle) {
+    pub fn mention_expired(
+        &mut self,
+        time: Time,
+        mention: &Mention,
+        is_gone: impl FnOnce(ConnId) -> bool,
+        oracle: &mut Oracle,
+    ) {
         let number = mention_number(&mention.file_path);
         let Some(Mentioned { to, until, .. }) = self.waiting_mentions.remove(&number) else {
             return oracle.claim(false, I::Mentions, || format!("{number} expires, and does not wait"));
         };
-        let bereft = to.is_some_and(|to| books.get(&to).is_none_or(|book| book.has_ended));
+        let bereft = to.is_some_and(is_gone);
         oracle.claim(time >= until || bereft, I::Mentions, || format!("{number} expires too early"));
         oracle.hit("mention expired");
     }

@@ -133,8 +133,24 @@ impl World {
     pub(super) fn let_go(&mut self, conn: ConnId) {
         let time = self.host_clock.read(self.now);
         self.subject.remove(time, conn);
-        let told = self.books.get(&conn).is_some_and(|book| book.has_ended);
-        self.oracle.claim(told, I::OneEnding, || format!("{conn:?} is done, and its end was not told"));
+        self.stranger_ended(conn);
+    }
+
+    /// The host has nothing more to tell of this connection. If it told no end, the connection was never let in, and its
+    /// end is counted.
+    pub(super) fn stranger_ended(&mut self, conn: ConnId) {
+        let Some(book) = self.books.get_mut(&conn).filter(|book| !book.has_ended) else { return };
+        // The end of a connection that was never let in is counted, and no event.
+        book.has_ended = true;
+        self.strangers += 1;
+        let counted = self.subject.host.strangers().total();
+        self.oracle.claim(counted >= self.strangers, I::OneEnding, || {
+            format!("{conn:?} is done, and its end was neither an event nor counted")
+        });
+        self.oracle.hit(match book.status {
+            Some(_) => "host: a stranger was refused",
+            None => "host: a stranger ended",
+        });
     }
 }
 

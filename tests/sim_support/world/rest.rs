@@ -1,7 +1,7 @@
 //! What must hold whenever everything has come to rest, and what is left at the end.
 
 use allocation_counter::measure;
-use ide_mcp::{Time, ide, ws};
+use ide_mcp::{Time, ide, ide::ConnId, ws};
 
 use super::World;
 use crate::sim_support::{ledger::Standing, oracle::Invariant as I, plant::Subject};
@@ -41,6 +41,11 @@ impl World {
             oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
             });
+            let server = subject.host.connections().find(|(id, _)| id == conn);
+            let bytes = server.map_or(0, |(_, server)| server.open_bytes());
+            oracle.claim(open < 2 || bytes <= plan.open_bytes, I::Bounded, || {
+                format!("{bytes} bytes in {open} calls are open at {conn:?}")
+            });
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
                 format!("{waiting} bytes wait at {conn:?}")
             });
@@ -66,6 +71,9 @@ impl World {
         }
         editor.check(time, |conn| blocked.contains(&conn), blocked.is_empty(), oracle);
         self.check_shutdown(time);
+        let there = |conn: &ConnId| self.cables.iter().any(|cable| cable.conn == Some(*conn));
+        let gone: Vec<ConnId> = self.books.keys().filter(|conn| !there(conn)).copied().collect();
+        gone.into_iter().for_each(|conn| self.stranger_ended(conn));
         // The books of what is over are not needed any more once it has been let go.
         let Self { books, cables, oracle, .. } = self;
         books.retain(|conn, book| {
@@ -91,6 +99,7 @@ impl World {
     /// What the host holds goes with it; how much that is.
     pub fn drop_host(&mut self) -> u64 {
         let fresh = Subject::new(self.plan.host(), self.bug);
+        self.strangers = 0;
         let old = std::mem::replace(&mut self.subject, fresh).into_what_is_held();
         let freed = measure(|| drop(old));
         u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)

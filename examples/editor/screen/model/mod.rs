@@ -12,7 +12,7 @@ pub(crate) mod tree;
 use crate::diffs::Verdict;
 use document::Document;
 use ide_mcp::Time;
-use ide_mcp::ide::ConnId;
+use ide_mcp::ide::{ConnId, Strangers};
 use ide_mcp::rpc::CallId;
 use proposal::Proposed;
 use std::collections::VecDeque;
@@ -48,6 +48,8 @@ pub(crate) struct Model {
     /// What is shown instead of all that.
     pub(crate) page: Option<Page>,
     pub(crate) agents: Vec<Agent>,
+    /// Connections that were never let in.
+    pub(crate) strangers: Strangers,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) message: Option<Message>,
     /// What happens if the same key is pressed again.
@@ -133,6 +135,7 @@ impl Model {
             behind: Focus::Files,
             page: None,
             agents: Vec::new(),
+            strangers: Strangers::default(),
             log: VecDeque::new(),
             message: None,
             confirm: None,

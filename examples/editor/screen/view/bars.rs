@@ -178,8 +178,17 @@ fn place(model: &Model) -> String {
     place
 }
 
-/// How many problems the file has that is shown.
+/// How many wrong tokens were sent, and how many problems the file has that is shown.
 fn problems(model: &Model) -> String {
+    let tokens = match model.strangers.wrong_tokens {
+        0 => String::new(),
+        1 => "  1 wrong token".into(),
+        count => format!("  {count} wrong tokens"),
+    };
+    tokens + &problems_of_file(model)
+}
+
+fn problems_of_file(model: &Model) -> String {
     match model.document().map_or(0, |document| document.diagnostics.len()) {
         count @ 1.. if model.focus != Focus::Proposal && model.page.is_none() => format!("  ● {count}"),
         _ => String::new(),

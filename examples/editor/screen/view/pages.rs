@@ -6,6 +6,7 @@ use crate::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::screen::layout::Rect;
 use crate::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
+use ide_mcp::ide::Strangers;
 
 /// A line of a page: a word that stands out, and the rest.
 enum Line {
@@ -75,6 +76,12 @@ fn activity(model: &Model) -> Vec<Line> {
         let process = agent.pid.map_or_else(String::new, |pid| format!("process {pid}"));
         Line::Entry(agent.name.clone(), process)
     }));
+    let Strangers { refused, wrong_tokens, ended, .. } = model.strangers;
+    if model.strangers.total() > 0 {
+        let counts =
+            format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
+        lines.push(Line::Entry("not let in".into(), counts));
+    }
     lines.extend([Line::Blank, Line::Heading("What happened, the latest first")]);
     lines.extend(model.log.iter().rev().map(|entry| {
         let who = entry.who.as_ref().map_or_else(String::new, |who| format!("{who}: "));

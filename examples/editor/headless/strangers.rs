@@ -1,0 +1,63 @@
+//! Reports of connections that were never let in: few, however many connections there are.
+
+use ide_mcp::Time;
+use ide_mcp::ide::Strangers;
+use std::time::Duration;
+
+/// The time between two reports. Anybody who reaches the port can make thousands of connections a second.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// The last report, and the earliest time of the next.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    counts: Strangers,
+    next: Option<Time>,
+}
+
+impl Reported {
+    /// Returns the counts if they have changed and a report is due. `is_read`: the reports before have been read, so
+    /// that an output that nobody reads is never filled by strangers.
+    pub(crate) fn due(&mut self, now: Time, counts: Strangers, is_read: bool) -> Option<Strangers> {
+        if counts == self.counts || self.next.is_some_and(|next| now < next) {
+            return None;
+        }
+        self.next = Some(now.after(INTERVAL));
+        if !is_read {
+            return None;
+        }
+        self.counts = counts;
+        Some(counts)
+    }
+
+    /// Returns the time of the next report.
+    pub(crate) fn deadline(&self, counts: Strangers) -> Option<Time> {
+        self.next.filter(|_| counts != self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(ended: u64) -> Strangers {
+        let mut counts = Strangers::default();
+        counts.ended = ended;
+        counts
+    }
+
+    #[test]
+    fn a_storm_is_one_report_per_interval() {
+        let mut reported = Reported::default();
+        let at = |millis: u64| Time::from_millis(millis);
+        assert_eq!(reported.due(at(0), counts(0), true), None, "nobody has come");
+        assert_eq!(reported.due(at(0), counts(1), true), Some(counts(1)));
+        let reports = (0..60_000).filter(|ms| reported.due(at(*ms), counts(2 + ms * 7), true).is_some());
+        assert_eq!(reports.count(), 5);
+        assert_eq!(reported.due(at(60_000), counts(9), true), Some(counts(9)));
+        assert_eq!(reported.deadline(counts(9)), None);
+        assert_eq!(reported.deadline(counts(10)), Some(at(70_000)));
+        assert_eq!(reported.due(at(70_000), counts(10), false), None, "nobody reads it");
+        assert_eq!(reported.deadline(counts(10)), Some(at(80_000)));
+        assert_eq!(reported.due(at(80_000), counts(10), true), Some(counts(10)));
+    }
+}

@@ -1,0 +1,38 @@
+//! Connections that were never let in, as counts.
+
+use crate::ide::server::Admission;
+
+/// Counts of the connections of a [`Host`](super::Host) that ended without having been let in.
+///
+/// Such a connection is no event: anybody who reaches the port can make thousands of them a second. The counts only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Strangers {
+    /// Opening handshakes that were answered with a refusal, those with a wrong token included.
+    pub refused: u64,
+    /// Opening handshakes whose token was missing or wrong: somebody else's agent, or somebody who guesses.
+    pub wrong_tokens: u64,
+    /// Connections that ended before they were answered: the peer left, or a later one took the place.
+    pub ended: u64,
+}
+
+impl Strangers {
+    /// Returns the number of all of them.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.refused.saturating_add(self.ended)
+    }
+
+    /// Counts one that has ended.
+    pub(super) const fn count(&mut self, admission: Admission) {
+        match admission {
+            Admission::Pending => self.ended = self.ended.saturating_add(1),
+            Admission::Refused => self.refused = self.refused.saturating_add(1),
+            Admission::WrongToken => {
+                self.refused = self.refused.saturating_add(1);
+                self.wrong_tokens = self.wrong_tokens.saturating_add(1);
+            }
+            Admission::LetIn => {}
+        }
+    }
+}
