@@ -29,6 +29,7 @@ mod dir;
 mod environment;
 mod error;
 mod folders;
+mod guard;
 mod leftovers;
 mod process;
 mod published;
@@ -39,16 +40,15 @@ mod sys;
 mod system;
 #[cfg(test)]
 mod temp_dir;
-mod watched;
 
 pub use dir::LockDir;
 pub use environment::{client_env, from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
+pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
 pub use system::system;
-pub use watched::Watched;

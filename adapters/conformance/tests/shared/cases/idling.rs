@@ -16,8 +16,8 @@ pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
         agents.push(world.plain(Upto::Initialized));
         world.until(|world| world.seen.ready.len() == agents.len());
     }
-    // A second after the last byte memory is given back.
-    let rest = world.editor.now().after(Duration::from_millis(1500));
+    // A second after the last byte memory is given back, and 1.6 s after it the settle time ends.
+    let rest = world.editor.now().after(Duration::from_millis(2000));
     while world.editor.now() < rest {
         world.step_for(rest.since(world.editor.now()));
     }
