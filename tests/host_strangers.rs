@@ -1,6 +1,6 @@
 //! Connections of a host that have not been let in: how many there may be, and who goes first.
 #![cfg(feature = "ide")]
-#![allow(clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
 use ide_mcp::ide::{
     AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent,

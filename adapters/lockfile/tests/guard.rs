@@ -185,7 +185,7 @@ mod notified {
         ];
         for (name, act) in cases {
             let dir = TempDir::new();
-            let lock_dir = LockDir::create(&dir.join("claude/ide")).unwrap();
+            let lock_dir = LockDir::create(dir.join("claude/ide")).unwrap();
             let mut guard = Guard::new(lock_dir.publish(1, &lock_file("one")).unwrap(), GuardMode::Notified);
             let path = guard.keep().path().to_owned();
             assert_eq!(events(&mut guard, Time::ZERO), [], "{name}");
