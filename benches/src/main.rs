@@ -4,7 +4,7 @@
 //! cargo run --release --features simd -- report                     everything, and docs/performance.md from it
 //! cargo run --release --features simd -- report --render            the page again, from the results beside it
 //! cargo run --release --features simd -- report --quick --out DIR   a small one, to see that it works
-//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | minimal ...] [--rounds N]
+//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | turns | minimal ...] [--rounds N]
 //! cargo run --release --features check -- calls                       and how often each allocates for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
@@ -100,5 +100,6 @@ const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("echo", sockets::echo::echo),
     ("memory", sockets::memory::memory),
     ("call-sockets", sockets::calls::calls),
+    ("turns", sockets::turns::turns),
     ("minimal", minimal::minimal),
 ];

@@ -6,7 +6,7 @@ use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_examples::complain;
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_mio::{Bind, Server};
+use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, Wake};
 use mio::{Registry, Token};
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -19,6 +19,7 @@ pub(crate) fn listen(
     tools: ToolSet,
     registry: &Registry,
     token: Token,
+    wake: Wake,
 ) -> Result<Server, Box<dyn Error>> {
     let secret = options.token.clone().map_or_else(new_token, Ok)?;
     let info = Implementation::new(options.name.as_str(), env!("CARGO_PKG_VERSION"));
@@ -43,7 +44,9 @@ pub(crate) fn listen(
     }
     let names = workspace_folders(folders.given())?;
     let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
-    server.publish(&LockDir::from_environment()?, &file)?;
+    // On a thread: the loop waits for no disk.
+    let guarding = Guarding::OnThread(GuardMode::default(), wake);
+    server.publish_guarded(&LockDir::from_environment()?, &file, guarding)?;
     Ok(server)
 }
 

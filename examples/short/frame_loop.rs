@@ -16,9 +16,11 @@
 mod turn;
 
 use ide_mcp::Clock;
-use ide_mcp::ide::{Host, HostConfig, LockFile, Policy, ServerConfig, Tool, ToolSet, display_safe};
+use ide_mcp::ide::{
+    Host, HostConfig, LockFile, LockFileEvent, Policy, ServerConfig, Tool, ToolSet, display_safe,
+};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, Watched, new_token, workspace_folders};
+use ide_mcp_lockfile::{Guard, GuardMode, LockDir, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::collections::BTreeMap;
@@ -47,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Listens already: whoever finds the lock file finds somebody there. It goes before the listener does, since what
     // is declared last is dropped first.
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Frames", token);
-    let mut lock = Watched::new(LockDir::from_environment()?.publish(port, &file)?);
+    let mut lock = Guard::new(LockDir::from_environment()?.publish(port, &file)?, GuardMode::default());
     println!("listening on port {port}");
 
     let quit = Arc::new(AtomicBool::new(false));
@@ -57,7 +59,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (mut sockets, mut open) = (BTreeMap::new(), BTreeMap::new());
     let clock = Clock::new();
-    let mut said = String::new();
     while !quit.load(Ordering::Relaxed) {
         let begin = clock.now();
         for _ in 0..ACCEPTED_A_FRAME {
@@ -73,14 +74,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some((call, diff)) = open.pop_first() {
             let _ = host.decide(call, &diff.accepted());
         }
-        // Every five seconds: a client that cannot see this process deletes its lock file. Where that cannot be mended now
-        // it may be later.
-        if let Some(looked) = lock.tick(begin) {
-            let problem = looked.err().map_or_else(String::new, |error| error.to_string());
-            if !problem.is_empty() && problem != said {
-                eprintln!("frame_loop: the lock file: {}", display_safe(&problem));
+        // A client that cannot see this process deletes its lock file. The system says so, and only then the disk is used.
+        lock.notified();
+        while let Some(event) = lock.tick(begin) {
+            if let LockFileEvent::Failed { error } = event {
+                eprintln!("frame_loop: the lock file: {}", display_safe(&error));
             }
-            said = problem;
         }
         thread::sleep(FRAME.saturating_sub(clock.now().since(begin)));
     }

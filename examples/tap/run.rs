@@ -4,16 +4,16 @@ use crate::conversation::{Conversation, Handle};
 use crate::head::Ends;
 use crate::options::Options;
 use crate::record::Recorder;
-use ide_mcp::ide::{LockFile, display_safe};
+use ide_mcp::ide::{LockFile, LockFileEvent, display_safe};
 use ide_mcp::{Clock, Time};
 use ide_mcp_examples::transcript::{Header, VERSION};
 use ide_mcp_examples::{complain, find, on_signal};
-use ide_mcp_lockfile::{LockDir, Watched, new_token};
+use ide_mcp_lockfile::{GuardMode, GuardThread, LockDir, new_token};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{process, thread};
 
@@ -32,7 +32,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(crate) struct Tap {
-    lock: Watched,
+    lock: GuardThread,
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
     events: Receiver<Event>,
@@ -57,6 +57,7 @@ enum Event {
     /// The editor was connected to for this agent, and both can be ended by this.
     Open(u32, Handle),
     Over(u32),
+    LockFile(LockFileEvent),
     Signal,
 }
 
@@ -100,7 +101,12 @@ impl Tap {
         complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
         let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
-        let (lock, ends) = (Watched::new(lock), Arc::new(ends));
+        let guarding = sender.clone();
+        let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
+            // Where so much happens that there is no room, the tap may be ending and wait for this thread.
+            drop(guarding.try_send(Event::LockFile(event)));
+        })?;
+        let ends = Arc::new(ends);
         Ok(Self {
             lock,
             ends,
@@ -115,18 +121,8 @@ impl Tap {
 
     /// Until a signal comes. Whether the transcript is whole.
     pub(crate) fn run(mut self) -> bool {
-        let (clock, mut said) = (self.clock, None);
         loop {
-            // Whatever woke it: who comes and goes all the time does not put this off. A problem that lasts is said once.
-            if let Some(looked) = self.lock.tick(clock.now()) {
-                let problem = looked.err().map(|error| error.to_string());
-                if let Some(problem) = problem.as_ref().filter(|_| problem != said) {
-                    complain("tap", problem);
-                }
-                said = problem;
-            }
-            let look_at = self.lock.deadline(clock.now());
-            match self.events.recv_timeout(clock.until(Some(look_at)).unwrap_or_default()) {
+            match self.events.recv() {
                 Ok(Event::Accepted(agent)) => self.converse(agent),
                 Ok(Event::Open(conn, handle)) => {
                     if let Some(open) = self.open.get_mut(&conn) {
@@ -134,8 +130,8 @@ impl Tap {
                     }
                 }
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
-                Ok(Event::Signal) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::LockFile(event)) => say_lock_file(&event),
+                Ok(Event::Signal) | Err(_) => break,
             }
         }
         self.stop()
@@ -203,13 +199,25 @@ impl Tap {
             match self.events.recv_timeout(left) {
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::Open(_, handle)) => handle.end(),
-                Ok(Event::Accepted(_)) => {}
+                Ok(Event::Accepted(_) | Event::LockFile(_)) => {}
                 Ok(Event::Signal) | Err(_) => break,
             }
         }
         let is_whole = self.recorder.end(DRAIN);
         complain("tap", "ended");
         is_whole
+    }
+}
+
+fn say_lock_file(event: &LockFileEvent) {
+    match event {
+        LockFileEvent::Lost => complain("tap", "the lock file is gone"),
+        LockFileEvent::Restored => complain("tap", "the lock file is back"),
+        LockFileEvent::Taken => {
+            complain("tap", "another program has the name of the lock file: agents do not find the tap");
+        }
+        LockFileEvent::Failed { error } => complain("tap", error),
+        _ => {}
     }
 }
 

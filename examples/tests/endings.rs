@@ -211,6 +211,46 @@ fn n05_strangers_fill_no_output_that_nobody_reads() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn l06_what_happens_to_the_lock_file_is_an_event() {
+    let place = Place::new("lock-events");
+    let mut editor = place.editor(&[]);
+    let lock = PathBuf::from(editor.event("listening")["lock"].as_str().unwrap());
+    fs::remove_file(&lock).unwrap();
+    // The guard's first look may come before the notification or after it.
+    while editor.event("lock_file")["state"] != "restored" {}
+    assert!(lock.exists());
+    let taken = lock.with_extension("taken");
+    fs::write(&taken, "{}").unwrap();
+    fs::rename(&taken, &lock).unwrap();
+    assert_eq!(editor.event("lock_file")["state"], "taken");
+    // A file in place of the directory: the lock file cannot be brought back.
+    let dir = place.lock_dir();
+    let begin = Instant::now();
+    // The editor brings it back meanwhile.
+    while fs::write(&dir, "in the way").is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        let _ = fs::remove_dir_all(&dir);
+    }
+    let begin = Instant::now();
+    let failed = loop {
+        let event = editor.event("lock_file");
+        if event["state"] == "failed" {
+            break event;
+        }
+    };
+    assert!(begin.elapsed() < Duration::from_secs(10) && failed["problem"].as_str().is_some(), "{failed}");
+    fs::remove_file(&dir).unwrap();
+    // It is tried again after 5 s.
+    while editor.event("lock_file")["state"] != "restored" {}
+    assert!(lock.exists());
+    editor.terminate();
+    assert_eq!(editor.event("stopping")["why"], "signal");
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!lock.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn output_that_cannot_be_written_is_a_failure() {
     let place = Place::new("full");
     let path = place.write("a.txt", "x\n");

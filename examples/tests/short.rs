@@ -32,7 +32,7 @@ fn agent(place: &Place, arguments: &[&str]) -> Vec<String> {
     said
 }
 
-/// As soon as it was told to: before the lock file is looked after, every 5 s, which wakes a loop that lost its wake-up.
+/// As soon as it was told to: a loop that lost its wake-up waits for longer.
 fn ends(place: &Place, mut process: Process) {
     let begin = Instant::now();
     let (status, problem) = process.end();
@@ -90,7 +90,7 @@ fn frame_loop_goes_on_where_its_lock_file_cannot_be_looked_after() {
     let away = place.home().join("away");
     fs::rename(place.lock_dir(), &away).unwrap();
     fs::write(place.lock_dir(), "no directory").unwrap();
-    // It is looked after every 5 s, so twice in this time.
+    // It is tried again every 5 s, so twice in this time.
     thread::sleep(Duration::from_secs(11));
     fs::remove_file(place.lock_dir()).unwrap();
     place.published("frame_loop, which found no directory,", None);

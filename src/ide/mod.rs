@@ -24,7 +24,7 @@
 //!
 //! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`], `<port>.lock`, below
 //!    `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; below `~/.config` it is never found: *measured*). So
-//!    [`locate`] says. A client deletes the file of a process that it takes for dead (*measured*), hence the watchdog in
+//!    [`locate`] says. A client deletes the file of a process that it takes for dead (*measured*), hence the guard in
 //!    `ide-mcp-lockfile`.
 //! 2. **The choice.** The client takes a file with a folder that is its working directory or contains it, and none
 //!    without a folder or without `transport`; among several it takes the one whose port `CLAUDE_CODE_SSE_PORT` names, else
@@ -156,7 +156,9 @@ pub use dialect::{Dialect, Notice};
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
-pub use host::{ConnId, Filter, Host, HostConfig, HostEvent, HostWire, MentionError, Selected, Strangers};
+pub use host::{
+    ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent, MentionError, Selected, Strangers,
+};
 pub use leftover::{Kept, is_left_over};
 pub use limits::Limits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};

@@ -10,7 +10,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// How long a write waits for room before the connection looks at its input and its timers again. A peer that itself
+/// How long a write waits for room, where nothing but a write can wait for it, before the connection looks at its input and its timers again. A peer that itself
 /// waits for us to read is not kept waiting longer than this.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
@@ -216,7 +216,8 @@ impl<M: Wire + Machine> Conn<M> {
         let (machine, link) = self.inner.parts_mut();
         let (hears, has_more) = (machine.wants_input(), !machine.outgoing().is_empty());
         let is_ending = link.is_ending();
-        let wait = if !is_ending && link.error().is_none() && has_more {
+        let link_has_no_error = link.error().is_none();
+        let wait = if cfg!(not(unix)) && !is_ending && link_has_no_error && has_more {
             // There was no room for it. Input waits for a moment; most often the room comes sooner.
             SHORTEST
         } else {
@@ -225,12 +226,16 @@ impl<M: Wire + Machine> Conn<M> {
         if wait.is_zero() {
             return;
         }
+        #[cfg(unix)]
+        if !is_ending && link_has_no_error && has_more {
+            return self.wait_for_room(hears, wait);
+        }
         if !self.set_blocking(true) || !self.set_read_timeout(wait) {
             // The socket cannot wait for us; at least nothing spins until it is found out what is wrong with it.
             return thread::park_timeout(SHORTEST);
         }
         let (machine, link) = self.inner.parts_mut();
-        if !is_ending && link.error().is_none() && has_more {
+        if !is_ending && link_has_no_error && has_more {
             link.ready();
             link.write(machine, now, 1);
         } else if is_ending {
@@ -243,6 +248,21 @@ impl<M: Wire + Machine> Conn<M> {
             // The machine waits for its caller, or for time alone.
             thread::park_timeout(wait.min(LONGEST));
         }
+    }
+
+    /// Waits until the peer has read, or said something, or until this time has passed. So a peer that does not read
+    /// wakes nobody.
+    #[cfg(unix)]
+    fn wait_for_room(&self, hears: bool, wait: Duration) {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let input = if hears { PollFlags::IN } else { PollFlags::empty() };
+        let wait = wait.min(LONGEST);
+        let timeout = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(wait.subsec_nanos()),
+        };
+        // Where it fails the next turn finds out what is wrong with the socket; a signal ends the wait early.
+        let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], Some(&timeout));
     }
 
     /// Makes reads and writes wait, or not. Whether that worked.

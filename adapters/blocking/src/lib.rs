@@ -23,7 +23,7 @@ mod sockets;
 
 pub use conn::Conn;
 pub use ide_mcp_link::Waker;
-pub use ide_mcp_server::Bind;
+pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
 pub use server::Server;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,7 +3,8 @@
 use crate::acceptor::Acceptor;
 use crate::pipe::Pipe;
 use ide_mcp_link::Bell;
-use ide_mcp_server::Transport;
+use ide_mcp_lockfile::GuardMode;
+use ide_mcp_server::{Guarding, Transport, Wake};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
@@ -38,6 +39,12 @@ impl Transport for Sockets {
 
     fn release(&mut self, pipe: Pipe) {
         drop(pipe);
+    }
+
+    /// Nothing else can wait here, and threads wait for everything else.
+    fn guarding(&self) -> Guarding {
+        let bell = self.bell.of_guard();
+        Guarding::OnThread(GuardMode::default(), Wake::new(move || bell.wake_by_ref()))
     }
 
     fn close(&mut self) {

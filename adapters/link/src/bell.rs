@@ -32,6 +32,8 @@ pub struct Rung {
     pub sockets: BTreeSet<usize>,
     /// Connections may wait at the listener.
     pub listener: bool,
+    /// Something happened to the lock file.
+    pub guard: bool,
     /// A [`Waker`] did.
     pub woken: bool,
 }
@@ -63,6 +65,12 @@ impl Bell {
     #[must_use]
     pub fn of_listener(&self) -> Task {
         Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Listener }))
+    }
+
+    /// Returns what rings for the guard of a lock file, when woken.
+    #[must_use]
+    pub fn of_guard(&self) -> Task {
+        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Guard }))
     }
 
     /// What another thread rings.
@@ -114,6 +122,7 @@ struct Clapper {
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Listener,
+    Guard,
     Socket(usize),
 }
 
@@ -125,6 +134,7 @@ impl Wake for Clapper {
     fn wake_by_ref(self: &Arc<Self>) {
         self.bell.ring(|rung| match self.of {
             Of::Listener => rung.listener = true,
+            Of::Guard => rung.guard = true,
             Of::Socket(number) => drop(rung.sockets.insert(number)),
         });
     }

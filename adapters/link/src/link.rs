@@ -179,32 +179,38 @@ impl<S> Link<S> {
 
 impl<S: Read + Write + Shutdown> Link<S> {
     /// Reads into the wire: until the socket would block, the wire wants no more, or `budget` bytes have come (the
-    /// last read may exceed it, so a budget of 1 is a single read).
-    pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) {
-        self.read_waiting(wire, || now, budget);
+    /// last read may exceed it, so a budget of 1 is a single read). Returns how many have come.
+    pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) -> usize {
+        self.read_waiting(wire, || now, budget)
     }
 
     /// The same for a socket that waits for input: `now` tells what time it is once it has come.
-    pub fn read_waiting(&mut self, wire: &mut (impl Wire + ?Sized), now: impl Fn() -> Time, budget: usize) {
+    pub fn read_waiting(
+        &mut self,
+        wire: &mut (impl Wire + ?Sized),
+        now: impl Fn() -> Time,
+        budget: usize,
+    ) -> usize {
         if self.stage != Stage::Moving {
-            return;
+            return 0;
         }
         if let Some(error) = self.failed.take() {
-            return self.end(wire, now(), Some(error));
+            self.end(wire, now(), Some(error));
+            return 0;
         }
-        let mut left = budget;
-        while left > 0 && self.may_read() && wire.wants_input() {
+        let mut come = 0_usize;
+        while come < budget && self.may_read() && wire.wants_input() {
             let space = wire.space();
             if space.is_empty() {
                 // A read into it would look like the end of the transport.
-                return;
+                break;
             }
             match self.io.read(space) {
                 Ok(0) => self.end(wire, now(), None),
                 Ok(n) => {
                     let now = now();
                     wire.filled(now, n);
-                    left = left.saturating_sub(n);
+                    come = come.saturating_add(n);
                     self.idleness.moved(now, n);
                 }
                 Err(error) if would_block(&error) => self.readable = false,
@@ -212,6 +218,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                 Err(error) => self.end(wire, now(), Some(error)),
             }
         }
+        come
     }
 
     /// Writes what the wire has: until nothing is left, the socket would block, or `budget` bytes have gone (the last

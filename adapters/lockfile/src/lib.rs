@@ -32,6 +32,7 @@ mod dir;
 mod environment;
 mod error;
 mod folders;
+mod guard;
 mod leftovers;
 mod owner;
 mod parents;
@@ -45,12 +46,12 @@ mod sys;
 mod system;
 #[cfg(test)]
 mod temp_dir;
-mod watched;
 
 pub use dir::LockDir;
 pub use environment::{client_env, from_environment, new_token};
 pub use error::Error;
 pub use folders::workspace_folders;
+pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};
 pub use owner::{
     Owner, Unknown, can_tell_clients, check_server, client_owner, listening_process, server_owner,
@@ -62,4 +63,3 @@ pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
 pub use scope::process_scope;
 pub use system::system;
-pub use watched::Watched;

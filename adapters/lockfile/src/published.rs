@@ -1,4 +1,4 @@
-//! A lock file of ours while it is published: a guard that removes it, and the step of a watchdog that brings it back.
+//! A lock file of ours while it is published: a guard that removes it, and the step that brings it back.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl Published {
     }
 
     /// Publishes the file again if it vanished, along with its directory if need be: a client that cannot see our
-    /// process deletes it. A step for a timer; 5 s is a good interval.
+    /// process deletes it. Waits for the disk; a [`Guard`](crate::Guard) knows when it is worth it.
     ///
     /// # Errors
     /// As [`LockDir::create`] and [`LockDir::publish`]; a later step may succeed.

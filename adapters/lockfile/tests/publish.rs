@@ -6,9 +6,8 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use ide_mcp::Time;
 use ide_mcp::ide::{AuthToken, LockFile, LockFileError, LockForm};
-use ide_mcp_lockfile::{Error, LockDir, Watch, Watched, scan, scan_for};
+use ide_mcp_lockfile::{Error, LockDir, Watch, scan, scan_for};
 use support::{TempDir, lock_file, marked, names};
 
 #[test]
@@ -272,27 +271,4 @@ fn e07_nothing_printed_has_the_token() {
     let dir = LockDir::open(temp.path()).unwrap();
     let published = dir.publish(1, &lock_file("QZQZ")).unwrap();
     assert!(!format!("{dir:?} {published:?}").contains("QZ"));
-}
-
-/// The watchdog looks every five seconds, beginning with the first time it is told.
-#[test]
-fn l06_the_watchdog_looks_when_its_time_has_come() {
-    let temp = TempDir::new();
-    let dir = LockDir::open(temp.path()).unwrap();
-    let mut watched = Watched::new(dir.publish(1, &lock_file("one")).unwrap());
-    let path = watched.published().path().to_owned();
-    let start = Time::from_millis(7);
-    assert_eq!(watched.deadline(start), start, "it wants to be told the time");
-    assert!(watched.tick(start).is_none());
-    fs::remove_file(&path).unwrap();
-    let due = start.after(Watched::INTERVAL);
-    assert_eq!(watched.deadline(start), due);
-    assert!(watched.tick(Time::from_millis(5006)).is_none());
-    assert!(!path.exists());
-    assert_eq!(watched.tick(due).unwrap().unwrap(), Watch::Republished);
-    assert!(path.exists());
-    assert_eq!(watched.deadline(due), due.after(Watched::INTERVAL));
-    assert_eq!(watched.tick(Time::from_millis(60_000)).unwrap().unwrap(), Watch::InPlace);
-    assert!(watched.remove().unwrap());
-    assert!(!path.exists());
 }

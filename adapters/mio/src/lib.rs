@@ -15,6 +15,6 @@ mod sockets;
 mod waker;
 
 pub use conn::Conn;
-pub use ide_mcp_server::Bind;
+pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
 pub use server::Server;
 pub use waker::Waker;

@@ -78,7 +78,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// How many tokens a server owns, counted from its base: 1,024, one for the listener and the others for connections.
+    /// How many tokens a server owns, counted from its base: 1,024, the first for the listener, the last for the guard of
+    /// the lock file, and the others for connections.
     /// Let the application's own lie below the base.
     pub const TOKENS: usize = TOKENS;
 
@@ -106,6 +107,7 @@ impl Server {
     pub fn handle(&mut self, event: &Event) -> bool {
         match about(self.base.0, event.token()) {
             Some(About::Listener) => self.inner.acceptable(),
+            Some(About::Guard) => self.inner.lock_ready(),
             Some(About::Socket(number)) => self.inner.ready(number),
             None => return false,
         }
@@ -113,7 +115,7 @@ impl Server {
     }
 
     /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
-    /// every connection that has something. Moves about 256 KiB a connection and direction at most.
+    /// every connection that has something. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut Host, HostEvent)) {
         self.inner.turn(now, on);
     }

@@ -1,14 +1,22 @@
 //! The sockets of a server, registered in the `Poll` of the application.
 
 use crate::conn::prepare;
+#[cfg(unix)]
+use ide_mcp_lockfile::Guard;
 use ide_mcp_server::Transport;
 use mio::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+#[cfg(unix)]
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
-/// How many tokens a server owns: one for the listener, and one for each connection.
+/// How many tokens a server owns: one for the listener, one for the guard of the lock file, and one for each connection.
 pub(crate) const TOKENS: usize = 1024;
+
+const GUARD: usize = TOKENS - 1;
 
 /// The listener, and how sockets get their tokens: counted from `base`, the first is the listener's.
 #[derive(Debug)]
@@ -16,12 +24,17 @@ pub(crate) struct Sockets {
     listener: Option<TcpListener>,
     registry: Registry,
     base: usize,
+    /// The descriptor of a guard.
+    #[cfg(unix)]
+    guard: Option<OwnedFd>,
 }
 
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     Listener,
+    /// The last token.
+    Guard,
     Socket(usize),
 }
 
@@ -34,7 +47,13 @@ impl Sockets {
         listener.set_nonblocking(true)?;
         let (mut listener, registry) = (TcpListener::from_std(listener), registry.try_clone()?);
         registry.register(&mut listener, Token(base), Interest::READABLE)?;
-        Ok(Self { listener: Some(listener), registry, base })
+        Ok(Self {
+            listener: Some(listener),
+            registry,
+            base,
+            #[cfg(unix)]
+            guard: None,
+        })
     }
 }
 
@@ -42,6 +61,7 @@ impl Sockets {
 pub(crate) const fn about(base: usize, Token(token): Token) -> Option<About> {
     match token.checked_sub(base) {
         Some(0) => Some(About::Listener),
+        Some(GUARD) => Some(About::Guard),
         Some(offset) if offset < TOKENS => Some(About::Socket(offset.saturating_sub(1))),
         _ => None,
     }
@@ -57,8 +77,8 @@ impl Transport for Sockets {
     }
 
     fn adopt(&mut self, number: usize, mut stream: TcpStream) -> io::Result<TcpStream> {
-        // The first token is the listener's.
-        if number >= TOKENS.saturating_sub(1) {
+        // The first token is the listener's, and the last the guard's.
+        if number >= GUARD.saturating_sub(1) {
             return Err(ErrorKind::QuotaExceeded.into());
         }
         let token = Token(self.base.saturating_add(1).saturating_add(number));
@@ -75,6 +95,23 @@ impl Transport for Sockets {
         let _ = self.registry.deregister(&mut stream);
     }
 
+    #[cfg(unix)]
+    fn watch(&mut self, guard: &Guard) -> bool {
+        let Some(fd) = guard.as_fd().and_then(|fd| fd.try_clone_to_owned().ok()) else { return false };
+        let token = Token(self.base.saturating_add(GUARD));
+        let registered = self.registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE);
+        self.guard = registered.is_ok().then_some(fd);
+        self.guard.is_some()
+    }
+
+    #[cfg(unix)]
+    fn unwatch(&mut self) {
+        if let Some(fd) = self.guard.take() {
+            // As above.
+            let _ = self.registry.deregister(&mut SourceFd(&fd.as_raw_fd()));
+        }
+    }
+
     fn close(&mut self) {
         if let Some(mut listener) = self.listener.take() {
             // As above.
@@ -85,6 +122,7 @@ impl Transport for Sockets {
 
 impl Drop for Sockets {
     fn drop(&mut self) {
+        self.unwatch();
         self.close();
     }
 }

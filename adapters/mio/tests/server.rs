@@ -160,28 +160,43 @@ fn an_agent_attaches_calls_and_leaves() {
 fn l06_a_lock_file_that_vanishes_comes_back() {
     let (dir, mut editor) = (TempDir::new(), Editor::new());
     dir.publish(&mut editor).unwrap();
-    let path = editor.server.published().unwrap().path().to_owned();
+    let path = editor.server.lock_path().unwrap().to_owned();
     editor.step(|_, _| {});
     fs::remove_file(&path).unwrap();
-    editor.step(|_, _| {});
-    assert!(!path.exists(), "its time has not come");
-    let now = editor.now();
-    assert!(editor.server.deadline(now).unwrap() <= now.after(Duration::from_secs(5)));
-    editor.skipped += Duration::from_secs(5);
-    editor.step(|_, _| {});
+    let mut events = Vec::new();
+    for _ in 0..3 {
+        editor.step(|_, event| events.push(format!("{event:?}")));
+        // Without notifications it looks after a while.
+        editor.skipped += Duration::from_secs(if cfg!(target_os = "linux") { 0 } else { 5 });
+    }
     assert!(path.exists());
-    editor
-        .server
-        .published_mut()
-        .unwrap()
-        .update(&LockFile::new(1, vec![], "other", editor.token.clone()))
-        .unwrap();
+    let lost = if cfg!(target_os = "linux") { vec!["LockFile(Lost)"] } else { vec![] };
+    assert_eq!(events, [lost, vec!["LockFile(Restored)"]].concat());
+    let other = LockFile::new(1, vec![], "other", editor.token.clone());
+    editor.server.update_lock_file(&other).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("other"));
     // Another publication takes its place.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut editor).unwrap();
     assert!(!path.exists());
-    assert!(editor.server.published().unwrap().path().starts_with(&elsewhere.0));
+    assert!(editor.server.lock_path().unwrap().starts_with(&elsewhere.0));
+}
+
+/// Longer than the interval at which a guard looks without notifications.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_idle_server_with_a_guard_wakes_nobody() {
+    let (dir, mut editor) = (TempDir::new(), Editor::new());
+    dir.publish(&mut editor).unwrap();
+    for _ in 0..3 {
+        editor.step(|_, event| panic!("{event:?}"));
+    }
+    let now = editor.now();
+    assert_eq!(editor.server.deadline(now), None);
+    editor.poll.poll(&mut editor.events, Some(Duration::from_millis(5_500))).unwrap();
+    assert!(editor.events.is_empty(), "{:?}", editor.events);
+    let now = editor.now();
+    assert_eq!(editor.server.deadline(now), None);
 }
 
 #[test]

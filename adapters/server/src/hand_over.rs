@@ -5,8 +5,9 @@
 #[macro_export]
 macro_rules! hand_over {
     () => {
-        /// Publishes a lock file for the port, with the [token](Self::token) that the server asks for. It is brought back if
-        /// it vanishes, and removed before the listener closes. One that was published before is removed.
+        /// Publishes a lock file for the port, with the [token](Self::token) that the server asks for, and waits for the disk.
+        /// It is brought back if it vanishes, and removed before the listener closes; what happens to it is a
+        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). One that was published before is removed.
         ///
         /// # Errors
         /// As [`ide_mcp_lockfile::LockDir::publish`], and
@@ -28,21 +29,36 @@ macro_rules! hand_over {
             self.inner.token()
         }
 
-        /// The lock file, to say where it is.
-        #[must_use]
-        pub fn published(&self) -> ::core::option::Option<&$crate::Published> {
-            self.inner.published()
+        /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where and when `guarding`
+        /// says.
+        ///
+        /// # Errors
+        /// As [`publish`](Self::publish), and [`Io`](ide_mcp_lockfile::Error::Io) where the guard gets no thread.
+        pub fn publish_guarded(
+            &mut self,
+            dir: &$crate::LockDir,
+            file: &$crate::LockFile,
+            guarding: $crate::Guarding,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.publish_guarded(dir, file, guarding)
         }
 
-        /// The lock file, to update it when folders are opened or closed.
-        pub fn published_mut(&mut self) -> ::core::option::Option<&mut $crate::Published> {
-            self.inner.published_mut()
+        /// Returns where the lock file is.
+        #[must_use]
+        pub fn lock_path(&self) -> ::core::option::Option<&::std::path::Path> {
+            self.inner.lock_path()
         }
 
-        /// What last went wrong with watching or removing the lock file, for a person to know. Watching goes on.
-        #[must_use]
-        pub const fn lock_error(&self) -> ::core::option::Option<&$crate::LockError> {
-            self.inner.lock_error()
+        /// Publishes other contents, when folders were opened or closed. A guard on a thread does so soon, and reports a
+        /// failure as an event; otherwise this waits for the disk. Nothing happens where nothing is published.
+        ///
+        /// # Errors
+        /// As [`Published::update`](ide_mcp_lockfile::Published::update).
+        pub fn update_lock_file(
+            &mut self,
+            file: &$crate::LockFile,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.update_lock_file(file)
         }
 
         /// Where it listens, or did.

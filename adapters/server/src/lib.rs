@@ -2,7 +2,7 @@
 //!
 //! Use one of these. Each has a [`Transport`] and the way it waits; everything else stands here once: where it may
 //! listen ([`Bind`]), how many are accepted at a time, how much is read and written in a turn, who lingers, the lock
-//! file and its watchdog, the order in which all of it ends ([`Server`]). What is said, and who may come in, is the
+//! file and its guard, the order in which all of it ends ([`Server`]). What is said, and who may come in, is the
 //! business of the [`ide::Host`](ide_mcp::ide::Host); there is no protocol here.
 //!
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
@@ -13,8 +13,8 @@
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; `next_event` is then `None` | `waker()`; `next_event` is then `None` |
 //! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
-//! | connections | 1,023 | as many as there are file descriptors | as many as there may be threads, halved |
-//! | the same in all | `Bind`, `bind`, `publish`, `published`, `lock_error`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | connections | 1,022 | as many as there are file descriptors | as many as there may be threads, halved |
+//! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! The events are those of the host, the options its [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
 //!
@@ -25,10 +25,13 @@ mod bind;
 mod door;
 mod hand_over;
 mod links;
+mod lock;
 mod server;
 mod transport;
 
 pub use bind::Bind;
+pub use ide_mcp_lockfile::GuardMode;
+pub use lock::{Guarding, Wake};
 pub use server::Server;
 pub use transport::{RETRY, Transport};
 
@@ -36,4 +39,4 @@ pub use transport::{RETRY, Transport};
 #[doc(hidden)]
 pub use ide_mcp::ide::{AuthToken, Host, LockFile};
 #[doc(hidden)]
-pub use ide_mcp_lockfile::{Error as LockError, LockDir, Published};
+pub use ide_mcp_lockfile::{Error as LockError, LockDir};

@@ -12,6 +12,13 @@ use std::mem;
 /// How many sockets may linger at once so that their farewell arrives. They hold nothing but a file descriptor.
 const LINGERING: usize = 16;
 
+/// How many bytes a turn reads at most: their requests are all handled before the first answer is written. Small requests
+/// of this size take 1 to 2 ms, where 256 KiB of each of 15 flooding clients took 16 ms.
+const TURN: usize = 256 * 1024;
+
+/// How many bytes of it a connection can read however many there are: most messages.
+const SHARE: usize = 16 * 1024;
+
 #[derive(Debug)]
 pub(crate) struct Links<S> {
     /// By the index of their connection.
@@ -139,14 +146,23 @@ impl<S> Links<S> {
 }
 
 impl<S: Read + Write + Shutdown> Links<S> {
-    /// Reads what has come.
+    /// Reads what has come, but no more than [`TURN`] bytes in all, the last read aside. Each connection gets its share,
+    /// and those that got none come first in the next turn.
     pub(crate) fn read(&mut self, host: &mut Host, now: Time) {
+        let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
+        let (mut come, mut looked_at) = (0_usize, 0);
         for index in &self.busy {
+            let left = TURN.saturating_sub(come);
+            if left == 0 {
+                break;
+            }
+            looked_at += 1;
             let Some(Some(place)) = self.places.get_mut(*index) else { continue };
             if let Some(mut wire) = host.wire(place.id) {
-                place.link.read(&mut wire, now, BUDGET);
+                come = come.saturating_add(place.link.read(&mut wire, now, share.min(left)));
             }
         }
+        self.busy.rotate_left(looked_at);
     }
 
     /// Writes what there is to write.

@@ -2,16 +2,18 @@
 
 use crate::door::Door;
 use crate::links::Links;
-use crate::{Bind, Transport};
-use ide_mcp::ide::{Auth, AuthToken, ConnId, Host, HostConfig, HostEvent, LockFile, ServerEvent};
+use crate::lock::Lock;
+use crate::{Bind, Guarding, Transport};
+use ide_mcp::ide::{
+    Auth, AuthToken, ConnId, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent,
+};
 use ide_mcp::{Machine, Time};
 use ide_mcp_link::{Next, Rung, Turns};
-use ide_mcp_lockfile::{
-    Error, LockDir, Owner, Published, Watched, can_tell_clients, client_owner, new_token,
-};
+use ide_mcp_lockfile::{Error, LockDir, Owner, can_tell_clients, client_owner, new_token};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 
 /// How many connections are accepted before those that were are read. A stranger can push out another one only if
 /// that had its chance to say who it is.
@@ -21,14 +23,13 @@ const ACCEPTED_A_TURN: usize = 4;
 #[derive(Debug)]
 pub struct Server<T: Transport> {
     // Fields are dropped in this order: a lock file never names a port where nobody listens.
-    lock: Option<Watched>,
+    lock: Option<Lock>,
     door: Door<T>,
     host: Host,
     links: Links<T::Socket>,
     addr: SocketAddr,
     /// The token that it asks for.
     token: Option<AuthToken>,
-    lock_error: Option<Error>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
     turns: Turns,
@@ -72,7 +73,6 @@ impl<T: Transport> Server<T> {
             links: Links::new(),
             addr,
             token,
-            lock_error: None,
             in_turn: false,
             turns: Turns::new(),
             strangers: 0,
@@ -86,14 +86,30 @@ impl<T: Transport> Server<T> {
     /// As [`LockDir::publish`], and [`Error::PortZero`] after [`shutdown`](Server::shutdown), when nothing listens any
     /// more; nothing is published then.
     pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        let guarding = self.door.transport.guarding();
+        self.publish_guarded(dir, file, guarding)
+    }
+
+    /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where and when `guarding` says.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish), and [`Error::Io`] where the guard gets no thread; nothing is published then.
+    pub fn publish_guarded(
+        &mut self,
+        dir: &LockDir,
+        file: &LockFile,
+        guarding: Guarding,
+    ) -> Result<(), Error> {
         // First: the old guard would take a new file with the same name and token for its own.
         self.lock = None;
+        self.door.transport.unwatch();
         let port = if self.door.is_open() { self.addr.port() } else { 0 };
         let mut file = file.clone();
         if self.token.is_some() {
             file.auth_token.clone_from(&self.token);
         }
-        self.lock = Some(Watched::new(dir.publish(port, &file)?));
+        let published = dir.publish(port, &file)?;
+        self.lock = Some(Lock::new(published, guarding, &mut self.door.transport)?);
         Ok(())
     }
 
@@ -104,21 +120,26 @@ impl<T: Transport> Server<T> {
         self.token.as_ref()
     }
 
-    /// The lock file, to say where it is.
+    /// Returns where the lock file is.
     #[must_use]
-    pub fn published(&self) -> Option<&Published> {
-        self.lock.as_ref().map(Watched::published)
+    pub fn lock_path(&self) -> Option<&Path> {
+        self.lock.as_ref().map(Lock::path)
     }
 
-    /// The lock file, to update it when folders are opened or closed.
-    pub fn published_mut(&mut self) -> Option<&mut Published> {
-        self.lock.as_mut().map(Watched::published_mut)
+    /// Publishes other contents, when folders were opened or closed. A guard on a thread does so soon, and reports a
+    /// failure as an event; otherwise this waits for the disk. Nothing happens where nothing is published.
+    ///
+    /// # Errors
+    /// As [`Published::update`](ide_mcp_lockfile::Published::update).
+    pub fn update_lock_file(&mut self, file: &LockFile) -> Result<(), Error> {
+        self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file))
     }
 
-    /// What last went wrong with watching or removing the lock file, for a person to know. Watching goes on.
-    #[must_use]
-    pub const fn lock_error(&self) -> Option<&Error> {
-        self.lock_error.as_ref()
+    /// Notes that the descriptor of the guard may be readable.
+    pub fn lock_ready(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.notified(&mut self.door.transport);
+        }
     }
 
     /// Where it listens, or did.
@@ -149,7 +170,7 @@ impl<T: Transport> Server<T> {
     }
 
     /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
-    /// every connection that has something. Moves about 256 KiB a connection and direction at most.
+    /// every connection that has something. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.host, event);
@@ -177,6 +198,9 @@ impl<T: Transport> Server<T> {
         if rung.listener {
             self.acceptable();
         }
+        if rung.guard {
+            self.lock_ready();
+        }
         for number in &rung.sockets {
             self.ready(*number);
         }
@@ -190,7 +214,7 @@ impl<T: Transport> Server<T> {
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
         let links = self.links.deadline(&mut self.host, now);
-        let lock = self.lock.as_ref().map(|lock| lock.deadline(now));
+        let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
         [links, lock, self.door.deadline(now), self.host.deadline()].into_iter().flatten().min()
     }
 
@@ -198,7 +222,10 @@ impl<T: Transport> Server<T> {
     /// [`is_over`](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         if let Some(lock) = self.lock.take() {
-            self.lock_error = lock.remove().err();
+            self.door.transport.unwatch();
+            if let Err(error) = lock.remove() {
+                self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+            }
         }
         self.door.close();
         self.host.shutdown(now);
@@ -207,7 +234,7 @@ impl<T: Transport> Server<T> {
     /// Whether it was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        !self.door.is_open() && self.links.is_empty() && self.host.connections().next().is_none()
+        !self.door.is_open() && self.links.is_empty() && self.host.is_idle()
     }
 
     /// A turn that is interrupted by every event.
@@ -235,6 +262,9 @@ impl<T: Transport> Server<T> {
             }
         }
         self.links.read(&mut self.host, now);
+        if let Some(lock) = &mut self.lock {
+            lock.tick(now, &mut self.host);
+        }
         self.host.tick(now);
     }
 
@@ -268,9 +298,6 @@ impl<T: Transport> Server<T> {
         self.links.write(&mut self.host, now);
         let transport = &mut self.door.transport;
         self.links.linger(now, |socket| transport.release(socket));
-        if let Some(looked) = self.lock.as_mut().and_then(|lock| lock.tick(now)) {
-            self.lock_error = looked.err();
-        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! What differs between the adapters.
 
+use crate::Guarding;
 use ide_mcp_link::Shutdown;
+use ide_mcp_lockfile::{Guard, GuardMode};
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -43,6 +45,25 @@ pub trait Transport {
 
     /// Lets a socket go.
     fn release(&mut self, socket: Self::Socket);
+
+    /// Returns where the guard of a lock file runs unless the application says otherwise.
+    fn guarding(&self) -> Guarding {
+        Guarding::InLoop(GuardMode::default())
+    }
+
+    /// Begins to wait for the descriptor of a guard: the server is told by
+    /// [`lock_ready`](crate::Server::lock_ready). Returns false if nothing can wait for it.
+    fn watch(&mut self, _guard: &Guard) -> bool {
+        false
+    }
+
+    /// Waits for it once more, after what it had was taken. Returns true if there is more by now.
+    fn watch_again(&mut self) -> bool {
+        false
+    }
+
+    /// Waits no longer.
+    fn unwatch(&mut self) {}
 
     /// Stops listening; [`accept`](Transport::accept) is not called any more. Whoever knocks from now on is turned away
     /// by the system.

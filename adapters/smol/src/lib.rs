@@ -19,5 +19,5 @@ mod waiting;
 
 pub use conn::Conn;
 pub use ide_mcp_link::Waker;
-pub use ide_mcp_server::Bind;
+pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
 pub use server::Server;

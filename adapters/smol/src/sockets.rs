@@ -3,9 +3,13 @@
 use crate::socket::Socket;
 use async_io::Async;
 use ide_mcp_link::Bell;
+#[cfg(unix)]
+use ide_mcp_lockfile::Guard;
 use ide_mcp_server::Transport;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::task::{Context, Waker};
 
 /// The listener, and the bell that all of them ring.
@@ -14,11 +18,20 @@ pub(crate) struct Sockets {
     listener: Option<Async<TcpListener>>,
     of_listener: Waker,
     bell: Bell,
+    /// The descriptor of a guard, and what rings for it.
+    #[cfg(unix)]
+    guard: Option<(Async<OwnedFd>, Waker)>,
 }
 
 impl Sockets {
     pub(crate) fn new(listener: TcpListener, bell: Bell) -> io::Result<Self> {
-        Ok(Self { listener: Some(Async::new(listener)?), of_listener: bell.of_listener(), bell })
+        Ok(Self {
+            listener: Some(Async::new(listener)?),
+            of_listener: bell.of_listener(),
+            bell,
+            #[cfg(unix)]
+            guard: None,
+        })
     }
 }
 
@@ -53,6 +66,29 @@ impl Transport for Sockets {
 
     fn release(&mut self, socket: Socket) {
         drop(socket);
+    }
+
+    #[cfg(unix)]
+    fn watch(&mut self, guard: &Guard) -> bool {
+        let fd = guard.as_fd().and_then(|fd| fd.try_clone_to_owned().ok());
+        self.guard = fd.and_then(|fd| Async::new(fd).ok()).map(|fd| (fd, self.bell.of_guard()));
+        if self.watch_again() {
+            // Something is there already.
+            self.bell.of_guard().wake();
+        }
+        self.guard.is_some()
+    }
+
+    /// Arms the reactor, unless it has something to report.
+    #[cfg(unix)]
+    fn watch_again(&mut self) -> bool {
+        let Some((fd, waker)) = &self.guard else { return false };
+        matches!(fd.poll_readable(&mut Context::from_waker(waker)), std::task::Poll::Ready(Ok(())))
+    }
+
+    #[cfg(unix)]
+    fn unwatch(&mut self) {
+        self.guard = None;
     }
 
     fn close(&mut self) {

@@ -211,3 +211,59 @@ fn a_waker_ends_the_wait_of_a_connection() {
     assert!(!conn.is_over());
     other.join().unwrap();
 }
+
+/// Counts how often a task is woken.
+#[cfg(target_os = "linux")]
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+#[cfg(target_os = "linux")]
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Longer than the interval at which a guard looks without notifications; then the file vanishes.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
+    let token = new_token().unwrap();
+    let policy = Policy::new(0, token.clone());
+    let config =
+        HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new()));
+    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+    let root =
+        std::env::temp_dir().canonicalize().unwrap().join(format!("ide-mcp-smol-{}", std::process::id()));
+    let file = ide_mcp::ide::LockFile::new(std::process::id(), vec!["/w".into()], "editor", token);
+    server.publish(&ide_mcp_lockfile::LockDir::create(&root).unwrap(), &file).unwrap();
+    let path = server.lock_path().unwrap().to_owned();
+    for _ in 0..5 {
+        assert!(once(server.next_event()).is_none(), "nothing has happened");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let wakes = Arc::new(Wakes::default());
+    let waker = Waker::from(wakes.clone());
+    let poll = |server: &mut Server| {
+        let mut future = pin!(server.next_event());
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(event) => event,
+            Poll::Pending => None,
+        }
+    };
+    assert!(poll(&mut server).is_none());
+    thread::sleep(Duration::from_millis(5_500));
+    assert_eq!(wakes.0.load(Ordering::Relaxed), 0);
+    std::fs::remove_file(&path).unwrap();
+    let clock = Clock::new();
+    let mut events = Vec::new();
+    while events.len() < 2 {
+        assert!(clock.now() < Time::ZERO.after(PATIENCE), "{events:?}");
+        events.extend(poll(&mut server).map(|event| format!("{event:?}")));
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(events, ["LockFile(Lost)", "LockFile(Restored)"]);
+    assert!(path.exists());
+    drop(server);
+    std::fs::remove_dir_all(&root).unwrap();
+}

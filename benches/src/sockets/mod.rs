@@ -9,6 +9,7 @@ pub mod load;
 pub mod memory;
 mod race;
 mod running;
+pub mod turns;
 
 /// The two ways to say what a server has to do.
 pub const SERVE: &str = "--serve";

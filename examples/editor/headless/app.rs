@@ -9,8 +9,8 @@ use crate::options::OnDiff;
 use crate::workspace::{Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, ConnId, Dialect, Host, HostEvent, OpenFile, OpenedFile, Range, Selected, Selection, ServerEvent,
-    Tool, ToolRequest, ToolSet,
+    Answer, ConnId, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
+    Selection, ServerEvent, Tool, ToolRequest, ToolSet,
 };
 use ide_mcp::mcp::ToolResult;
 
@@ -50,8 +50,20 @@ impl Headless {
             HostEvent::MentionExpired { mention } => {
                 self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
             }
+            HostEvent::LockFile(event) => self.lock_file(&event),
             _ => {}
         }
+    }
+
+    fn lock_file(&mut self, event: &LockFileEvent) {
+        let (state, problem) = match event {
+            LockFileEvent::Lost => ("lost", None),
+            LockFileEvent::Restored => ("restored", None),
+            LockFileEvent::Taken => ("taken", None),
+            LockFileEvent::Failed { error } => ("failed", Some(error.as_str())),
+            _ => return,
+        };
+        self.report.tell(&Event::LockFile { state, problem });
     }
 
     /// A line came on standard input; no text if it is not UTF-8. One that is no command changes nothing.

@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 use app::{Flow, Headless, all_tools};
 use ide_mcp::ide::Strangers;
 use ide_mcp::{Clock, Time};
-use ide_mcp_mio::{Server, Waker};
+use ide_mcp_mio::{Server, Wake, Waker};
 use input::{Input, Line};
 use mio::{Events, Poll, Token};
 use report::{Event, Report};
@@ -41,8 +41,10 @@ impl Editor {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let input = Input::new(waker.clone())?;
-        let server = listen(options, &folders, all_tools(), poll.registry(), SERVER)?;
-        let lock = server.published().map(|lock| lock.path().display().to_string());
+        let wake = waker.clone();
+        let wake = Wake::new(move || drop(wake.wake()));
+        let server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        let lock = server.lock_path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
         let mut app = Headless::new(Workspace::new(folders), options.on_diff, report);
         app.report().tell(&Event::Listening { port: server.port(), lock });
@@ -74,9 +76,6 @@ impl Editor {
             self.take_lines(now);
             self.server.turn(now, |host, event| self.app.event(host, now, event));
             self.tell_strangers(now);
-        }
-        if let Some(problem) = self.server.lock_error() {
-            self.app.report().error(&problem.to_string());
         }
         self.app.into_report().end().map_err(|error| {
             format!("standard output cannot be written, so open diffs were rejected: {error}").into()

@@ -59,6 +59,12 @@ pub(crate) enum Event<'a> {
         line: Option<u64>,
         message: &'a str,
     },
+    /// Something happened to the lock file: it was `lost`, `restored`, `taken` by another program, or `failed`.
+    LockFile {
+        state: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<&'a str>,
+    },
     /// Connections since the start that were never let in: told at most every 10 s, and only if this was read so far.
     Strangers {
         refused: u64,

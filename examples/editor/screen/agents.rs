@@ -10,8 +10,8 @@ use crate::workspace::{self, missing_note, on_disk};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, ConnId, CurrentSelection, Dialect, DiffEnd, DocumentSaved, DocumentState, EditorTab,
-    FileDiagnostics, Host, HostEvent, LatestSelection, OpenEditors, OpenFile, OpenedFile, ServerEvent, Tool,
-    ToolRequest, ToolSet, WorkspaceFolder, WorkspaceFolders, display_safe,
+    FileDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors, OpenFile, OpenedFile,
+    ServerEvent, Tool, ToolRequest, ToolSet, WorkspaceFolder, WorkspaceFolders, display_safe,
 };
 use ide_mcp::mcp::ToolResult;
 use std::path::Path;
@@ -47,8 +47,27 @@ impl App {
                 let label = self.folders.label(Path::new(&mention.file_path));
                 self.model.tell(Tone::Bad, format!("nobody was there to be told of {label}"));
             }
+            HostEvent::LockFile(event) => self.lock_file(event),
             _ => {}
         }
+    }
+
+    fn lock_file(&mut self, event: LockFileEvent) {
+        let (tone, text, is_problem) = match event {
+            LockFileEvent::Lost => (Tone::Plain, "the lock file is gone".to_owned(), false),
+            LockFileEvent::Restored => (Tone::Good, "the lock file is back".into(), false),
+            LockFileEvent::Taken => (
+                Tone::Bad,
+                "another program has the name of the lock file: agents do not find this editor".into(),
+                true,
+            ),
+            LockFileEvent::Failed { error } => {
+                (Tone::Bad, format!("agents may not find this editor: {}", of_peer(&error)), true)
+            }
+            _ => return,
+        };
+        self.lock_problem = is_problem.then(|| text.clone());
+        self.model.tell(tone, text);
     }
 
     fn connection(&mut self, host: &mut Host, conn: ConnId, event: ServerEvent) {

@@ -36,6 +36,8 @@ pub(crate) struct App {
     check_at: Option<Time>,
     /// When the unfolded folders were changed last.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
+    /// What is wrong with the lock file, to be said once more at the end.
+    pub(crate) lock_problem: Option<String>,
     /// Whether the screen has to be drawn.
     pub(crate) stale: bool,
 }
@@ -60,6 +62,7 @@ impl App {
             watch_at: Time::ZERO,
             check_at: None,
             folder_times: BTreeMap::new(),
+            lock_problem: None,
             stale: true,
         };
         app.refresh();

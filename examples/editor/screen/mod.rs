@@ -30,7 +30,7 @@ use crate::options::Options;
 use app::{App, Flow};
 use ide_mcp::ide::display_safe_lines;
 use ide_mcp::{Clock, Time};
-use ide_mcp_mio::Server;
+use ide_mcp_mio::{Server, Wake, Waker};
 use keys::Decoder;
 use mio::{Events, Poll, Token};
 use signals::{Signal, Signals};
@@ -43,7 +43,8 @@ use theme::Theme;
 /// The tokens in the `Poll`; the server owns a range behind its own.
 const TERMINAL: Token = Token(0);
 const SIGNALS: Token = Token(1);
-const SERVER: Token = Token(2);
+const WAKER: Token = Token(2);
+const SERVER: Token = Token(3);
 
 pub(crate) struct Editor {
     // Dropped first: what is said after it goes to the screen as it was.
@@ -62,7 +63,9 @@ impl Editor {
         let folders = Folders::open(&options.folders)?;
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
-        let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER)?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let wake = Wake::new(move || drop(waker.wake()));
+        let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let app = App::new(folders, options.on_diff);
         // Last: what goes wrong before is said on the screen that stays.
         let theme = Theme::of_environment(|name| env::var(name).ok());
@@ -102,7 +105,7 @@ impl Editor {
         }
         let (why, rejected) = self.stopping.take().unwrap_or_default();
         let mut farewell = self.app.farewell(&why, rejected);
-        if let Some(problem) = self.server.lock_error() {
+        if let Some(problem) = self.app.lock_problem.take() {
             farewell.push_str(&format!("\neditor: {problem}"));
         }
         self.terminal.close(&display_safe_lines(&farewell));

@@ -2,6 +2,7 @@
 
 use super::{ConnId, Filter};
 use crate::ide::{Mention, ServerConfig, ServerEvent};
+use alloc::string::String;
 use core::time::Duration;
 
 /// The settings of a [`Host`](super::Host).
@@ -77,9 +78,28 @@ pub enum HostEvent {
         /// What.
         event: ServerEvent,
     },
+    /// Something happened to the lock file, as its guard reported with [`Host::on_lock_file`](super::Host::on_lock_file).
+    LockFile(LockFileEvent),
     /// A mention found no client that accepts it in time.
     MentionExpired {
         /// The mention.
         mention: Mention,
+    },
+}
+
+/// What happened to the lock file of an editor. For a person to know: without it no agent finds the editor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockFileEvent {
+    /// It is gone, and is being brought back.
+    Lost,
+    /// It is in place again.
+    Restored,
+    /// Something else has its name. It was left alone.
+    Taken,
+    /// It could not be looked for, brought back, changed or removed. It is tried again.
+    Failed {
+        /// Why.
+        error: String,
     },
 }

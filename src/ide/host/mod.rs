@@ -10,7 +10,7 @@ mod mentions;
 mod strangers;
 mod wire;
 
-pub use config::{HostConfig, HostEvent};
+pub use config::{HostConfig, HostEvent, LockFileEvent};
 pub use conn_id::ConnId;
 pub use filter::{Filter, Selected};
 pub use mentions::MentionError;
@@ -25,7 +25,7 @@ use crate::mcp::{Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
 use crate::time::earlier;
 use crate::{Machine, Time};
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
@@ -57,6 +57,8 @@ pub struct Host {
     /// Who became ready when: the last is the most recent.
     ready: Vec<ConnId>,
     shut_down: bool,
+    /// What the guard of the lock file reported and was not polled.
+    lock_file: VecDeque<LockFileEvent>,
 }
 
 impl Host {
@@ -71,6 +73,7 @@ impl Host {
             mentions: Mentions::default(),
             ready: Vec::new(),
             shut_down: false,
+            lock_file: VecDeque::new(),
         }
     }
 
@@ -313,6 +316,17 @@ impl Host {
         self.connections.with_each(Server::shutdown);
     }
 
+    /// Returns true if there is no connection, and no event about the lock file.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.lock_file.is_empty() && self.connections.iter().next().is_none()
+    }
+
+    /// Notes what the guard of the lock file reports; it becomes an event.
+    pub fn on_lock_file(&mut self, event: LockFileEvent) {
+        self.lock_file.push_back(event);
+    }
+
     /// Returns how many connections ended without having been let in, by the reason. They are no events.
     #[must_use]
     pub const fn strangers(&self) -> Strangers {
@@ -418,6 +432,9 @@ impl Machine for Host {
     }
 
     fn poll_event(&mut self) -> Option<HostEvent> {
+        if let Some(event) = self.lock_file.pop_front() {
+            return Some(HostEvent::LockFile(event));
+        }
         loop {
             if let Some((conn, event)) = self.next_event() {
                 return Some(HostEvent::Connection { conn, event });
@@ -438,7 +455,7 @@ impl Machine for Host {
 
     fn deadline(&self) -> Option<Time> {
         let bereft = || self.mentions.addressees().any(|conn| !self.connections.is_there(conn));
-        if bereft() {
+        if bereft() || !self.lock_file.is_empty() {
             return Some(self.connections.now());
         }
         earlier(self.connections.deadline(), earlier(self.debounce.deadline(), self.mentions.deadline()))

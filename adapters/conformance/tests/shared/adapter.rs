@@ -33,7 +33,6 @@ pub(crate) trait Editor: Sized {
     fn bind(bind: Bind, config: HostConfig) -> io::Result<Self>;
     fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
     fn lock_path(&self) -> Option<PathBuf>;
-    fn lock_error(&self) -> Option<&Error>;
     fn local_addr(&self) -> SocketAddr;
     fn host_mut(&mut self) -> &mut Host;
     fn now(&self) -> Time;
@@ -77,11 +76,7 @@ macro_rules! as_its_server {
         }
 
         fn lock_path(&self) -> Option<PathBuf> {
-            self $($server)* .published().map(|published| published.path().to_owned())
-        }
-
-        fn lock_error(&self) -> Option<&Error> {
-            self $($server)* .lock_error()
+            self $($server)* .lock_path().map(std::path::Path::to_owned)
         }
 
         fn local_addr(&self) -> SocketAddr {

@@ -114,7 +114,7 @@ pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
 /// 32 MiB to an editor, and back.
 pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
     const CONTENTS: usize = 32 << 20;
-    let mut world = World::<A>::new();
+    let mut world = World::<A>::with(|config| config.server.limits.message = 2 * CONTENTS);
     world.seen.accepts = true;
     let contents: String = "All of this is to be proposed.\n".chars().cycle().take(CONTENTS).collect();
     let (addr, token) = (world.addr(), world.token().clone());

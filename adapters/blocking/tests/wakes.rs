@@ -1,0 +1,56 @@
+//! How often a connection wakes its thread.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
+use ide_mcp::{Clock, Time, ws};
+use ide_mcp_blocking::Conn;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/// Longer than anything here may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often this thread has waited so far.
+fn waits() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
+    line.split_whitespace().last().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_peer_that_does_not_read_wakes_nobody() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    stream.write_all(HEAD).unwrap();
+    let accepted = listener.accept().unwrap().0;
+    let mut conn = Conn::from_stream(accepted, ws::Server::new(ws::Limits::default(), Time::ZERO)).unwrap();
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+    conn.machine_mut().accept(None).unwrap();
+    for size in [6 << 20, 16 << 20] {
+        // Below the high-water mark, where input is read, and above it.
+        conn.machine_mut().sender().binary(&vec![7; size]).unwrap();
+        assert!(conn.poll(Duration::from_millis(500)).is_none());
+        let before = waits();
+        assert!(conn.poll(Duration::from_secs(2)).is_none());
+        let after = waits();
+        assert!(after - before <= 5, "{} waits in 2 s behind {size} bytes", after - before);
+    }
+    // What the peer says is heard, and what it reads makes room.
+    let reader = thread::spawn(move || {
+        let mut read = Vec::new();
+        // A reset at the end, say, is one.
+        let _ = stream.read_to_end(&mut read);
+        read.len()
+    });
+    let begin = Clock::new();
+    while !conn.flush(Duration::from_secs(1)) {
+        assert!(begin.now() < Time::ZERO.after(PATIENCE));
+    }
+    drop(conn);
+    assert!(reader.join().unwrap() > 22 << 20);
+}

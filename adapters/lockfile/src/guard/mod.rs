@@ -1,0 +1,231 @@
+//! The guard of a published lock file: finds out that the file is gone, and brings it back.
+//!
+//! ```text
+//!             notification, or the interval has passed
+//!  Resting ───────────────────────────────────────────▶ Due ──look──▶ Resting          in place, or taken by another
+//!     ▲                                                  ▲    │
+//!     │ a look succeeds                                  │    └─────▶ Failing           it cannot be brought back
+//!     └──────────────────────────────────────────────────┴── 5 s ──────┘
+//! ```
+//!
+//! [`Guard`] is a step for a loop, and touches the disk only when it is due: with notifications of the system that is once
+//! at the start, and when something happened to the file or its directory. [`GuardThread`] is the same on a thread of its
+//! own, for a loop that must not wait for a disk.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "inotify.rs"]
+mod notify;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "no_notify.rs"]
+mod notify;
+mod thread;
+
+use std::path::Path;
+use std::time::Duration;
+
+use ide_mcp::Time;
+use ide_mcp::ide::{LockFile, LockFileEvent};
+use notify::Notify;
+pub use thread::GuardThread;
+
+use crate::{Error, Published, Watch};
+
+/// When a guard looks for its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GuardMode {
+    /// When the system says that something happened to the file: by inotify on Linux and Android. Elsewhere, and where the
+    /// system refuses, every [`INTERVAL`](Guard::INTERVAL).
+    #[default]
+    Notified,
+    /// Whenever so much time has passed. Each look is some system calls on the file system of the home directory.
+    Every(Duration),
+    /// Never: the file stays gone once a client that cannot see the process has deleted it.
+    Off,
+}
+
+/// What a guard keeps in place: a [`Published`] lock file, or a double of one in a test.
+pub trait Keep: Send + 'static {
+    /// Returns the path that clients look at.
+    fn path(&self) -> &Path;
+
+    /// Brings the file back if it is gone.
+    ///
+    /// # Errors
+    /// As [`Published::republish_if_missing`].
+    fn look(&mut self) -> Result<Watch, Error>;
+
+    /// Publishes other contents.
+    ///
+    /// # Errors
+    /// As [`Published::update`].
+    fn update(&mut self, file: &LockFile) -> Result<(), Error>;
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// As [`Published::remove`].
+    fn remove(self) -> Result<bool, Error>;
+}
+
+impl Keep for Published {
+    fn path(&self) -> &Path {
+        self.path()
+    }
+
+    fn look(&mut self) -> Result<Watch, Error> {
+        self.republish_if_missing()
+    }
+
+    fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        self.update(file)
+    }
+
+    fn remove(self) -> Result<bool, Error> {
+        self.remove()
+    }
+}
+
+/// A published lock file with its guard.
+///
+/// Dropping it removes the file, as dropping the [`Published`] does.
+#[derive(Debug)]
+#[must_use = "the lock file is removed when this is dropped"]
+pub struct Guard<K = Published> {
+    keep: K,
+    mode: GuardMode,
+    notify: Option<Notify>,
+    /// The next look. With an interval the first comes one interval after the first tick.
+    look_at: LookAt,
+    /// What the last look found, unless the file was in place.
+    trouble: Option<LockFileEvent>,
+    /// The system said that the file is gone.
+    is_lost: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LookAt {
+    Never,
+    Now,
+    /// So long after the next tick.
+    In(Duration),
+    At(Time),
+}
+
+impl<K: Keep> Guard<K> {
+    /// The time between two looks without notifications, and between two attempts to bring back a file.
+    pub const INTERVAL: Duration = Duration::from_secs(5);
+
+    /// Guards this file from the first [`tick`](Self::tick) on.
+    pub fn new(keep: K, mode: GuardMode) -> Self {
+        let notify = if mode == GuardMode::Notified { Notify::new(keep.path()) } else { None };
+        let mut guard = Self { keep, mode, notify, look_at: LookAt::Never, trouble: None, is_lost: false };
+        guard.look_at = match mode {
+            // Something may have happened between publishing and watching.
+            GuardMode::Notified if guard.notify.is_some() => LookAt::Now,
+            GuardMode::Notified => LookAt::In(Self::INTERVAL),
+            GuardMode::Every(interval) => LookAt::In(interval),
+            GuardMode::Off => LookAt::Never,
+        };
+        guard
+    }
+
+    /// Returns the descriptor that becomes readable when something happens; then call [`notified`](Self::notified). `None`
+    /// without notifications.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn as_fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        self.notify.as_ref().map(Notify::as_fd)
+    }
+
+    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on in place of by notifications, which cannot be waited for.
+    pub fn give_up_notifications(&mut self) {
+        if self.notify.take().is_some() {
+            self.look_at = LookAt::In(Self::INTERVAL);
+        }
+    }
+
+    /// Returns the guarded file.
+    pub const fn keep(&self) -> &K {
+        &self.keep
+    }
+
+    /// Publishes other contents.
+    ///
+    /// # Errors
+    /// As [`Published::update`]; the old contents are then still published.
+    pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        self.keep.update(file)
+    }
+
+    /// Takes the notifications. They touch no disk; a look that they call for is due at once.
+    pub fn notified(&mut self) {
+        let Some(notify) = &mut self.notify else { return };
+        let seen = notify.take();
+        self.is_lost |= seen.is_gone && self.trouble.is_none();
+        if seen.is_change {
+            self.look_at = LookAt::Now;
+        }
+    }
+
+    /// Returns when to [`tick`](Self::tick) at the latest; `None` if nothing but a notification calls for it.
+    #[must_use]
+    pub fn deadline(&self, now: Time) -> Option<Time> {
+        match self.look_at {
+            _ if self.is_lost => Some(now),
+            LookAt::Never => None,
+            LookAt::Now | LookAt::In(_) => Some(now),
+            LookAt::At(at) => Some(at),
+        }
+    }
+
+    /// Looks for the file if that is due, and brings it back if it is gone. Returns what happened, if anything did.
+    pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
+        if std::mem::take(&mut self.is_lost) {
+            return Some(LockFileEvent::Lost);
+        }
+        match self.look_at {
+            LookAt::In(wait) => {
+                self.look_at = LookAt::At(now.after(wait));
+                None
+            }
+            LookAt::At(at) if now < at => None,
+            LookAt::Never => None,
+            LookAt::Now | LookAt::At(_) => self.look(now),
+        }
+    }
+
+    fn look(&mut self, now: Time) -> Option<LockFileEvent> {
+        let found = self.keep.look();
+        let is_watched = self.notify.as_mut().map(|notify| notify.follow(self.keep.path()));
+        let again = || LookAt::At(now.after(Self::INTERVAL));
+        self.look_at = match (&found, self.mode, is_watched) {
+            (_, GuardMode::Every(interval), _) => LookAt::At(now.after(interval)),
+            (Err(_), ..) | (_, GuardMode::Notified, None | Some(Err(()))) => again(),
+            // The directory is another one: it may have changed before it was watched.
+            (_, GuardMode::Notified, Some(Ok(true))) => again(),
+            (_, GuardMode::Notified | GuardMode::Off, _) => LookAt::Never,
+        };
+        let (event, trouble) = match found {
+            Ok(Watch::InPlace) if self.trouble.is_none() => return None,
+            Ok(Watch::InPlace | Watch::Republished) => (LockFileEvent::Restored, None),
+            Ok(Watch::Taken) => (LockFileEvent::Taken, Some(LockFileEvent::Taken)),
+            Err(error) => {
+                let failed = LockFileEvent::Failed { error: error.to_string() };
+                (failed.clone(), Some(failed))
+            }
+        };
+        // What lasts is told once.
+        let is_known = trouble.is_some() && trouble == self.trouble;
+        self.trouble = trouble;
+        (!is_known).then_some(event)
+    }
+
+    /// Removes the file: [`Published::remove`].
+    ///
+    /// # Errors
+    /// As [`Published::remove`].
+    pub fn remove(self) -> Result<bool, Error> {
+        self.keep.remove()
+    }
+}

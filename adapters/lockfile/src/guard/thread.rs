@@ -1,0 +1,195 @@
+//! A guard on a thread of its own, so that nobody else waits for its disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use ide_mcp::Clock;
+use ide_mcp::ide::{LockFile, LockFileEvent};
+
+use super::{Guard, GuardMode, Keep};
+use crate::Error;
+
+/// How long the removal of the file is waited for at the end. A disk that takes longer hangs.
+const REMOVAL: Duration = Duration::from_secs(2);
+
+/// A [`Guard`] on a thread that belongs to this value.
+///
+/// The thread ends with it, and removes the file. Where the disk hangs, the thread is left behind with its last system
+/// call after 2 s.
+#[derive(Debug)]
+#[must_use = "the lock file is removed when this is dropped"]
+pub struct GuardThread {
+    path: PathBuf,
+    commands: Sender<Command>,
+    #[cfg(unix)]
+    wake: std::os::unix::net::UnixStream,
+    ended: Receiver<Result<bool, Error>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+enum Command {
+    Update(Box<LockFile>),
+    Remove,
+}
+
+impl GuardThread {
+    /// Starts the thread. `on_event` is called on it: hand the event over, and wake the loop.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no thread for it. The file is removed then.
+    pub fn spawn<K: Keep>(
+        keep: K,
+        mode: GuardMode,
+        on_event: impl FnMut(LockFileEvent) + Send + 'static,
+    ) -> Result<Self, Error> {
+        let path = keep.path().to_owned();
+        let failed = |error: std::io::Error| Err(Error::io("guard", &path)(error));
+        let (commands, received) = mpsc::channel();
+        let (sender, ended) = mpsc::channel();
+        #[cfg(unix)]
+        let (wake, woken) = match pair() {
+            Ok(pair) => pair,
+            Err(error) => return failed(error),
+        };
+        let waiting = Waiting {
+            commands: received,
+            #[cfg(unix)]
+            woken,
+            clock: Clock::new(),
+        };
+        let run = move || {
+            // Nobody waits for it where the owner has given up.
+            let _ = sender.send(waiting.run(Guard::new(keep, mode), on_event));
+        };
+        let thread = match thread::Builder::new().name("ide-mcp guard".into()).spawn(run) {
+            Ok(thread) => thread,
+            Err(error) => return failed(error),
+        };
+        Ok(Self {
+            path,
+            commands,
+            #[cfg(unix)]
+            wake,
+            ended,
+            thread: Some(thread),
+        })
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Publishes other contents, soon. Where that fails there is a [`Failed`](LockFileEvent::Failed).
+    pub fn update(&self, file: &LockFile) {
+        self.send(Command::Update(Box::new(file.clone())));
+    }
+
+    /// Removes the file and ends the thread. Waits for that, but no longer than 2 s.
+    ///
+    /// # Errors
+    /// As [`Published::remove`](crate::Published::remove), and [`Error::Io`] where it takes too long.
+    pub fn remove(mut self) -> Result<bool, Error> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<bool, Error> {
+        let Some(thread) = self.thread.take() else { return Ok(false) };
+        self.send(Command::Remove);
+        match self.ended.recv_timeout(REMOVAL) {
+            Ok(removed) => {
+                let _ = thread.join();
+                removed
+            }
+            Err(_) => {
+                Err(Error::io::<std::io::Error>("remove", &self.path)(std::io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+
+    fn send(&self, command: Command) {
+        // Both fail only if the thread has ended.
+        let _ = self.commands.send(command);
+        #[cfg(unix)]
+        let _ = std::io::Write::write(&mut &self.wake, &[0]);
+    }
+}
+
+impl Drop for GuardThread {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+/// What wakes the thread, and what it waits for.
+#[cfg(unix)]
+fn pair() -> std::io::Result<(std::os::unix::net::UnixStream, std::os::unix::net::UnixStream)> {
+    let (wake, woken) = std::os::unix::net::UnixStream::pair()?;
+    woken.set_nonblocking(true)?;
+    Ok((wake, woken))
+}
+
+/// The thread.
+struct Waiting {
+    commands: Receiver<Command>,
+    #[cfg(unix)]
+    woken: std::os::unix::net::UnixStream,
+    clock: Clock,
+}
+
+impl Waiting {
+    fn run<K: Keep>(
+        self,
+        mut guard: Guard<K>,
+        mut on_event: impl FnMut(LockFileEvent),
+    ) -> Result<bool, Error> {
+        loop {
+            guard.notified();
+            while let Some(event) = guard.tick(self.clock.now()) {
+                on_event(event);
+            }
+            match self.next(&guard) {
+                Ok(Command::Update(file)) => {
+                    if let Err(error) = guard.update(&file) {
+                        on_event(LockFileEvent::Failed { error: error.to_string() });
+                    }
+                }
+                Ok(Command::Remove) | Err(RecvTimeoutError::Disconnected) => return guard.remove(),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Waits for a command, a notification, or until the guard is due.
+    #[cfg(unix)]
+    fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let wait = self.clock.until(guard.deadline(self.clock.now()));
+        let wait = wait.map(|wait| Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(wait.subsec_nanos()),
+        });
+        let notified = guard.as_fd();
+        let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
+        fds.extend(notified.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let _ = poll(&mut fds, wait.as_ref());
+        while std::io::Read::read(&mut &self.woken, &mut [0; 16]).is_ok_and(|n| n > 0) {}
+        match self.commands.try_recv() {
+            Ok(command) => Ok(command),
+            Err(mpsc::TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
+            Err(mpsc::TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
+        match self.clock.until(guard.deadline(self.clock.now())) {
+            Some(wait) => self.commands.recv_timeout(wait),
+            None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The guard of a lock file: when it looks, what it reports, and that nobody waits for its disk.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test states what it expects, and waits for a real disk"
+)]
+
+mod support;
+
+use ide_mcp::Time;
+use ide_mcp::ide::{LockFile, LockFileEvent};
+use ide_mcp_lockfile::{Error, Guard, GuardMode, GuardThread, Keep, LockDir, Published, Watch};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+use support::{TempDir, lock_file};
+
+const INTERVAL: Duration = Guard::<Published>::INTERVAL;
+
+/// A file system that does what the test says, and counts.
+#[derive(Clone, Debug)]
+struct Double {
+    path: PathBuf,
+    looks: Arc<AtomicUsize>,
+    says: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
+    hangs: Duration,
+}
+
+impl Double {
+    fn new(dir: &TempDir) -> Self {
+        let says = Arc::new(Mutex::new(Ok(Watch::InPlace)));
+        Self { path: dir.join("1.lock"), looks: Arc::default(), says, hangs: Duration::ZERO }
+    }
+
+    fn says(&self, what: Result<Watch, std::io::ErrorKind>) {
+        *self.says.lock().unwrap() = what;
+    }
+
+    fn looks(&self) -> usize {
+        self.looks.load(Ordering::Relaxed)
+    }
+}
+
+impl Keep for Double {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn look(&mut self) -> Result<Watch, Error> {
+        thread::sleep(self.hangs);
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        let failed = |kind: std::io::ErrorKind| Error::Io {
+            doing: "write",
+            path: self.path.clone(),
+            source: kind.into(),
+        };
+        self.says.lock().unwrap().map_err(failed)
+    }
+
+    fn update(&mut self, _: &LockFile) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn remove(self) -> Result<bool, Error> {
+        thread::sleep(self.hangs);
+        Ok(true)
+    }
+}
+
+fn failed(event: &LockFileEvent) -> bool {
+    matches!(event, LockFileEvent::Failed { error } if error.contains("1.lock"))
+}
+
+#[test]
+fn a_guard_with_an_interval_looks_at_each() {
+    let dir = TempDir::new();
+    let double = Double::new(&dir);
+    let second = Duration::from_secs(1);
+    let mut guard = Guard::new(double.clone(), GuardMode::Every(second));
+    let start = Time::from_millis(7);
+    assert_eq!(guard.deadline(start), Some(start), "it asks for the time");
+    assert!(guard.tick(start).is_none() && double.looks() == 0);
+    for round in 1..4_u32 {
+        let due = start.after(second * round);
+        assert_eq!(guard.deadline(start), Some(due));
+        assert!(guard.tick(due).is_none());
+        assert_eq!(double.looks(), usize::try_from(round).unwrap());
+    }
+}
+
+#[test]
+fn a_guard_that_is_off_never_looks() {
+    let dir = TempDir::new();
+    let double = Double::new(&dir);
+    let mut guard = Guard::new(double.clone(), GuardMode::Off);
+    for seconds in 0..100 {
+        let now = Time::from_millis(seconds * 1000);
+        assert!(guard.tick(now).is_none() && guard.deadline(now).is_none());
+    }
+    assert_eq!(double.looks(), 0);
+}
+
+#[test]
+fn what_lasts_is_reported_once() {
+    let dir = TempDir::new();
+    let double = Double::new(&dir);
+    let mut guard = Guard::new(double.clone(), GuardMode::Every(INTERVAL));
+    let mut now = Time::ZERO;
+    guard.tick(now);
+    let mut next = |says| {
+        double.says(says);
+        now = now.after(INTERVAL);
+        guard.tick(now)
+    };
+    assert_eq!(next(Ok(Watch::InPlace)), None);
+    assert!(next(Err(std::io::ErrorKind::StorageFull)).is_some_and(|event| failed(&event)));
+    assert_eq!(next(Err(std::io::ErrorKind::StorageFull)), None);
+    assert!(next(Err(std::io::ErrorKind::PermissionDenied)).is_some_and(|event| failed(&event)));
+    assert_eq!(next(Ok(Watch::Taken)), Some(LockFileEvent::Taken));
+    assert_eq!(next(Ok(Watch::Taken)), None);
+    assert_eq!(next(Ok(Watch::InPlace)), Some(LockFileEvent::Restored));
+    assert_eq!(next(Ok(Watch::InPlace)), None);
+    assert_eq!(next(Ok(Watch::Republished)), Some(LockFileEvent::Restored));
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod notified {
+    use super::*;
+
+    /// Waits for notifications, and takes what they lead to.
+    fn events(guard: &mut Guard<impl Keep>, now: Time) -> Vec<LockFileEvent> {
+        guard.notified();
+        std::iter::from_fn(|| guard.tick(now)).collect()
+    }
+
+    #[test]
+    fn a_guard_looks_once_and_then_only_after_a_change() {
+        let dir = TempDir::new();
+        let double = Double::new(&dir);
+        let mut guard = Guard::new(double.clone(), GuardMode::Notified);
+        assert_eq!(events(&mut guard, Time::ZERO), []);
+        assert_eq!((double.looks(), guard.deadline(Time::ZERO)), (1, None));
+        fs::write(dir.join("2.lock"), "another").unwrap();
+        fs::remove_file(dir.join("2.lock")).unwrap();
+        assert_eq!(events(&mut guard, Time::from_millis(1)), []);
+        assert_eq!((double.looks(), guard.deadline(Time::from_millis(1))), (1, None), "of another editor");
+        fs::write(dir.join("1.lock"), "ours").unwrap();
+        fs::remove_file(dir.join("1.lock")).unwrap();
+        double.says(Ok(Watch::Republished));
+        assert_eq!(events(&mut guard, Time::from_millis(2)), [LockFileEvent::Lost, LockFileEvent::Restored]);
+        assert_eq!((double.looks(), guard.deadline(Time::from_millis(2))), (2, None));
+    }
+
+    #[test]
+    fn a_failure_is_tried_again_and_nothing_else_is() {
+        let dir = TempDir::new();
+        let double = Double::new(&dir);
+        double.says(Err(std::io::ErrorKind::StorageFull));
+        let mut guard = Guard::new(double.clone(), GuardMode::Notified);
+        let first = events(&mut guard, Time::ZERO);
+        assert!(first.len() == 1 && failed(&first[0]), "{first:?}");
+        assert_eq!(guard.deadline(Time::ZERO), Some(Time::ZERO.after(INTERVAL)));
+        double.says(Ok(Watch::Republished));
+        assert_eq!(guard.tick(Time::ZERO.after(INTERVAL)), Some(LockFileEvent::Restored));
+        assert_eq!(guard.deadline(Time::ZERO.after(INTERVAL)), None);
+    }
+
+    #[test]
+    fn l06_a_lock_file_comes_back_whatever_took_it_away() {
+        type Act = fn(&Path, &Path);
+        let cases: [(&str, Act); 5] = [
+            ("removed", |_, file| fs::remove_file(file).unwrap()),
+            ("moved away", |root, file| fs::rename(file, root.join("elsewhere")).unwrap()),
+            ("its directory removed", |root, _| fs::remove_dir_all(root.join("claude/ide")).unwrap()),
+            ("its directory moved", |root, _| {
+                fs::rename(root.join("claude/ide"), root.join("claude/was")).unwrap();
+            }),
+            ("the directory above moved", |root, _| {
+                fs::rename(root.join("claude"), root.join("was")).unwrap();
+            }),
+        ];
+        for (name, act) in cases {
+            let dir = TempDir::new();
+            let lock_dir = LockDir::create(dir.join("claude/ide")).unwrap();
+            let mut guard = Guard::new(lock_dir.publish(1, &lock_file("one")).unwrap(), GuardMode::Notified);
+            let path = guard.keep().path().to_owned();
+            assert_eq!(events(&mut guard, Time::ZERO), [], "{name}");
+            for round in 1..3 {
+                let now = Time::from_millis(round * 60_000);
+                act(dir.path(), &path);
+                assert_eq!(
+                    events(&mut guard, now),
+                    [LockFileEvent::Lost, LockFileEvent::Restored],
+                    "{name}, round {round}"
+                );
+                assert!(path.exists(), "{name}");
+                // What the guard did itself leads to a look, which finds the file in place, and then to nothing.
+                assert_eq!(events(&mut guard, now), [], "{name}");
+                let later = now.after(INTERVAL);
+                assert_eq!(events(&mut guard, later), [], "{name}");
+                assert_eq!(guard.deadline(later), None, "{name}");
+                let _ = fs::remove_dir_all(dir.join("was"));
+                let _ = fs::remove_dir_all(dir.join("claude/was"));
+            }
+            assert!(guard.remove().unwrap(), "{name}");
+            assert!(!path.exists(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
+    let dir = TempDir::new();
+    let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+    let (sender, events) = mpsc::channel();
+    let mode = if cfg!(any(target_os = "linux", target_os = "android")) {
+        GuardMode::Notified
+    } else {
+        GuardMode::Every(Duration::from_millis(100))
+    };
+    let guard = GuardThread::spawn(published, mode, move |event| sender.send(event).unwrap()).unwrap();
+    let path = guard.path().to_owned();
+    // Its first look may come before or after.
+    fs::remove_file(&path).unwrap();
+    let restored = || loop {
+        if events.recv_timeout(Duration::from_secs(10)).unwrap() == LockFileEvent::Restored {
+            return;
+        }
+    };
+    restored();
+    let mut other = lock_file("one");
+    other.ide_name = "another name".into();
+    guard.update(&other);
+    let begin = Instant::now();
+    while !fs::read_to_string(&path).unwrap().contains("another name") {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(guard.remove().unwrap());
+    assert!(!path.exists());
+}
+
+/// A disk that hangs for 3 s at every call.
+#[test]
+fn a_disk_that_hangs_holds_up_the_thread_and_nobody_else() {
+    let dir = TempDir::new();
+    let mut double = Double::new(&dir);
+    double.hangs = Duration::from_secs(3);
+    double.says(Err(std::io::ErrorKind::StorageFull));
+    let (sender, events) = mpsc::channel();
+    let begin = Instant::now();
+    let guard =
+        GuardThread::spawn(double, GuardMode::Notified, move |event| drop(sender.send(event))).unwrap();
+    guard.update(&lock_file("one"));
+    assert!(begin.elapsed() < Duration::from_millis(50), "{:?}", begin.elapsed());
+    // Where the system notifies, the first look comes at once, else after the interval.
+    let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(failed(&event), "what cannot be brought back is reported within 10 s: {event:?}");
+    let begin = Instant::now();
+    let removed = guard.remove();
+    assert!(begin.elapsed() < Duration::from_millis(2_500), "{:?}", begin.elapsed());
+    assert!(removed.is_err_and(|error| error.to_string().contains("1.lock")));
+}

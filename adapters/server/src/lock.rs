@@ -1,0 +1,127 @@
+//! The lock file of a server, and where its guard runs.
+
+use crate::Transport;
+use ide_mcp::Time;
+use ide_mcp::ide::{Host, LockFile, LockFileEvent};
+use ide_mcp_lockfile::{Error, Guard, GuardMode, GuardThread, Published};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+
+/// Where the guard of a lock file runs, and when it looks.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Guarding {
+    /// In the loop of the server. A turn waits for the disk when the guard looks: with notifications at the start and
+    /// after something happened to the file, else at every interval.
+    InLoop(GuardMode),
+    /// On a thread that the server starts, owns and ends, so that no turn waits for the disk.
+    OnThread(GuardMode, Wake),
+}
+
+/// What wakes the loop of the application when the thread of a guard has an event.
+#[derive(Clone)]
+pub struct Wake(Arc<dyn Fn() + Send + Sync>);
+
+impl Wake {
+    /// Calls this from the thread of the guard.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wake))
+    }
+}
+
+impl fmt::Debug for Wake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wake(..)")
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Lock {
+    InLoop(Guard),
+    OnThread(GuardThread, Receiver<LockFileEvent>),
+}
+
+impl Lock {
+    /// Guards a published file.
+    pub(crate) fn new(
+        published: Published,
+        guarding: Guarding,
+        transport: &mut impl Transport,
+    ) -> Result<Self, Error> {
+        match guarding {
+            Guarding::InLoop(mode) => {
+                let mut guard = Guard::new(published, mode);
+                if !transport.watch(&guard) {
+                    guard.give_up_notifications();
+                }
+                Ok(Self::InLoop(guard))
+            }
+            Guarding::OnThread(mode, Wake(wake)) => {
+                let (sender, events) = mpsc::channel();
+                let on_event = move |event| {
+                    if sender.send(event).is_ok() {
+                        wake();
+                    }
+                };
+                let thread = GuardThread::spawn(published, mode, on_event)?;
+                Ok(Self::OnThread(thread, events))
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::InLoop(guard) => guard.keep().path(),
+            Self::OnThread(thread, _) => thread.path(),
+        }
+    }
+
+    pub(crate) fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        match self {
+            Self::InLoop(guard) => guard.update(file),
+            Self::OnThread(thread, _) => {
+                thread.update(file);
+                Ok(())
+            }
+        }
+    }
+
+    /// The descriptor of the guard may be readable.
+    pub(crate) fn notified(&mut self, transport: &mut impl Transport) {
+        if let Self::InLoop(guard) = self {
+            guard.notified();
+            // What came between the two.
+            while transport.watch_again() {
+                guard.notified();
+            }
+        }
+    }
+
+    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::InLoop(guard) => guard.deadline(now),
+            Self::OnThread(..) => None,
+        }
+    }
+
+    /// Looks if that is due, and hands over what happened.
+    pub(crate) fn tick(&mut self, now: Time, host: &mut Host) {
+        match self {
+            Self::InLoop(guard) => {
+                while let Some(event) = guard.tick(now) {
+                    host.on_lock_file(event);
+                }
+            }
+            Self::OnThread(_, events) => events.try_iter().for_each(|event| host.on_lock_file(event)),
+        }
+    }
+
+    pub(crate) fn remove(self) -> Result<bool, Error> {
+        match self {
+            Self::InLoop(guard) => guard.remove(),
+            Self::OnThread(thread, _) => thread.remove(),
+        }
+    }
+}

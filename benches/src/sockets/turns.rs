@@ -1,0 +1,80 @@
+//! How long one client waits beside 15 that flood: the length of a turn.
+
+use super::SERVE_CALLS;
+use super::load::Load;
+use super::running::Running;
+use crate::data::{Goal, Grid, Section};
+use crate::serve::calls::{ADAPTERS, BARE};
+use crate::serve::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Beside the one that is measured: as many as an editor lets in.
+const FLOODERS: usize = 15;
+
+/// So many calls of each are under way: more than the buffers of the sockets hold.
+const DEPTH: usize = 900;
+
+/// The arguments of their calls.
+const BYTES: usize = 1024;
+
+/// The time between two calls of the one that is measured.
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// A frame of a display is 16.7 ms; a turn takes a third of it at most.
+const GOAL: f64 = 5_000.0;
+
+/// The latency of one client beside the flood, and what the flood gets.
+pub fn turns(rounds: usize) -> Section {
+    pin(1);
+    let mut section = Section::new("turns");
+    let columns = ["p50 µs", "p99 µs", "calls/s of the flood"].map(Into::into);
+    let name = format!("one client beside {FLOODERS} that have {DEPTH} calls of {BYTES} B under way each");
+    let mut grid = Grid::new(&name, "the median of the rounds", columns);
+    for server in ADAPTERS.iter().filter(|name| **name != BARE) {
+        let mut outcomes: Vec<[f64; 3]> = (0..rounds.div_ceil(4)).map(|_| beside_a_flood(server)).collect();
+        for column in 0..3 {
+            outcomes.sort_by(|one, other| one[column].total_cmp(&other[column]));
+            grid.set(server, column, outcomes[outcomes.len() / 2][column]);
+        }
+        outcomes.sort_by(|one, other| one[1].total_cmp(&other[1]));
+        let p99 = outcomes[outcomes.len() / 2][1];
+        section.goals.push(Goal::at_most(format!("{name}: p99, {server}"), p99, GOAL, "µs"));
+    }
+    section.grids.push(grid);
+    section
+}
+
+fn beside_a_flood(server: &str) -> [f64; 3] {
+    let server = Running::start(SERVE_CALLS, server);
+    let (is_over, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let mut one = Load::calls(server.port, 100, 1);
+    let floods: Vec<Load> = (0..FLOODERS).map(|_| Load::calls(server.port, BYTES, DEPTH)).collect();
+    thread::scope(|scope| {
+        for mut flood in floods {
+            let (is_over, count) = (&is_over, &count);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    flood.run(4 * DEPTH);
+                    count.fetch_add(4 * DEPTH, Ordering::Relaxed);
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(300));
+        let (begin, before) = (Instant::now(), count.load(Ordering::Relaxed));
+        let mut latencies = Vec::new();
+        while begin.elapsed() < Duration::from_secs(1) {
+            one.run(1);
+            latencies.extend_from_slice(&one.latencies);
+            thread::sleep(PAUSE);
+        }
+        let per_second = (count.load(Ordering::Relaxed) - before) as f64 / begin.elapsed().as_secs_f64();
+        is_over.store(true, Ordering::Relaxed);
+        latencies.sort();
+        let at = |percent: usize| {
+            latencies[(latencies.len() * percent / 100).min(latencies.len() - 1)].as_nanos() as f64 / 1000.0
+        };
+        [at(50), at(99), per_second]
+    })
+}
