@@ -26,6 +26,7 @@ mod door;
 mod hand_over;
 mod links;
 mod lock;
+mod proof;
 mod server;
 mod transport;
 

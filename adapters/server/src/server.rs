@@ -3,13 +3,14 @@
 use crate::door::Door;
 use crate::links::Links;
 use crate::lock::Lock;
+use crate::proof::{auth, belongs_to_us};
 use crate::{Bind, Guarding, Transport};
 use ide_mcp::ide::{
     Auth, AuthToken, ConnId, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent,
 };
 use ide_mcp::{Machine, Time};
 use ide_mcp_link::{Next, Rung, Turns};
-use ide_mcp_lockfile::{Error, LockDir, Owner, can_tell_clients, client_owner, new_token};
+use ide_mcp_lockfile::{Error, LockDir, can_tell_clients};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::net::{SocketAddr, TcpListener};
@@ -272,7 +273,7 @@ impl<T: Transport> Server<T> {
         loop {
             let event = self.host.poll_event()?;
             if let HostEvent::Connection { conn, event: ServerEvent::AdmissionPending } = &event {
-                let is_ours = self.belongs_to_us(*conn);
+                let is_ours = self.links.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
                 self.host.admit(*conn, is_ours);
                 continue;
             }
@@ -281,12 +282,6 @@ impl<T: Transport> Server<T> {
             }
             return Some(event);
         }
-    }
-
-    /// Returns true if the client of a connection is our own user.
-    fn belongs_to_us(&self, conn: ConnId) -> bool {
-        let ends = self.links.socket(conn).and_then(|socket| T::ends(socket).ok());
-        ends.is_some_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
     }
 
     fn finish(&mut self, now: Time) {
@@ -298,54 +293,5 @@ impl<T: Transport> Server<T> {
         self.links.write(&mut self.host, now);
         let transport = &mut self.door.transport;
         self.links.linger(now, |socket| transport.release(socket));
-    }
-}
-
-/// Returns the proof to ask for. A token that outlived its process needs a system that tells whose a socket is; without one, a fresh
-/// token takes its place.
-fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
-    let kept = match configured {
-        Auth::Token(token) if is_resumed => token,
-        Auth::Resumed(token) => token,
-        other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
-    };
-    if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        clippy::panic,
-        clippy::wildcard_enum_match_arm,
-        reason = "a test states what it expects"
-    )]
-
-    use super::*;
-
-    #[test]
-    fn l14_kept_token_needs_system_that_tells() {
-        let kept = new_token().unwrap();
-        let token = || Auth::Token(kept.clone());
-        let resumed = || Auth::Resumed(kept.clone());
-        let name = |auth: &Auth| match auth {
-            Auth::Token(token) if *token == kept => "kept",
-            Auth::Token(_) => "fresh",
-            Auth::Resumed(token) if *token == kept => "kept, and the owner is asked",
-            Auth::Disabled => "none",
-            other => panic!("{other:?}"),
-        };
-        let rows = [
-            ("new", token(), false, true, "kept"),
-            ("new, where nothing is told", token(), false, false, "kept"),
-            ("resumed port", token(), true, true, "kept, and the owner is asked"),
-            ("resumed port, where nothing is told", token(), true, false, "fresh"),
-            ("resumed token", resumed(), false, true, "kept, and the owner is asked"),
-            ("resumed token, where nothing is told", resumed(), false, false, "fresh"),
-            ("no token", Auth::Disabled, true, false, "none"),
-        ];
-        for (row, configured, is_resumed, can_tell, expected) in rows {
-            assert_eq!(name(&auth(configured, is_resumed, || can_tell).unwrap()), expected, "{row}");
-        }
     }
 }

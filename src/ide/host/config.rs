@@ -42,12 +42,14 @@ impl HostConfig {
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
-    /// | received and not yet delivered: [`message`](crate::ws::Limits::message), and as much again while fragments are put together | 32 MiB | 512 MiB |
+    /// | received and not yet delivered: a [`message`](crate::ws::Limits::message) in progress, and behind it one message and the mark ([`outgoing`](crate::ws::Limits::outgoing)) | 40 MiB | 640 MiB |
     /// | the messages of open calls: [`rpc::Limits::open_bytes`](crate::rpc::Limits::open_bytes), [`HostConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     #[must_use]
     pub const fn max_held(&self) -> usize {
-        let each = self.server.limits.message.saturating_mul(2).saturating_add(self.server.max_unwritten());
+        let limits = &self.server.limits;
+        let received = limits.message.saturating_mul(2).saturating_add(limits.outgoing);
+        let each = received.saturating_add(self.server.max_unwritten());
         each.saturating_mul(self.connections).saturating_add(self.open_bytes)
     }
 

@@ -1,0 +1,60 @@
+//! The proof that a server asks for: a token that outlived its process is worth less than a fresh one.
+
+use ide_mcp::ide::Auth;
+use ide_mcp_lockfile::{Owner, client_owner, new_token};
+use std::io;
+use std::net::SocketAddr;
+
+/// Returns the proof to ask for. A token that outlived its process needs a system that tells whose a socket is; without one, a fresh
+/// token takes its place.
+pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
+    let kept = match configured {
+        Auth::Token(token) if is_resumed => token,
+        Auth::Resumed(token) => token,
+        other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
+    };
+    if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
+}
+
+/// Returns true if the client at the other end of a connection with these ends is our own user.
+pub(crate) fn belongs_to_us(ends: io::Result<(SocketAddr, SocketAddr)>) -> bool {
+    ends.is_ok_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        clippy::wildcard_enum_match_arm,
+        reason = "a test states what it expects"
+    )]
+
+    use super::*;
+
+    #[test]
+    fn l14_kept_token_needs_system_that_tells() {
+        let kept = new_token().unwrap();
+        let token = || Auth::Token(kept.clone());
+        let resumed = || Auth::Resumed(kept.clone());
+        let name = |auth: &Auth| match auth {
+            Auth::Token(token) if *token == kept => "kept",
+            Auth::Token(_) => "fresh",
+            Auth::Resumed(token) if *token == kept => "kept, and the owner is asked",
+            Auth::Disabled => "none",
+            other => panic!("{other:?}"),
+        };
+        let rows = [
+            ("new", token(), false, true, "kept"),
+            ("new, where nothing is told", token(), false, false, "kept"),
+            ("resumed port", token(), true, true, "kept, and the owner is asked"),
+            ("resumed port, where nothing is told", token(), true, false, "fresh"),
+            ("resumed token", resumed(), false, true, "kept, and the owner is asked"),
+            ("resumed token, where nothing is told", resumed(), false, false, "fresh"),
+            ("no token", Auth::Disabled, true, false, "none"),
+        ];
+        for (row, configured, is_resumed, can_tell, expected) in rows {
+            assert_eq!(name(&auth(configured, is_resumed, || can_tell).unwrap()), expected, "{row}");
+        }
+    }
+}
