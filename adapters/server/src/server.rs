@@ -5,9 +5,7 @@ use crate::links::Links;
 use crate::lock::Lock;
 use crate::proof::{auth, belongs_to_us};
 use crate::{Bind, Guarding, Transport};
-use ide_mcp::ide::{
-    Auth, AuthToken, ConnId, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent,
-};
+use ide_mcp::ide::{Auth, AuthToken, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent};
 use ide_mcp::{Machine, Time};
 use ide_mcp_link::{Next, Rung, Turns};
 use ide_mcp_lockfile::{Error, LockDir, can_tell_clients};
