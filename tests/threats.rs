@@ -84,7 +84,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l11", &["tests/threats.rs"]),
     ("l12", &["src/ide/launch_env.rs"]),
     ("l13", &["adapters/lockfile/src/owner.rs", "examples/tests/impostor.rs"]),
-    ("l14", &["tests/threats.rs", "adapters/server/src/server.rs", "adapters/mio/tests/resume.rs"]),
+    ("l14", &["tests/threats.rs", "adapters/server/src/proof.rs", "adapters/mio/tests/resume.rs"]),
     ("l15", &["adapters/lockfile/tests/planted.rs"]),
     ("l16", &["adapters/lockfile/src/published.rs"]),
     ("l17", &["adapters/lockfile/tests/scopes.rs"]),
