@@ -41,6 +41,8 @@ enum Event {
     Closed { conn: u32 },
     Error { line: Option<u64> },
     Stopping {},
+    Strangers {},
+    LockFile {},
 }
 
 #[derive(Deserialize)]
@@ -135,7 +137,7 @@ impl Known {
                 }
             }
             Event::Error { line } => self.complained = self.complained.max(line.unwrap_or(0)),
-            Event::Stopping {} => {}
+            Event::Stopping {} | Event::Strangers {} | Event::LockFile {} => {}
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
 use getrandom::SysRng;
-use ide_mcp::{Clock, Machine, Time, Wire, ws};
+use ide_mcp::{Clock, Time, Wire, ws};
 use ide_mcp_blocking::Conn;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -282,53 +282,4 @@ fn a_peer_that_never_pauses_gets_its_answers_all_the_same() {
     }
     drop(conn);
     flood.join().unwrap();
-}
-
-/// The length of the binary message that comes, after one of this length was sent; and how the connection ended.
-fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
-    mut conn: Conn<M>,
-    mut on_open: impl FnMut(&mut M),
-    mut on_binary: impl FnMut(&mut M),
-) -> (Vec<usize>, Option<ws::Closed>) {
-    let (mut lens, mut end) = (Vec::new(), None);
-    while let Some(event) = conn.next_event() {
-        match event {
-            ws::OwnedEvent::Upgrade(_) | ws::OwnedEvent::Open { .. } => on_open(conn.machine_mut()),
-            ws::OwnedEvent::Binary(bytes) => {
-                lens.push(bytes.len());
-                on_binary(conn.machine_mut());
-            }
-            ws::OwnedEvent::Closed(closed) => end = Some(closed),
-            _ => {}
-        }
-    }
-    (lens, end)
-}
-
-#[test]
-fn both_ends_send_more_than_the_mark() {
-    for mib in [9_usize, 16, 24, 40] {
-        let len = mib << 20;
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addr = listener.local_addr().unwrap();
-        let server = thread::spawn(move || {
-            exchange(
-                accept(&listener, ws::Limits::default()),
-                |server| {
-                    server.accept(None).unwrap();
-                    server.sender().binary(&vec![1; len]).unwrap();
-                },
-                |_| {},
-            )
-        });
-        let sends = |client: &mut ws::Client<SysRng>| client.sender().binary(&vec![2; len]).unwrap();
-        let closes = |client: &mut ws::Client<SysRng>| {
-            client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
-        };
-        let (lens, end) = exchange(client(addr), sends, closes);
-        assert_eq!((lens, end), (vec![len], Some(ws::Closed::ByUs { answered: true })), "{mib} MiB");
-        let (lens, end) = server.join().unwrap();
-        assert_eq!(lens, [len], "{mib} MiB");
-        assert!(matches!(end, Some(ws::Closed::ByPeer { .. })), "{mib} MiB: {end:?}");
-    }
 }
