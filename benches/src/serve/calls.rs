@@ -1,6 +1,6 @@
 //! `--serve-calls NAME`: an MCP server with one tool in a process of its own.
 
-use super::{announce, listen, on_threads};
+use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
 use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::Implementation;
@@ -8,8 +8,10 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
 use mio::{Events, Poll, Token};
+use std::future::{Future as _, poll_fn};
 use std::io;
 use std::net::TcpStream;
+use std::pin::pin;
 
 pub const BARE: &str = "bare Conn";
 pub const MIO: &str = "ide-mcp-mio";
@@ -69,23 +71,32 @@ fn over_mio() -> io::Result<()> {
     let mut events = Events::with_capacity(64);
     loop {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
+        let begin = cpu_time();
         for event in &events {
             server.handle(event);
         }
         server.turn(clock.now(), |host, event| on(host, &event));
+        turned(begin);
     }
 }
 
 fn over_smol() -> io::Result<()> {
     let mut server = ide_mcp_smol::Server::bind(ide_mcp_smol::Bind::AnyPort, config())?;
     announce(server.port());
-    async_io::block_on(async {
+    let mut serve = pin!(async {
         loop {
             if let Some(event) = server.next_event().await {
                 on(server.host_mut(), &event);
             }
         }
-    })
+    });
+    // What an executor gives to the task until the next task may run.
+    async_io::block_on(poll_fn(|context| {
+        let begin = cpu_time();
+        let polled = serve.as_mut().poll(context);
+        turned(begin);
+        polled
+    }))
 }
 
 fn over_blocking() -> io::Result<()> {

@@ -9,7 +9,9 @@ use ide_mcp_mio::Conn;
 use mio::{Events, Interest, Poll, Token};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// Nothing but the bytes.
 pub const RAW: &str = "raw TCP";
@@ -58,15 +60,32 @@ pub fn listen() -> TcpListener {
     listener
 }
 
-/// Says where it listens, stays on the core of the servers, and ends when standard input does.
+/// Microseconds of CPU time of the longest turn since it was asked for last; zero where the server does not time its turns.
+static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
+
+/// Says where it listens, stays on the core of the servers, says the longest turn at each byte of standard input, and ends
+/// when that does.
 pub fn announce(port: u16) {
     pin(0);
     println!("{port}");
     thread::spawn(|| {
-        // Whoever started this has gone.
-        let _ = std::io::stdin().read(&mut [0]);
+        while let Ok(1) = std::io::stdin().read(&mut [0]) {
+            println!("{}", LONGEST_TURN.swap(0, Ordering::Relaxed));
+        }
         std::process::exit(0);
     });
+}
+
+/// The CPU time of this thread so far. A turn is measured by it: what the system gives to others meanwhile is no part of it.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().expect("it is positive")
+}
+
+/// Notes the end of a turn that began then.
+fn turned(begin: Duration) {
+    let took = cpu_time().saturating_sub(begin);
+    LONGEST_TURN.fetch_max(took.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 /// Keeps this thread, and those it starts, on one core, so that client and server do not disturb each other.

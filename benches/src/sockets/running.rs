@@ -2,14 +2,15 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 /// Ended when this is dropped.
 pub struct Running {
     process: Child,
+    told: BufReader<ChildStdout>,
     pub port: u16,
 }
 
@@ -23,10 +24,15 @@ impl Running {
             .stdout(Stdio::piped())
             .spawn()
             .expect("this program can be started again");
-        let mut line = String::new();
-        let told = BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line);
-        let port = told.ok().and_then(|_| line.trim().parse().ok()).expect("the server says its port");
-        Self { process, port }
+        let mut told = BufReader::new(process.stdout.take().expect("it is piped"));
+        let port = number(&mut told).and_then(|port| port.try_into().ok()).expect("the server says its port");
+        Self { process, told, port }
+    }
+
+    /// Microseconds of CPU time of its longest turn since this was asked last; zero for a server that does not time its turns.
+    pub fn longest_turn(&mut self) -> u64 {
+        self.process.stdin.as_mut().expect("it is piped").write_all(b"?").expect("the server listens");
+        number(&mut self.told).expect("the server says its longest turn")
     }
 
     /// The CPU time of all its threads so far.
@@ -78,6 +84,12 @@ impl Running {
         let threads = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it is running");
         threads.flatten().map(move |thread| fs::read_to_string(thread.path().join(file)).unwrap_or_default())
     }
+}
+
+fn number(told: &mut impl BufRead) -> Option<u64> {
+    let mut line = String::new();
+    told.read_line(&mut line).ok()?;
+    line.trim().parse().ok()
 }
 
 /// The number behind a name that begins a line of a status.
