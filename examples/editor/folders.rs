@@ -11,7 +11,7 @@ use std::{fs, io};
 /// What Linux takes in one piece. A path costs a look at the disk for each of its parts.
 const MAX_PATH: usize = 4096;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Folders {
     /// As they were given, but absolute. The first is where relative paths begin.
     given: Vec<PathBuf>,

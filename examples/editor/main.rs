@@ -11,6 +11,7 @@ mod listen;
 mod options;
 mod read;
 mod screen;
+mod worker;
 mod workspace;
 
 use ide_mcp_examples::{NOT_BEGUN, Program};

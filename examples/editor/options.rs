@@ -26,9 +26,10 @@ At a terminal it has a screen; F1 there says which keys there are. Where standar
   DIR…            the open folders (default: the working directory); no file outside of them is read
 
 The screen ends with Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one the editor ends with SIGINT, SIGTERM,
-{\"cmd\":\"quit\"}, or the end of standard input: where nobody sends commands, something has to hold standard input open:
-sleep infinity | editor --headless. It ends too where nobody reads its events any more: standard output is closed, or
-16 MiB of them wait. Open diffs are rejected on the way out.
+{\"cmd\":\"quit\"}, or the end of standard input, the last two after the commands before them, 5 s later at most. Where
+nobody sends commands, something has to hold standard input open: sleep infinity | editor --headless. It ends too where
+nobody reads its events any more: standard output is closed, or 16 MiB of them wait. Open diffs are rejected on the way
+out.
 
 The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end.
 

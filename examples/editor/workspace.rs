@@ -7,7 +7,6 @@ use ide_mcp::ide::{
     Diagnostic, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range, Selection,
 };
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -65,11 +64,19 @@ impl Workspace {
         self.folders.find(path).is_err()
     }
 
-    /// The [`diagnostics`] of what is on disk.
+    /// The problems of one file, in the spelling in which it was asked for, or of all open files.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
-        let open = self.open.iter().map(|(real, shown)| (real.as_path(), shown.display()));
-        diagnostics(&self.folders, uri, open, on_disk)
+        Ok(match uri {
+            Some(uri) => vec![FileDiagnostics::new(uri, on_disk(&self.folders.find(uri)?.real))],
+            None => {
+                let open = self.open.iter();
+                open.map(|(real, shown)| {
+                    FileDiagnostics::new(format!("file://{}", shown.display()), on_disk(real))
+                })
+                .collect()
+            }
+        })
     }
 
     /// Reads a file and remembers it as open.
@@ -87,20 +94,6 @@ impl Workspace {
     fn forget_removed(&mut self) {
         self.open.retain(|real, _| real.is_file());
     }
-}
-
-/// The problems of one file, in the spelling in which it was asked for, or of all open files: their real paths, and how
-/// they are called. `of` knows the problems of a file by its real path.
-pub(crate) fn diagnostics<'a>(
-    folders: &Folders,
-    uri: Option<&str>,
-    open: impl Iterator<Item = (&'a Path, impl Display)>,
-    of: impl Fn(&Path) -> Vec<Diagnostic>,
-) -> Result<Vec<FileDiagnostics>, String> {
-    Ok(match uri {
-        Some(uri) => vec![FileDiagnostics::new(uri, of(&folders.find(uri)?.real))],
-        None => open.map(|(real, name)| FileDiagnostics::new(format!("file://{name}"), of(real))).collect(),
-    })
 }
 
 /// What is said of a text that was to be selected and is not there.

@@ -31,6 +31,8 @@ mod screen;
 #[cfg(unix)]
 #[path = "support/tmux.rs"]
 mod tmux;
+#[path = "../editor/worker.rs"]
+mod worker;
 #[path = "../editor/workspace.rs"]
 mod workspace;
 

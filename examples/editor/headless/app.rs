@@ -1,37 +1,56 @@
 //! The editor without a screen: what happens comes out as lines of JSON, what to do comes in as lines of JSON.
 //!
-//! It never writes a file: the agent writes what was accepted.
+//! It never writes a file: the agent writes what was accepted. It reads files on a thread: a disk that hangs holds up what
+//! needs the disk, and the commands behind it.
 
 use super::command::{Command, range};
 use super::report::{Event, Report};
 use crate::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::options::OnDiff;
-use crate::workspace::{Workspace, missing_note};
+use crate::worker::{Worker, respond};
+use crate::workspace::{Opened, Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, ConnId, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
     Selection, ServerEvent, Tool, ToolRequest, ToolSet,
 };
 use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::CallId;
+use std::io;
+use std::time::Duration;
+
+/// How long the end of standard input, and `quit`, wait for the commands before them.
+const FOR_COMMANDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(crate) struct Headless {
-    workspace: Workspace,
+    disk: Worker<Workspace, Self>,
     on_diff: OnDiff,
     diffs: Diffs,
     report: Report,
+    ending: Option<Ending>,
 }
 
-/// Whether the editor goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    GoOn,
-    Quit,
+/// The editor ends when the commands before have been carried out, or at a time.
+#[derive(Debug)]
+struct Ending {
+    why: String,
+    at: Time,
 }
 
 impl Headless {
-    pub(crate) fn new(workspace: Workspace, on_diff: OnDiff, report: Report) -> Self {
-        Self { workspace, on_diff, diffs: Diffs::default(), report }
+    /// Calls `wake` when something was read and [`tick`](Self::tick) has to be called.
+    ///
+    /// # Errors
+    /// Returns the error of the system where it gives no thread.
+    pub(crate) fn new(
+        workspace: Workspace,
+        on_diff: OnDiff,
+        report: Report,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
+        let disk = Worker::new(workspace, wake)?;
+        Ok(Self { disk, on_diff, diffs: Diffs::default(), report, ending: None })
     }
 
     pub(crate) const fn report(&mut self) -> &mut Report {
@@ -43,10 +62,33 @@ impl Headless {
         self.report
     }
 
+    /// Goes on with what was read.
+    pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
+        while let Some(follow_up) = self.disk.next() {
+            follow_up(self, host, now);
+        }
+    }
+
+    /// Returns why the editor has to end now.
+    pub(crate) fn end(&mut self, now: Time) -> Option<String> {
+        let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
+        self.ending.take_if(is_due).map(|ending| ending.why)
+    }
+
+    /// Returns when [`end`](Self::end) is due at the latest.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.ending.as_ref().map(|ending| ending.at)
+    }
+
+    /// Ends the editor after the commands so far.
+    pub(crate) fn end_after_commands(&mut self, now: Time, why: String) {
+        self.ending.get_or_insert_with(|| Ending { why, at: now.after(FOR_COMMANDS) });
+    }
+
     /// Something happened at the host.
-    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
+    pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
         match event {
-            HostEvent::Connection { conn, event } => self.connection(host, now, conn, event),
+            HostEvent::Connection { conn, event } => self.connection(host, conn, event),
             HostEvent::MentionExpired { mention } => {
                 self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
             }
@@ -66,21 +108,81 @@ impl Headless {
         self.report.tell(&Event::LockFile { state, problem });
     }
 
-    /// A line came on standard input; no text if it is not UTF-8. One that is no command changes nothing.
-    pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) -> Flow {
+    /// Carries out a line of standard input, after the lines before it; no text if it is not UTF-8. One that is no command
+    /// changes nothing.
+    pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
         let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
-        let done = match command {
-            Ok(Command::Quit {}) => return Flow::Quit,
-            Ok(command) => self.obey(host, now, command),
-            Err(problem) => Err(format!("line {number} is no command: {problem}")),
+        match command {
+            Ok(Command::Open { path }) => self.select_in(number, path, Range::default()),
+            Ok(Command::Select { path, start, end }) => self.select_in(number, path, range(start, end)),
+            Ok(Command::Mention { path, lines, conn }) => self.disk.run(
+                None,
+                move |workspace| workspace.mention(&path, lines),
+                move |app, host, now, mention| {
+                    let done = mention.and_then(|mention| {
+                        let to = addressee(host, conn)?;
+                        host.mention(now, mention, to).map_err(|error| error.to_string())
+                    });
+                    app.done(number, done);
+                },
+            ),
+            Ok(Command::Clear {}) => self.in_order(host, now, number, |app, host, now| {
+                app.select(host, now, Selection::cleared());
+                Ok(())
+            }),
+            Ok(Command::Answer { tab, verdict, contents, conn }) => {
+                self.in_order(host, now, number, move |app, host, _| {
+                    let proposal = app.diffs.take(tab.as_deref(), conn)?;
+                    app.decide(host, proposal, verdict, contents);
+                    Ok(())
+                });
+            }
+            Ok(Command::Tools { offer }) => self.in_order(host, now, number, move |_, host, _| {
+                host.set_tools(tool_set(&offer)?);
+                Ok(())
+            }),
+            Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
+            Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
+        }
+    }
+
+    /// Carries out a command that needs no disk: at once, or behind those that wait for it.
+    fn in_order(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        number: u64,
+        command: impl FnOnce(&mut Self, &mut Host, Time) -> Result<(), String> + Send + 'static,
+    ) {
+        let command = move |app: &mut Self, host: &mut Host, now: Time| {
+            let done = command(app, host, now);
+            app.done(number, done);
         };
+        if self.disk.has_own_jobs() {
+            self.disk.run(None, |_| (), move |app, host, now, ()| command(app, host, now));
+        } else {
+            command(self, host, now);
+        }
+    }
+
+    fn select_in(&mut self, number: u64, path: String, range: Range) {
+        self.disk.run(
+            None,
+            move |workspace| workspace.select(&path, range),
+            move |app, host, now, selection| {
+                let done = selection.map(|selection| app.select(host, now, selection));
+                app.done(number, done);
+            },
+        );
+    }
+
+    fn done(&mut self, number: u64, done: Result<(), String>) {
         if let Err(message) = done {
             self.report.tell(&Event::Error { line: Some(number), message: &message });
         }
-        Flow::GoOn
     }
 
-    fn connection(&mut self, host: &mut Host, now: Time, id: ConnId, event: ServerEvent) {
+    fn connection(&mut self, host: &mut Host, id: ConnId, event: ServerEvent) {
         let conn = id.number();
         match event {
             ServerEvent::Ready { client } => {
@@ -89,15 +191,15 @@ impl Headless {
             }
             ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(host, Proposal { conn: id, call, diff });
+                self.proposed(Proposal { conn: id, call, diff });
             }
             ServerEvent::Call { call, request } => {
                 self.report.tell(&Event::Call { conn, tool: request.name(), arguments: &request });
-                let answer = self.answer(host, now, &request).unwrap_or_else(ToolResult::error);
-                // Where the connection has ended by now, nobody wants to know.
-                let _ = host.respond(call, &answer);
+                self.called(host, call, request);
             }
+            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, why } => {
+                self.disk.cancel(call);
                 self.diffs.forget(call);
                 self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
             }
@@ -106,47 +208,54 @@ impl Headless {
         }
     }
 
-    /// The answer to a call, or why there is none.
-    fn answer(
-        &mut self,
-        host: &mut Host,
-        now: Time,
-        request: &ToolRequest,
-    ) -> Result<ToolResult<'static>, String> {
+    fn called(&mut self, host: &mut Host, call: CallId, request: ToolRequest) {
         match request {
-            ToolRequest::GetDiagnostics(asked) => {
-                Ok(ToolResult::diagnostics(&self.workspace.diagnostics(asked.uri.as_deref())?))
-            }
-            ToolRequest::OpenFile(file) => self.open_file(host, now, file),
-            other => Err(format!("{} is not served by this editor", other.name())),
+            ToolRequest::GetDiagnostics(asked) => self.disk.run(
+                Some(call),
+                move |workspace| workspace.diagnostics(asked.uri.as_deref()),
+                move |_, host, _, found| {
+                    respond(host, call, found.map(|found| ToolResult::diagnostics(&found)));
+                },
+            ),
+            ToolRequest::OpenFile(file) => self.disk.run(
+                Some(call),
+                move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
+                move |app, host, now, opened| {
+                    let answer = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
+                    respond(host, call, answer);
+                },
+            ),
+            other => respond(host, call, Err(format!("{} is not served by this editor", other.name()))),
         }
     }
 
     /// Without the focus nothing is selected either: agents open files in the background while the person is elsewhere.
-    fn open_file(
-        &mut self,
-        host: &mut Host,
-        now: Time,
-        file: &OpenFile,
-    ) -> Result<ToolResult<'static>, String> {
-        let opened = self.workspace.open_file(file)?;
+    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> ToolResult<'static> {
         let answer = if file.make_frontmost {
             self.select(host, now, opened.selection);
             OpenedFile::in_front(opened.path, missing_note(opened.missing))
         } else {
             OpenedFile::in_background(opened.path, "plaintext", opened.lines)
         };
-        Ok(answer.result(Dialect::VsCode).into_owned())
+        answer.result(Dialect::VsCode).into_owned()
     }
 
-    fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
+    fn proposed(&mut self, proposal: Proposal) {
+        let paths = [proposal.diff.new_file_path.clone(), proposal.diff.old_file_path.clone()];
+        self.disk.run(
+            Some(proposal.call),
+            move |workspace| paths.iter().any(|path| workspace.is_outside(path)),
+            |app, host, _, outside| app.propose(host, proposal, outside),
+        );
+    }
+
+    fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
         let diff = &proposal.diff;
-        let is_outside = |path: &str| self.workspace.is_outside(path);
         self.report.tell(&Event::Diff {
             conn: proposal.conn.number(),
             tab: &diff.tab_name,
             path: &diff.new_file_path,
-            outside: is_outside(&diff.new_file_path) || is_outside(&diff.old_file_path),
+            outside,
             contents: &diff.new_file_contents,
         });
         match self.on_diff {
@@ -154,32 +263,6 @@ impl Headless {
             OnDiff::Accept => self.decide(host, proposal, Verdict::Accept, None),
             OnDiff::Reject => self.decide(host, proposal, Verdict::Reject, None),
         }
-    }
-
-    fn obey(&mut self, host: &mut Host, now: Time, command: Command) -> Result<(), String> {
-        match command {
-            Command::Open { path } => {
-                let selection = self.workspace.select(&path, Range::default())?;
-                self.select(host, now, selection);
-            }
-            Command::Select { path, start, end } => {
-                let selection = self.workspace.select(&path, range(start, end))?;
-                self.select(host, now, selection);
-            }
-            Command::Mention { path, lines, conn } => {
-                let to = addressee(host, conn)?;
-                let mention = self.workspace.mention(&path, lines)?;
-                host.mention(now, mention, to).map_err(|error| error.to_string())?;
-            }
-            Command::Clear {} => self.select(host, now, Selection::cleared()),
-            Command::Tools { offer } => host.set_tools(tool_set(&offer)?),
-            Command::Answer { tab, verdict, contents, conn } => {
-                let proposal = self.diffs.take(tab.as_deref(), conn)?;
-                self.decide(host, proposal, verdict, contents);
-            }
-            Command::Quit {} => {}
-        }
-        Ok(())
     }
 
     fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
@@ -233,5 +316,44 @@ fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<ConnId>, String> {
             Err(format!("several agents are attached: say which conn of {numbers:?}"))
         }
         None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folders::Folders;
+    use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
+    use ide_mcp::mcp::Implementation;
+    use std::sync::mpsc;
+
+    #[test]
+    fn the_end_waits_for_the_commands_before_it() {
+        let cases = [("the disk recovers", true), ("the disk hangs on", false)];
+        for (name, recovers) in cases {
+            let info = Implementation::new("editor", "1");
+            let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
+            let mut host = Host::new(HostConfig::new(config));
+            let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
+            let report = Report::new(|| ());
+            let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
+            let (recover, held) = mpsc::channel::<()>();
+            app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
+            let at = |millis: u64| Time::from_millis(millis);
+            app.line(&mut host, at(0), 1, Some(r#"{"cmd":"tools","offer":[]}"#));
+            assert_eq!((app.end(at(0)), app.deadline()), (None, None), "{name}");
+            app.line(&mut host, at(1_000), 2, Some(r#"{"cmd":"quit"}"#));
+            app.end_after_commands(at(2_000), "end of standard input".into());
+            assert_eq!((app.end(at(5_999)), app.deadline()), (None, Some(at(6_000))), "{name}");
+            if recovers {
+                drop(recover);
+                while let Some(follow_up) = app.disk.wait() {
+                    follow_up(&mut app, &mut host, at(3_000));
+                }
+            }
+            let ends = if recovers { at(3_000) } else { at(6_000) };
+            assert_eq!(app.end(ends).as_deref(), Some("quit"), "{name}");
+            assert_eq!((app.end(ends), app.deadline()), (None, None), "{name}: once");
+        }
     }
 }

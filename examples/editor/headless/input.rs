@@ -16,8 +16,10 @@ pub(crate) struct Input {
 pub(crate) enum Line {
     /// A line that is not blank, and its number from 1; without its text if it is not UTF-8.
     Command { number: u64, text: Option<String> },
-    /// The editor is to end, and why.
+    /// No command follows, and why: the editor ends after those before.
     End(String),
+    /// The editor ends at once.
+    Signal,
 }
 
 impl Input {
@@ -25,7 +27,7 @@ impl Input {
         let (sender, queue) = mpsc::channel();
         let put = { move |line| sender.send(line).is_ok() && waker.wake().is_ok() };
         let put_signal = put.clone();
-        on_signal(move || put_signal(Line::End("signal".into())))?;
+        on_signal(move || put_signal(Line::Signal))?;
         thread::spawn(move || {
             let mut end = "end of standard input".to_owned();
             for (number, line) in (1..).zip(io::stdin().lock().lines()) {

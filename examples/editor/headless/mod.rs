@@ -11,7 +11,7 @@ use crate::folders::Folders;
 use crate::listen::listen;
 use crate::options::Options;
 use crate::workspace::Workspace;
-use app::{Flow, Headless, all_tools};
+use app::{Headless, all_tools};
 use ide_mcp::ide::Strangers;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
@@ -41,12 +41,13 @@ impl Editor {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let input = Input::new(waker.clone())?;
-        let wake = waker.clone();
-        let wake = Wake::new(move || drop(wake.wake()));
+        let (of_lock, of_disk) = (waker.clone(), waker.clone());
+        let wake = Wake::new(move || drop(of_lock.wake()));
         let server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
         let lock = server.lock_path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
-        let mut app = Headless::new(Workspace::new(folders), options.on_diff, report);
+        let workspace = Workspace::new(folders);
+        let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
         app.report().tell(&Event::Listening { port: server.port(), lock });
         let (clock, strangers) = (Clock::new(), Reported::default());
         Ok((Self { server, input, app, clock, strangers, stopping: false }, poll))
@@ -64,7 +65,8 @@ impl Editor {
             }
             let strangers = self.strangers.deadline(self.server.host().strangers());
             let deadline = self.server.deadline(self.clock.now());
-            let wait = self.clock.until(deadline.into_iter().chain(strangers).min());
+            let deadlines = [deadline, strangers, self.app.deadline()];
+            let wait = self.clock.until(deadlines.into_iter().flatten().min());
             match poll.poll(&mut events, wait) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
                 polled => polled?,
@@ -74,7 +76,11 @@ impl Editor {
             }
             let now = self.clock.now();
             self.take_lines(now);
-            self.server.turn(now, |host, event| self.app.event(host, now, event));
+            self.app.tick(self.server.host_mut(), now);
+            if let Some(why) = self.app.end(now) {
+                self.end(now, &why);
+            }
+            self.server.turn(now, |host, event| self.app.event(host, event));
             self.tell_strangers(now);
         }
         self.app.into_report().end().map_err(|error| {
@@ -93,19 +99,21 @@ impl Editor {
     fn take_lines(&mut self, now: Time) {
         let lines: Vec<Line> = self.input.lines().collect();
         for line in lines {
-            if self.stopping {
-                return;
-            }
-            let why = match line {
+            match line {
+                Line::Signal => self.end(now, "signal"),
+                // Something has said that no command follows.
+                _ if self.stopping || self.app.deadline().is_some() => {}
                 Line::Command { number, text } => {
-                    match self.app.line(self.server.host_mut(), now, number, text.as_deref()) {
-                        Flow::GoOn => continue,
-                        Flow::Quit => "quit".into(),
-                    }
+                    self.app.line(self.server.host_mut(), now, number, text.as_deref());
                 }
-                Line::End(why) => why,
-            };
-            self.app.report().tell(&Event::Stopping { why: &why });
+                Line::End(why) => self.app.end_after_commands(now, why),
+            }
+        }
+    }
+
+    fn end(&mut self, now: Time, why: &str) {
+        if !self.stopping {
+            self.app.report().tell(&Event::Stopping { why });
             self.stop(now);
         }
     }

@@ -1,19 +1,24 @@
 //! What agents do, and what they are answered: from the state that is on the screen.
 
-use super::app::{App, save};
-use super::disk;
+use super::app::App;
+use super::disk::{self, Problems};
+use super::model::document::Document;
 use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
 use crate::diffs::{Proposal, Verdict};
+use crate::folders::Folders;
 use crate::options::OnDiff;
-use crate::workspace::{self, missing_note, on_disk};
+use crate::worker::respond;
+use crate::workspace::{missing_note, unicode};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, ConnId, CurrentSelection, Dialect, DiffEnd, DocumentSaved, DocumentState, EditorTab,
-    FileDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors, OpenFile, OpenedFile,
-    ServerEvent, Tool, ToolRequest, ToolSet, WorkspaceFolder, WorkspaceFolders, display_safe,
+    Answer, CheckDocumentDirty, ConnId, CurrentSelection, Dialect, DiffEnd, DocumentSaved, DocumentState,
+    EditorTab, FileDiagnostics, GetDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors,
+    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolRequest, ToolSet, WorkspaceFolder,
+    WorkspaceFolders, display_safe,
 };
 use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::CallId;
 use std::path::Path;
 
 /// Of what a peer calls something, as much as fits on a screen.
@@ -85,18 +90,13 @@ impl App {
                 }
             }
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(host, Proposal { conn, call, diff });
+                self.proposed(Proposal { conn, call, diff });
             }
-            ServerEvent::Call { call, request } => {
-                // It may ask about what it has just written.
-                self.look();
-                let who = self.model.agent(conn);
-                self.model.asked(&who, said(&request, &self.folders));
-                let answer = self.answer(&request).unwrap_or_else(ToolResult::error);
-                // Where the connection has ended by now, nobody wants to know.
-                let _ = host.respond(call, &answer);
-            }
+            ServerEvent::Call { call, request } => self.called(host, conn, call, request),
+            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, why, .. } => {
+                self.disk.cancel(call);
+                // The agent may have written the file.
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {
@@ -118,74 +118,137 @@ impl App {
         }
     }
 
-    fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
-        let who = self.model.agent(proposal.conn);
-        let label = of_peer(&self.label_of(&proposal.diff.new_file_path));
+    fn proposed(&mut self, proposal: Proposal) {
+        let (who, call, seen) = (self.model.agent(proposal.conn), proposal.call, self.seen());
+        let read = move |folders: &mut Folders| {
+            let label = of_peer(&label_of(folders, &proposal.diff.new_file_path));
+            let old_path = &proposal.diff.old_file_path;
+            let (old, place) = (disk::old_text(folders, old_path), folders.find(old_path));
+            (disk::look(folders, seen), Proposed::new(proposal, who, label, old), place)
+        };
+        self.disk.run(Some(call), read, |app, host, _, (found, proposed, place)| {
+            app.found(found);
+            app.propose(host, proposed, place.ok().map(|place| place.real).as_deref());
+        });
+    }
+
+    fn propose(&mut self, host: &mut Host, mut proposed: Proposed, real: Option<&Path>) {
         let verdict = match self.on_diff {
             OnDiff::Ask | OnDiff::Hold => {
-                let old = disk::old_text(&self.folders, &proposal.diff.old_file_path);
-                let real = self.folders.find(&proposal.diff.old_file_path).map(|place| place.real);
-                let mut proposed = Proposed::new(proposal, who, label, old);
-                let is_dirty = |real| {
-                    self.model.documents.iter().any(|open| open.real == real && open.buffer.is_dirty())
-                };
-                if real.is_ok_and(is_dirty) {
-                    proposed
-                        .notices
-                        .push("the file has changes here that are not saved: they are not in it".into());
+                let mut documents = self.model.documents.iter();
+                if documents.any(|open| Some(open.real.as_path()) == real && open.buffer.is_dirty()) {
+                    let notice = "the file has changes here that are not saved: they are not in it";
+                    proposed.notices.push(notice.into());
                 }
                 return self.model.propose(proposed);
             }
             OnDiff::Accept => Verdict::Accept,
             OnDiff::Reject => Verdict::Reject,
         };
-        let call = proposal.call;
-        if host.decide(call, &proposal.outcome(verdict, None)).is_ok() {
+        let (call, label) = (proposed.proposal.call, proposed.label.clone());
+        if host.decide(call, &proposed.outcome(verdict)).is_ok() {
             self.model.decided(&label, verdict, false);
         }
     }
 
-    /// The answer to a call, or why there is none.
-    fn answer(&mut self, request: &ToolRequest) -> Result<ToolResult<'static>, String> {
-        Ok(match request {
-            ToolRequest::GetDiagnostics(asked) => {
-                ToolResult::diagnostics(&self.diagnostics(asked.uri.as_deref())?)
+    /// Answers a call, at once where it needs no disk.
+    fn called(&mut self, host: &mut Host, conn: ConnId, call: CallId, request: ToolRequest) {
+        let asked = Asked { call, who: self.model.agent(conn), tool: request.name().to_owned() };
+        let at_once = match request {
+            ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) => {
+                let path = uri.clone();
+                let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
+                return self.read_for(asked, path, read, move |app, host, read| {
+                    let found = read.map(|read| ToolResult::diagnostics(&app.diagnostics(read)));
+                    respond(host, call, found);
+                });
             }
-            ToolRequest::OpenFile(file) => owned(&self.open_file(file)?),
-            ToolRequest::GetOpenEditors => owned(&self.open_editors()),
+            ToolRequest::OpenFile(file) => {
+                let path = file.file_path.clone();
+                let read = move |folders: &Folders| Ok((disk::open(folders, &file.file_path)?, file));
+                return self.read_for(asked, Some(path), read, move |app, host, read| {
+                    let opened = read.and_then(|(document, file)| app.open_file(&file, document));
+                    respond(host, call, opened.map(|opened| owned(&opened)));
+                });
+            }
+            ToolRequest::CheckDocumentDirty(CheckDocumentDirty { file_path, .. }) => {
+                let path = file_path.clone();
+                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                return self.read_for(asked, Some(file_path.clone()), read, move |app, host, real| {
+                    respond(host, call, Ok(owned(&app.document_state(file_path, real.ok().as_deref()))));
+                });
+            }
+            ToolRequest::SaveDocument(SaveDocument { file_path, .. }) => {
+                let path = file_path.clone();
+                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                return self.read_for(asked, Some(file_path.clone()), read, move |app, host, real| {
+                    app.save_document(host, call, file_path, real.ok().as_deref());
+                });
+            }
+            ToolRequest::GetOpenEditors => Ok(owned(&self.open_editors())),
             ToolRequest::GetWorkspaceFolders => {
-                let folders = self.folders.given().iter().map(|path| workspace::unicode(path));
+                let folders = self.folders.given().iter().map(|path| unicode(path));
                 let folders: Result<Vec<String>, String> = folders.collect();
-                owned(&WorkspaceFolders::new(folders?.into_iter().map(WorkspaceFolder::new).collect()))
+                folders.map(|folders| {
+                    owned(&WorkspaceFolders::new(folders.into_iter().map(WorkspaceFolder::new).collect()))
+                })
             }
             ToolRequest::GetCurrentSelection => {
-                owned(&CurrentSelection(self.model.document().map(|document| document.selection())))
+                Ok(owned(&CurrentSelection(self.model.document().map(|document| document.selection()))))
             }
-            ToolRequest::GetLatestSelection => owned(&LatestSelection(match self.model.document() {
+            ToolRequest::GetLatestSelection => Ok(owned(&LatestSelection(match self.model.document() {
                 Some(document) => Some(document.selection()),
                 None => self.latest.clone(),
-            })),
-            ToolRequest::CheckDocumentDirty(asked) => owned(&self.document_state(&asked.file_path)),
-            ToolRequest::SaveDocument(asked) => owned(&self.save_document(&asked.file_path)),
-            other => return Err(format!("{} is not served by this editor", other.name())),
-        })
+            }))),
+            other => Err(format!("{} is not served by this editor", other.name())),
+        };
+        self.model.asked(&asked.who, asked.tool);
+        respond(host, call, at_once);
+        // What the agent has just written shows soon.
+        self.look();
     }
 
-    /// The [`workspace::diagnostics`] of the texts that are open, and else of what is on disk.
-    fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
+    /// Reads what a call needs; `then` answers it. It may be about a file that the agent has just written, so the disk is
+    /// looked at first.
+    fn read_for<R: Send + 'static>(
+        &mut self,
+        asked: Asked,
+        path: Option<String>,
+        read: impl FnOnce(&Folders) -> Result<R, String> + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Host, Result<R, String>) + Send + 'static,
+    ) {
+        let (call, seen) = (asked.call, self.seen());
+        let read = move |folders: &mut Folders| {
+            let label = path.map(|path| label_of(folders, &path)).unwrap_or_default();
+            (disk::look(folders, seen), label, read(folders))
+        };
+        self.disk.run(Some(call), read, move |app, host, _, (found, label, read)| {
+            app.found(found);
+            app.model.asked(&asked.who, of_peer(&format!("{} {label}", asked.tool)).trim_end().to_owned());
+            then(app, host, read);
+        });
+    }
+
+    /// The problems of the texts that are open, and else of what is on disk: of one file, or of all that are open.
+    fn diagnostics(&mut self, of: Option<Problems>) -> Vec<FileDiagnostics> {
         for document in &mut self.model.documents {
             document.check();
         }
-        let documents = &self.model.documents;
-        let open = documents.iter().map(|document| (document.real.as_path(), &document.path));
-        workspace::diagnostics(&self.folders, uri, open, |real| {
-            let open = documents.iter().find(|document| document.real == real);
-            open.map_or_else(|| on_disk(real), |document| document.diagnostics.clone())
-        })
+        let mut documents = self.model.documents.iter();
+        match of {
+            Some(Problems { uri, real, on_disk }) => {
+                let open = documents.find(|document| document.real == real);
+                vec![FileDiagnostics::new(uri, open.map_or(on_disk, |document| document.diagnostics.clone()))]
+            }
+            None => documents
+                .map(|document| {
+                    FileDiagnostics::new(format!("file://{}", document.path), document.diagnostics.clone())
+                })
+                .collect(),
+        }
     }
 
-    fn open_file(&mut self, asked: &OpenFile) -> Result<OpenedFile, String> {
-        let document = disk::open(&self.folders, &asked.file_path)?;
+    fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {
         let at = self.model.show(document);
         let types = self.model.types();
         let Some(document) = self.model.documents.get_mut(at) else { return Err("it is not open".into()) };
@@ -207,7 +270,7 @@ impl App {
     }
 
     fn open_editors(&self) -> OpenEditors {
-        let tab = |(at, document): (usize, &super::model::document::Document)| {
+        let tab = |(at, document): (usize, &Document)| {
             let name = document.path.rsplit('/').next().unwrap_or(&document.path);
             let mut tab = EditorTab::new(format!("file://{}", document.path), name, document.language());
             tab.is_active = self.model.active == Some(at);
@@ -219,55 +282,58 @@ impl App {
         OpenEditors::new(self.model.documents.iter().enumerate().map(tab).collect())
     }
 
-    fn document_state(&self, path: &str) -> DocumentState {
-        let real = self.folders.find(path).map(|place| place.real);
-        let open =
-            self.model.documents.iter().find(|open| real.as_ref().is_ok_and(|real| *real == open.real));
+    fn document_state(&self, path: String, real: Option<&Path>) -> DocumentState {
+        let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
         match open {
             Some(open) => DocumentState::Open {
                 file_path: open.path.clone(),
                 is_dirty: open.buffer.is_dirty(),
                 is_untitled: false,
             },
-            None => DocumentState::NotOpen { file_path: path.into() },
+            None => DocumentState::NotOpen { file_path: path },
         }
     }
 
-    fn save_document(&mut self, path: &str) -> DocumentSaved {
-        let real = self.folders.find(path).map(|place| place.real);
-        let mut open = self.model.documents.iter_mut();
-        let Some(open) = open.find(|open| real.as_ref().is_ok_and(|real| *real == open.real)) else {
-            return DocumentSaved::NotOpen { file_path: path.into() };
+    fn save_document(&mut self, host: &mut Host, call: CallId, path: String, real: Option<&Path>) {
+        let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
+        let Some(open) = open else {
+            return respond(host, call, Ok(owned(&DocumentSaved::NotOpen { file_path: path })));
         };
-        let done = match (open.buffer.is_dirty(), open.conflict) {
-            (false, _) => Ok("nothing was left to save"),
-            (true, true) => Err("it was changed on disk as well: the person has to decide".into()),
-            (true, false) => save(open).map(|()| "Document saved successfully"),
+        let file_path = open.path.clone();
+        let saved = move |host: &mut Host, done: Result<&str, String>| {
+            let (saved, message) = match done {
+                Ok(message) => (true, message.to_owned()),
+                Err(problem) => (false, problem),
+            };
+            respond(host, call, Ok(owned(&DocumentSaved::Open { file_path, saved, message })));
         };
-        let (saved, message) = match done {
-            Ok(message) => (true, message.to_owned()),
-            Err(problem) => (false, problem),
-        };
-        DocumentSaved::Open { file_path: open.path.clone(), saved, message }
-    }
-
-    fn label_of(&self, path: &str) -> String {
-        self.folders.find(path).map_or_else(|_| path.to_owned(), |place| self.folders.label(&place.shown))
+        match (open.buffer.is_dirty(), open.conflict) {
+            (false, _) => saved(host, Ok("nothing was left to save")),
+            (true, true) => {
+                saved(host, Err("it was changed on disk as well: the person has to decide".into()));
+            }
+            (true, false) => {
+                let real = open.real.clone();
+                self.save(&real, move |_, host, done| {
+                    saved(host, done.map(|()| "Document saved successfully"));
+                });
+            }
+        }
     }
 }
 
-/// What a call asks for, in a few words.
-fn said(request: &ToolRequest, folders: &crate::folders::Folders) -> String {
-    let about = match request {
-        ToolRequest::GetDiagnostics(asked) => asked.uri.as_deref(),
-        ToolRequest::OpenFile(asked) => Some(asked.file_path.as_str()),
-        ToolRequest::CheckDocumentDirty(asked) => Some(asked.file_path.as_str()),
-        ToolRequest::SaveDocument(asked) => Some(asked.file_path.as_str()),
-        _ => None,
-    };
-    let label = about
-        .map(|path| folders.find(path).map_or_else(|_| path.to_owned(), |place| folders.label(&place.shown)));
-    of_peer(&format!("{} {}", request.name(), label.unwrap_or_default())).trim_end().to_owned()
+/// A call that is answered after something was read.
+#[derive(Debug)]
+struct Asked {
+    call: CallId,
+    /// What the agent calls itself.
+    who: String,
+    tool: String,
+}
+
+/// What a file that an agent names is called on the screen.
+fn label_of(folders: &Folders, path: &str) -> String {
+    folders.find(path).map_or_else(|_| path.to_owned(), |place| folders.label(&place.shown))
 }
 
 /// A text of a peer, safe to be shown, and no longer than makes sense.

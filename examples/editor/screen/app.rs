@@ -1,6 +1,6 @@
 //! What happens, from either side: the person at the terminal, the agents, and the disk.
 
-use super::disk;
+use super::disk::{self, Found, Listing, Seen};
 use super::keys::{Input, Mouse, MouseKind};
 use super::layout::{layout, shown};
 use super::model::act::{Request, changes};
@@ -12,9 +12,12 @@ use super::{bindings, view::canvas::Canvas};
 use crate::diffs::Verdict;
 use crate::folders::Folders;
 use crate::options::OnDiff;
+use crate::worker::Worker;
+use crate::workspace::unicode;
 use ide_mcp::Time;
 use ide_mcp::ide::{DiagnosticsChanged, Host, Mention, Selected, Selection};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -27,12 +30,15 @@ const REST: Duration = Duration::from_millis(200);
 pub(crate) struct App {
     pub(crate) model: Model,
     pub(crate) folders: Folders,
+    /// Reads and writes: the loop waits for no disk.
+    pub(crate) disk: Worker<Folders, Self>,
     pub(crate) on_diff: OnDiff,
     /// What was selected last, wherever the focus is.
     pub(crate) latest: Option<Selection>,
     /// What the agents were told of the selection: file, text, range.
     told: Option<(String, u64, std::ops::Range<usize>)>,
-    watch_at: Time,
+    /// When the disk is looked at next; `None` while it is.
+    watch_at: Option<Time>,
     check_at: Option<Time>,
     /// When the unfolded folders were changed last.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
@@ -40,6 +46,16 @@ pub(crate) struct App {
     pub(crate) lock_problem: Option<String>,
     /// Whether the screen has to be drawn.
     pub(crate) stale: bool,
+    quitting: Quitting,
+}
+
+/// Whether the person has asked for the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quitting {
+    No,
+    /// When what is being saved is saved.
+    WhenSaved,
+    Now,
 }
 
 /// What the loop has to do.
@@ -48,33 +64,46 @@ pub(crate) enum Flow {
     GoOn,
     /// Draw everything again.
     Redraw,
-    Quit,
 }
 
 impl App {
-    pub(crate) fn new(folders: Folders, on_diff: OnDiff) -> Self {
+    /// Calls `wake` when the disk has done something and [`tick`](Self::tick) has to be called.
+    ///
+    /// # Errors
+    /// Returns the error of the system where it gives no thread.
+    pub(crate) fn new(
+        folders: Folders,
+        on_diff: OnDiff,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
         let mut app = Self {
             model: Model::new(Tree::new(folders.given().to_vec())),
+            disk: Worker::new(folders.clone(), wake)?,
             folders,
             on_diff,
             latest: None,
             told: None,
-            watch_at: Time::ZERO,
+            watch_at: Some(Time::ZERO),
             check_at: None,
             folder_times: BTreeMap::new(),
             lock_problem: None,
             stale: true,
+            quitting: Quitting::No,
         };
         app.refresh();
-        app
+        Ok(app)
     }
 
-    /// Time passed: looks at the disk, and checks texts that rest.
+    /// Time passed, or the disk has done something: goes on with that, looks at the disk, and checks texts that rest.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;
         self.stale |= was_live != self.model.is_live();
-        if self.watch_at <= now {
+        while let Some(follow_up) = self.disk.next() {
+            follow_up(self, host, now);
+            self.stale = true;
+        }
+        if self.watch_at.is_some_and(|at| at <= now) {
             self.look();
         }
         if self.check_at.is_some_and(|at| at <= now) {
@@ -83,7 +112,7 @@ impl App {
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let times = [Some(self.watch_at), self.check_at, self.model.deadline()];
+        let times = [self.watch_at, self.check_at, self.model.deadline()];
         times.into_iter().flatten().min()
     }
 
@@ -147,51 +176,74 @@ impl App {
         reveal(&mut self.model);
     }
 
-    /// Looks whether files have changed on disk: reads those that are not changed here.
+    /// Looks whether files have changed on disk.
     pub(crate) fn look(&mut self) {
-        self.watch_at = self.model.now.after(WATCH);
-        for index in 0..self.model.documents.len() {
-            let Some(document) = self.model.documents.get_mut(index) else { continue };
-            let stamp = disk::stamp(&document.real);
-            if stamp == document.stamp {
-                continue;
-            }
+        self.watch_at = None;
+        let seen = self.seen();
+        self.disk.run(
+            None,
+            move |folders| disk::look(folders, seen),
+            |app, _, now, found| {
+                app.watch_at = Some(now.after(WATCH));
+                app.found(found);
+            },
+        );
+    }
+
+    /// What the disk is compared with.
+    pub(crate) fn seen(&self) -> Seen {
+        let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
+        let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
+        let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
+        Seen { files: files.collect(), folders: folders.collect() }
+    }
+
+    /// Takes over what has changed on disk: what is changed here as well stays.
+    pub(crate) fn found(&mut self, found: Found) {
+        for changed in found.files {
+            let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
+            // One that was closed, read or written meanwhile is looked at the next time.
+            let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };
             self.stale = true;
             let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
-            if !stamp.exists {
-                document.stamp = stamp;
+            document.stamp = changed.stamp;
+            if !changed.stamp.exists {
                 self.model.tell(Tone::Bad, format!("{label} is gone from disk; it is still here"));
                 continue;
             }
-            match crate::read::read(&document.real) {
+            match changed.text {
                 Ok(text) if !document.buffer.is_dirty() || document.buffer.text().as_str() == text => {
-                    document.reload(text, stamp);
+                    document.reload(text, changed.stamp);
                     let what =
                         if was_missing { "is there again" } else { "was changed on disk and read again" };
                     self.model.tell(Tone::Plain, format!("{label} {what}"));
                 }
                 Ok(_) => {
-                    document.stamp = stamp;
                     document.conflict = true;
                     self.model.tell(Tone::Bad, format!("{label} has changed here and on disk"));
                 }
-                Err(error) => {
-                    document.stamp = stamp;
-                    self.model.tell(Tone::Bad, error);
-                }
+                Err(error) => self.model.tell(Tone::Bad, error),
             }
         }
-        let times: BTreeMap<_, _> = self.model.tree.unfolded().map(modified).collect();
-        if times != self.folder_times {
-            self.refresh();
+        if let Some(listing) = found.listing {
+            self.listed(listing);
         }
     }
 
     fn refresh(&mut self) {
+        let unfolded: Vec<PathBuf> = self.model.tree.unfolded().map(Path::to_owned).collect();
+        self.disk.run(
+            None,
+            |folders| disk::list_all(folders, unfolded),
+            |app, _, _, listing| app.listed(listing),
+        );
+    }
+
+    fn listed(&mut self, listing: Listing) {
         self.stale = true;
-        self.folder_times = self.model.tree.unfolded().map(modified).collect();
-        let folders = &self.folders;
-        self.model.tree.refresh(|folder| disk::list(folders, folder));
+        let Listing { times, mut entries } = listing;
+        self.folder_times = times;
+        self.model.tree.refresh(|folder| entries.remove(folder).unwrap_or_default());
     }
 
     fn check(&mut self, host: &mut Host) {
@@ -211,7 +263,10 @@ impl App {
 
     fn do_it(&mut self, host: &mut Host, request: Request) -> Flow {
         let done = match request {
-            Request::Quit => return Flow::Quit,
+            Request::Quit => {
+                self.quit();
+                Ok(())
+            }
             Request::Redraw => {
                 self.refresh();
                 return Flow::Redraw;
@@ -221,54 +276,141 @@ impl App {
                 Ok(())
             }
             Request::Open(path) => self.open(&path),
-            Request::Save => self.save(),
-            Request::Reload => self.reload(),
+            Request::Save => {
+                self.save_shown();
+                Ok(())
+            }
+            Request::Reload => {
+                self.reload();
+                Ok(())
+            }
             Request::Mention(path) => self.mention(host, path.as_deref()),
             Request::Decide(verdict) => self.decide(host, verdict),
         };
-        if let Err(problem) = done {
-            self.model.tell(Tone::Bad, problem);
-        }
+        self.tell_problem(done);
         Flow::GoOn
     }
 
+    fn tell_problem(&mut self, done: Result<(), String>) {
+        if let Err(problem) = done {
+            self.model.tell(Tone::Bad, problem);
+        }
+    }
+
+    /// Ends the editor, after what is being saved; a second time at once.
+    fn quit(&mut self) {
+        let saving = self.model.labels(|document| document.saving.is_some()).join(", ");
+        if saving.is_empty() || self.quitting == Quitting::WhenSaved {
+            self.quitting = Quitting::Now;
+        } else {
+            self.quitting = Quitting::WhenSaved;
+            self.model.say(Tone::Plain, format!("{saving} is being saved. ^Q again ends the editor at once"));
+        }
+    }
+
+    /// Whether the editor has to end.
+    pub(crate) fn quits(&self) -> bool {
+        self.quitting == Quitting::Now
+    }
+
+    /// Whether something is being saved.
+    pub(crate) fn is_saving(&self) -> bool {
+        self.model.documents.iter().any(|document| document.saving.is_some())
+    }
+
     fn open(&mut self, path: &Path) -> Result<(), String> {
-        let document = disk::open(&self.folders, &crate::workspace::unicode(path)?)?;
-        self.model.active = Some(self.model.show(document));
-        self.model.focus = Focus::Text;
+        let path = unicode(path)?;
+        self.disk.run(
+            None,
+            move |folders| disk::open(folders, &path),
+            |app, _, _, document| match document {
+                Ok(document) => {
+                    app.model.active = Some(app.model.show(document));
+                    app.model.focus = Focus::Text;
+                }
+                Err(problem) => app.model.tell(Tone::Bad, problem),
+            },
+        );
         Ok(())
     }
 
-    fn save(&mut self) -> Result<(), String> {
-        let Some(document) = self.model.document_mut() else { return Ok(()) };
-        let label = document.label.clone();
-        save(document)?;
-        self.model.tell(Tone::Good, format!("{label} is saved"));
-        Ok(())
+    fn save_shown(&mut self) {
+        let Some(document) = self.model.document() else { return };
+        let (real, label) = (document.real.clone(), document.label.clone());
+        self.save(&real, move |app, _, saved| match saved {
+            Ok(()) => app.model.tell(Tone::Good, format!("{label} is saved")),
+            Err(problem) => app.model.tell(Tone::Bad, problem),
+        });
     }
 
-    fn reload(&mut self) -> Result<(), String> {
-        let Some(document) = self.model.document_mut() else { return Ok(()) };
-        let stamp = disk::stamp(&document.real);
-        document.reload(crate::read::read(&document.real)?, stamp);
-        let text = format!("{} is as it is on disk", document.label);
-        self.model.say(Tone::Good, text);
-        Ok(())
+    /// Writes an open file as it is now; `then` follows.
+    pub(crate) fn save(
+        &mut self,
+        real: &Path,
+        then: impl FnOnce(&mut Self, &mut Host, Result<(), String>) + Send + 'static,
+    ) {
+        let document = self.model.documents.iter_mut().find(|document| document.real == real);
+        let Some(document) = document else { return };
+        let (real, state) = (document.real.clone(), document.buffer.state());
+        let text = document.buffer.text().as_str().to_owned();
+        document.saving = Some(state);
+        let write = move |_: &mut Folders| {
+            let written = disk::write(&real, &text);
+            (real, written)
+        };
+        self.disk.run(None, write, move |app, host, _, (real, written)| {
+            let document = app.model.documents.iter_mut().find(|document| document.real == real);
+            if let Some(document) = document {
+                document.saving = document.saving.filter(|saving| *saving != state);
+                if let Ok(stamp) = written {
+                    document.saved(state, stamp);
+                }
+            }
+            match &written {
+                Err(_) => app.quitting = Quitting::No,
+                Ok(_) if app.quitting == Quitting::WhenSaved && !app.is_saving() => {
+                    app.quitting = Quitting::Now;
+                }
+                Ok(_) => {}
+            }
+            then(app, host, written.map(drop));
+        });
+    }
+
+    fn reload(&mut self) {
+        let Some(real) = self.model.document().map(|document| document.real.clone()) else { return };
+        let read = move |_: &mut Folders| disk::reread(&real).map(|(text, stamp)| (real, text, stamp));
+        self.disk.run(None, read, |app, _, _, read| match read {
+            Ok((real, text, stamp)) => {
+                let document = app.model.documents.iter_mut().find(|document| document.real == real);
+                if let Some(document) = document {
+                    document.reload(text, stamp);
+                    let text = format!("{} is as it is on disk", document.label);
+                    app.model.say(Tone::Good, text);
+                }
+            }
+            Err(problem) => app.model.tell(Tone::Bad, problem),
+        });
     }
 
     /// Without a path, what is selected in the file that is shown, or that file.
     fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
-        let mention = match (path, self.model.document()) {
-            (Some(path), _) => {
-                let inside = self.folders.find(&crate::workspace::unicode(path)?)?;
-                Mention::new(crate::workspace::unicode(&inside.shown)?, None)
-            }
-            (None, Some(document)) => {
-                let lines = u32::try_from(document.buffer.text().lines()).unwrap_or(u32::MAX);
-                Mention::new(&document.path, document.selected_lines()).with_line_count(lines)
-            }
-            (None, None) => return Ok(()),
-        };
+        if let Some(path) = path {
+            let path = unicode(path)?;
+            let find = move |folders: &mut Folders| unicode(&folders.find(&path)?.shown);
+            self.disk.run(None, find, |app, host, _, found| {
+                let done = found.and_then(|path| app.mention_this(host, Mention::new(path, None)));
+                app.tell_problem(done);
+            });
+            return Ok(());
+        }
+        let Some(document) = self.model.document() else { return Ok(()) };
+        let lines = u32::try_from(document.buffer.text().lines()).unwrap_or(u32::MAX);
+        let mention = Mention::new(&document.path, document.selected_lines()).with_line_count(lines);
+        self.mention_this(host, mention)
+    }
+
+    fn mention_this(&mut self, host: &mut Host, mention: Mention) -> Result<(), String> {
         let label = self.folders.label(Path::new(&mention.file_path));
         let what = match mention.lines {
             None => label,
@@ -342,21 +484,10 @@ impl App {
         if rejected > 0 {
             text.push_str(&format!("; {} rejected", changes(rejected)));
         }
-        let unsaved = self.model.unsaved();
+        let unsaved = self.model.labels(|document| document.buffer.is_dirty());
         if !unsaved.is_empty() {
             text.push_str(&format!("; not saved: {}", unsaved.join(", ")));
         }
         text
     }
-}
-
-/// Writes a file that is open.
-pub(crate) fn save(document: &mut Document) -> Result<(), String> {
-    let stamp = disk::write(&document.real, document.buffer.text().as_str())?;
-    document.saved(stamp);
-    Ok(())
-}
-
-fn modified(folder: &Path) -> (PathBuf, Option<SystemTime>) {
-    (folder.to_owned(), folder.metadata().and_then(|metadata| metadata.modified()).ok())
 }

@@ -1,17 +1,91 @@
-//! What the screen reads and writes: files that are open, the folders, what a proposal is about.
+//! What the screen reads and writes, on the thread of its worker: files that are open, the folders, what a proposal is
+//! about.
 
 use super::model::document::{Document, Stamp};
 use super::model::proposal::Old;
 use super::model::tree::Listed;
 use crate::folders::{Folders, Inside};
 use crate::read::read;
-use crate::workspace::unicode;
+use crate::workspace::{on_disk, unicode};
+use ide_mcp::ide::Diagnostic;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Nobody finds a file among more.
 const MOST_FILES: usize = 2000;
+
+/// What the editor has seen of the disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// The real paths of the open files.
+    pub(crate) files: Vec<(PathBuf, Stamp)>,
+    /// The unfolded folders.
+    pub(crate) folders: BTreeMap<PathBuf, Option<SystemTime>>,
+}
+
+/// The problems of a file as it is on disk.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    /// The file, in the spelling in which it was asked for.
+    pub(crate) uri: String,
+    pub(crate) real: PathBuf,
+    pub(crate) on_disk: Vec<Diagnostic>,
+}
+
+/// What is different on the disk from what was [`Seen`].
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<Changed>,
+    pub(crate) listing: Option<Listing>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) real: PathBuf,
+    /// What the editor had seen.
+    pub(crate) seen: Stamp,
+    pub(crate) stamp: Stamp,
+    /// What stands there now; meaningless where nothing is there.
+    pub(crate) text: Result<String, String>,
+}
+
+/// What folders hold.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// When the folders were changed last.
+    pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
+    pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
+}
+
+/// Looks for what has changed, and reads it.
+pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
+    let files = seen.files.into_iter().filter_map(|(real, seen)| {
+        let stamp = stamp(&real);
+        (stamp != seen).then(|| Changed { text: read(&real), real, seen, stamp })
+    });
+    let files = files.collect();
+    let is_same = seen.folders.iter().all(|(folder, time)| modified(folder) == *time);
+    let listing = (!is_same).then(|| list_all(folders, seen.folders.into_keys()));
+    Found { files, listing }
+}
+
+/// Lists folders.
+pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
+    let (mut times, mut entries) = (BTreeMap::new(), BTreeMap::new());
+    for folder in which {
+        // First: what comes while it is listed is seen to be later.
+        times.insert(folder.clone(), modified(&folder));
+        entries.insert(folder.clone(), list(folders, &folder));
+    }
+    Listing { times, entries }
+}
+
+fn modified(folder: &Path) -> Option<SystemTime> {
+    folder.metadata().and_then(|metadata| metadata.modified()).ok()
+}
 
 /// Reads a file of the open folders.
 pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
@@ -23,11 +97,17 @@ pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
 }
 
 /// What a file is like.
-pub(crate) fn stamp(real: &Path) -> Stamp {
+fn stamp(real: &Path) -> Stamp {
     fs::metadata(real).map_or_else(
         |_| Stamp::default(),
         |metadata| Stamp { modified: metadata.modified().ok(), length: metadata.len(), exists: true },
     )
+}
+
+/// Reads an open file again.
+pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
+    let stamp = stamp(real);
+    Ok((read(real)?, stamp))
 }
 
 /// Writes a file so that there is always a whole one, the old or the new. Where that cannot be, it is written as it is.
@@ -71,7 +151,7 @@ fn has_other_names(old: &fs::Metadata) -> bool {
 }
 
 /// What a folder holds: folders first, by name. Version control keeps its own to itself.
-pub(crate) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
+fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     let note = |name: String| Listed { name, path: folder.join("\0"), is_folder: false, is_note: true };
     let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
     let entries = inside.and_then(|place| fs::read_dir(&place.real).map_err(|error| error.to_string()));
@@ -99,6 +179,12 @@ pub(crate) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
         listed.push(note(format!("more than {MOST_FILES}")));
     }
     listed
+}
+
+/// Checks a file of the open folders.
+pub(crate) fn problems(folders: &Folders, uri: String) -> Result<Problems, String> {
+    let real = folders.find(&uri)?.real;
+    Ok(Problems { on_disk: on_disk(&real), uri, real })
 }
 
 /// The text that a proposal changes. What lies outside of the folders is not read.

@@ -1,5 +1,5 @@
 //! The editor with a screen. Here its loop: sockets, timers, signals and the terminal, one turn after another on one
-//! thread.
+//! thread. Files are read and written on another.
 //!
 //! ```text
 //!   keys ──▶ bindings ──▶ model ──▶ view ──▶ paint ──▶ terminal
@@ -37,6 +37,7 @@ use signals::{Signal, Signals};
 use std::env;
 use std::error::Error;
 use std::io::ErrorKind;
+use std::time::Duration;
 use terminal::Terminal;
 use theme::Theme;
 
@@ -46,6 +47,9 @@ const SIGNALS: Token = Token(1);
 const WAKER: Token = Token(2);
 const SERVER: Token = Token(3);
 
+/// How long the end waits for a disk, as for the close handshakes beside it.
+const FOR_DISK: Duration = Duration::from_secs(2);
+
 pub(crate) struct Editor {
     // Dropped first: what is said after it goes to the screen as it was.
     terminal: Terminal,
@@ -54,8 +58,16 @@ pub(crate) struct Editor {
     decoder: Decoder,
     app: App,
     clock: Clock,
-    /// Why it ends, and how many proposals were open then.
-    stopping: Option<(String, usize)>,
+    stopping: Option<Stopping>,
+}
+
+#[derive(Debug)]
+struct Stopping {
+    why: String,
+    /// How many proposals were open then.
+    rejected: usize,
+    /// Until when it waits for what is being saved.
+    saves_until: Time,
 }
 
 impl Editor {
@@ -64,9 +76,10 @@ impl Editor {
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;
+        let of_disk = waker.clone();
         let wake = Wake::new(move || drop(waker.wake()));
         let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
-        let app = App::new(folders, options.on_diff);
+        let app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
         // Last: what goes wrong before is said on the screen that stays.
         let theme = Theme::of_environment(|name| env::var(name).ok());
         let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
@@ -79,11 +92,13 @@ impl Editor {
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
         self.app.resize(self.terminal.size()?);
-        while !self.server.is_over() {
+        while !self.is_over(self.clock.now()) {
             self.show();
             let now = self.clock.now();
             let due = self.terminal.is_due() && self.stopping.is_none();
-            let deadlines = [self.server.deadline(now), self.app.deadline(), self.decoder.deadline()];
+            let saves_until = self.stopping.as_ref().map(|stopping| stopping.saves_until);
+            let deadlines =
+                [self.server.deadline(now), self.app.deadline(), self.decoder.deadline(), saves_until];
             let deadline = if due { Some(now) } else { deadlines.into_iter().flatten().min() };
             match poll.poll(&mut events, self.clock.until(deadline)) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
@@ -99,17 +114,27 @@ impl Editor {
             self.take_signals(now);
             self.take_input(now);
             self.app.tick(self.server.host_mut(), now);
+            if self.app.quits() {
+                self.stop(now, "Ctrl+Q");
+            }
             let app = &mut self.app;
             self.server.turn(now, |host, event| app.event(host, now, event));
             app.settle(self.server.host_mut(), now);
         }
-        let (why, rejected) = self.stopping.take().unwrap_or_default();
+        let stopping = self.stopping.take();
+        let (why, rejected) = stopping.map(|stopping| (stopping.why, stopping.rejected)).unwrap_or_default();
         let mut farewell = self.app.farewell(&why, rejected);
         if let Some(problem) = self.app.lock_problem.take() {
             farewell.push_str(&format!("\neditor: {problem}"));
         }
         self.terminal.close(&display_safe_lines(&farewell));
         Ok(())
+    }
+
+    /// Whether the agents are gone, and what was being saved is saved or takes too long.
+    fn is_over(&self, now: Time) -> bool {
+        let waits = |stopping: &Stopping| now < stopping.saves_until && self.app.is_saving();
+        self.server.is_over() && !self.stopping.as_ref().is_some_and(waits)
     }
 
     fn show(&mut self) {
@@ -156,7 +181,6 @@ impl Editor {
             match self.app.input(self.server.host_mut(), now, &input) {
                 Flow::GoOn => {}
                 Flow::Redraw => self.resize(),
-                Flow::Quit => return self.stop(now, "Ctrl+Q"),
             }
         }
     }
@@ -168,7 +192,9 @@ impl Editor {
             assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
         }
         if self.stopping.is_none() {
-            self.stopping = Some((why.to_owned(), self.app.model.proposals.len()));
+            let rejected = self.app.model.proposals.len();
+            self.stopping =
+                Some(Stopping { why: why.to_owned(), rejected, saves_until: now.after(FOR_DISK) });
             self.app.model.stopping = Some(format!("ends by {why} …"));
             self.app.stale = true;
             self.server.shutdown(now);

@@ -1,6 +1,7 @@
 //! What the person asks for, done to the model; what needs a disk or an agent is handed on.
 
 use super::buffer::{Buffer, Motion};
+use super::document::Document;
 use super::tree::RowKind;
 use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::diffs::Verdict;
@@ -347,7 +348,7 @@ impl Model {
     }
 
     fn quit(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
-        let unsaved = self.unsaved();
+        let unsaved = self.labels(Document::is_unsaved);
         let lost = match (unsaved.as_slice(), self.proposals.len()) {
             ([], 0) => return Some(Request::Quit),
             _ if confirmed == Some(Confirm::Quit) => return Some(Request::Quit),

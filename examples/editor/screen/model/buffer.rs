@@ -105,8 +105,9 @@ impl Buffer {
         self.state
     }
 
-    pub(crate) const fn mark_saved(&mut self) {
-        self.saved = self.state;
+    /// What the text was at this [`state`](Self::state) is saved.
+    pub(crate) const fn mark_saved(&mut self, state: u64) {
+        self.saved = state;
     }
 
     /// The text is another one, which is saved: the cursor stays at its line and column.
@@ -117,7 +118,7 @@ impl Buffer {
         self.text = Text::new(text);
         self.undo.clear();
         self.new_state();
-        self.mark_saved();
+        self.mark_saved(self.state);
         self.unselect();
         self.cursor = self.at(line.min(self.text.lines().saturating_sub(1)), column);
     }
@@ -448,9 +449,11 @@ mod tests {
     fn saved_is_what_was_saved() {
         let mut buffer = Buffer::new(String::new());
         buffer.insert("a");
-        buffer.mark_saved();
+        buffer.mark_saved(buffer.state());
         assert!(!buffer.is_dirty());
+        let saved = buffer.state();
         buffer.insert("b");
+        buffer.mark_saved(saved);
         assert!(buffer.is_dirty());
         buffer.undo();
         assert_eq!((buffer.text().as_str(), buffer.is_dirty()), ("a", false));

@@ -21,6 +21,8 @@ pub(crate) struct Document {
     checked: u64,
     /// What the file was like when it was read or written.
     pub(crate) stamp: Stamp,
+    /// Which text is being written to the disk.
+    pub(crate) saving: Option<u64>,
     /// It has changed on disk since, and has not been read again, since it is changed here too.
     pub(crate) conflict: bool,
 }
@@ -39,7 +41,7 @@ impl Document {
         let diagnostics = check(&real, &text);
         let buffer = Buffer::new(text);
         let checked = buffer.state();
-        Self { path, real, label, buffer, diagnostics, checked, stamp, conflict: false }
+        Self { path, real, label, buffer, diagnostics, checked, stamp, saving: None, conflict: false }
     }
 
     /// Checks the text if it has changed; whether its problems are others now.
@@ -61,16 +63,21 @@ impl Document {
     /// It was read again.
     pub(crate) fn reload(&mut self, text: String, stamp: Stamp) {
         if self.buffer.text().as_str() == text {
-            self.buffer.mark_saved();
+            self.buffer.mark_saved(self.buffer.state());
         } else {
             self.buffer.reload(text);
         }
         (self.stamp, self.conflict) = (stamp, false);
     }
 
-    /// It was written.
-    pub(crate) const fn saved(&mut self, stamp: Stamp) {
-        self.buffer.mark_saved();
+    /// Whether the text, as it is, is neither on the disk nor on its way there.
+    pub(crate) fn is_unsaved(&self) -> bool {
+        self.buffer.is_dirty() && self.saving != Some(self.buffer.state())
+    }
+
+    /// The text that was [`saving`](Self::saving) was written.
+    pub(crate) const fn saved(&mut self, state: u64, stamp: Stamp) {
+        self.buffer.mark_saved(state);
         (self.stamp, self.conflict) = (stamp, false);
     }
 

@@ -278,10 +278,10 @@ impl Model {
         self.tell(tone, format!("{} {label}{edited}{rest}", verdict.done()));
     }
 
-    /// The labels of what is not saved.
-    pub(crate) fn unsaved(&self) -> Vec<&str> {
-        let dirty = self.documents.iter().filter(|document| document.buffer.is_dirty());
-        dirty.map(|document| document.label.as_str()).collect()
+    /// Returns the labels of the documents for which this holds.
+    pub(crate) fn labels(&self, holds: impl Fn(&Document) -> bool) -> Vec<&str> {
+        let documents = self.documents.iter().filter(|document| holds(document));
+        documents.map(|document| document.label.as_str()).collect()
     }
 
     pub(crate) fn agent(&self, conn: ConnId) -> String {

@@ -168,8 +168,8 @@ fn no_size_is_too_small_and_none_too_large() {
                 desk.open("src/main.rs");
                 desk.keys("\x1b[B\x1b[B\x1b[F\x01");
             }
-            "help" => drop(desk.keys("\x1bOP")),
-            "activity" => drop(desk.keys("\x1bOS")),
+            "help" => desk.keys("\x1bOP"),
+            "activity" => desk.keys("\x1bOS"),
             _ => {
                 propose(&mut desk);
                 desk.app.resize((200, 50));

@@ -2,10 +2,11 @@
 //! memory, and the screen comes out as lines. Time stands still unless it is moved.
 
 mod agents;
+mod disk;
 mod looks;
 mod person;
 
-use super::app::{App, Flow};
+use super::app::App;
 use super::keys::Decoder;
 use super::view::canvas::{Canvas, Ink};
 use crate::folders::Folders;
@@ -20,6 +21,7 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 struct Desk {
@@ -29,6 +31,8 @@ struct Desk {
     agents: Vec<(ConnId, Client<SysRng>)>,
     heard: Vec<(usize, ClientEvent)>,
     now: Time,
+    /// Ends the disk's hanging.
+    hanging: Option<Sender<()>>,
 }
 
 impl Desk {
@@ -51,9 +55,10 @@ impl Desk {
         let info = Implementation::new("editor", "1");
         let policy = Policy::without_authentication(1);
         let host = Host::new(HostConfig::new(ServerConfig::new(info, policy, super::agents::tools())));
-        let mut app = App::new(Folders::open(std::slice::from_ref(&root)).unwrap(), on_diff);
+        let mut app = App::new(Folders::open(std::slice::from_ref(&root)).unwrap(), on_diff, || {}).unwrap();
         app.resize((80, 24));
-        let mut desk = Self { root, app, host, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO };
+        let mut desk =
+            Self { root, app, host, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
         desk.turn();
         desk
     }
@@ -78,8 +83,12 @@ impl Desk {
             while let Some(event) = self.host.poll_event() {
                 self.app.event(&mut self.host, self.now, event);
             }
-            self.app.settle(&mut self.host, self.now);
             let mut moved = false;
+            while let Some(follow_up) = self.hanging.is_none().then(|| self.app.disk.wait()).flatten() {
+                follow_up(&mut self.app, &mut self.host, self.now);
+                moved = true;
+            }
+            self.app.settle(&mut self.host, self.now);
             for (at, (conn, client)) in self.agents.iter_mut().enumerate() {
                 client.tick(self.now);
                 while let Some(event) = client.poll_event() {
@@ -104,23 +113,33 @@ impl Desk {
         }
     }
 
+    /// From here on the disk does nothing, until it [`recovers`](Self::recover).
+    fn hang(&mut self) {
+        let (recover, held) = mpsc::channel();
+        self.app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
+        self.hanging = Some(recover);
+    }
+
+    fn recover(&mut self) {
+        self.hanging = None;
+        self.turn();
+    }
+
     fn wait(&mut self, millis: u64) {
         self.now = self.now.after(Duration::from_millis(millis));
         self.turn();
     }
 
-    /// Types bytes as a terminal sends them; what the loop would have to do.
-    fn keys(&mut self, bytes: &str) -> Flow {
+    /// Types bytes as a terminal sends them.
+    fn keys(&mut self, bytes: &str) {
         let mut decoder = Decoder::default();
         decoder.feed(self.now, bytes.as_bytes());
         // So that ESC on its own is a key.
         let late = self.now.after(Duration::from_secs(1));
-        let mut flow = Flow::GoOn;
         while let Some(input) = decoder.next(late) {
-            flow = self.app.input(&mut self.host, self.now, &input);
+            self.app.input(&mut self.host, self.now, &input);
         }
         self.turn();
-        flow
     }
 
     /// Opens a file from the list.

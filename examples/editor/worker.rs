@@ -1,0 +1,191 @@
+//! A thread for what may wait for a disk, so that the loop does not.
+//!
+//! ```text
+//!   loop ── run ──▶ queue ── one at a time ──▶ thread: job(state)
+//!    ▲                │ cancel                     │
+//!    └── next ◀───────┴────────── follow-up ◀──────┘ wake
+//! ```
+//! Jobs are done in the order of [`run`](Worker::run), so each sees what the one before has written. The queue stays with
+//! the loop: a job that waits is dropped, with all it holds, when its call ends.
+
+use ide_mcp::Time;
+use ide_mcp::ide::Host;
+use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::CallId;
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::{fmt, io, thread};
+
+/// What the loop does with the outcome of a job, in an editor `E`.
+pub(crate) type FollowUp<E> = Box<dyn FnOnce(&mut E, &mut Host, Time) + Send>;
+
+type Job<S, E> = Box<dyn FnOnce(&mut S) -> FollowUp<E> + Send>;
+
+/// Does jobs with a state `S`, on a thread of its own, for an editor `E`.
+pub(crate) struct Worker<S, E> {
+    thread: Sender<Job<S, E>>,
+    done: Receiver<FollowUp<E>>,
+    /// The jobs that the thread does not have yet, each with the call that it is for.
+    queue: VecDeque<(Option<CallId>, Job<S, E>)>,
+    running: Running,
+}
+
+/// The job that the thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Running {
+    Nothing,
+    /// Of the person, or of the editor itself.
+    Own,
+    Call(CallId),
+    /// Its call has ended: nothing follows.
+    Cancelled,
+}
+
+impl<S: Send + 'static, E: 'static> Worker<S, E> {
+    /// Starts the thread. It calls `wake` after each job.
+    ///
+    /// # Errors
+    /// Returns the error of the system where it gives no thread.
+    pub(crate) fn new(mut state: S, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let (thread, jobs) = mpsc::channel::<Job<S, E>>();
+        let (sender, done) = mpsc::channel();
+        thread::Builder::new().name("editor disk".into()).spawn(move || {
+            for job in jobs {
+                if sender.send(job(&mut state)).is_err() {
+                    return;
+                }
+                wake();
+            }
+        })?;
+        Ok(Self { thread, done, queue: VecDeque::new(), running: Running::Nothing })
+    }
+
+    /// Gives the thread a job; `then` follows in the loop, unless `call` has ended before.
+    pub(crate) fn run<R>(
+        &mut self,
+        call: Option<CallId>,
+        job: impl FnOnce(&mut S) -> R + Send + 'static,
+        then: impl FnOnce(&mut E, &mut Host, Time, R) + Send + 'static,
+    ) where
+        R: Send + 'static,
+    {
+        let job: Job<S, E> = Box::new(move |state| {
+            let outcome = job(state);
+            Box::new(move |editor, host, now| then(editor, host, now, outcome))
+        });
+        self.queue.push_back((call, job));
+        self.start();
+    }
+
+    /// Drops the job of a call that has ended, or what would follow it.
+    pub(crate) fn cancel(&mut self, call: CallId) {
+        self.queue.retain(|(of, _)| *of != Some(call));
+        if self.running == Running::Call(call) {
+            self.running = Running::Cancelled;
+        }
+    }
+
+    /// Returns the follow-up of the next job that is done.
+    pub(crate) fn next(&mut self) -> Option<FollowUp<E>> {
+        loop {
+            let follow_up = self.done.try_recv().ok()?;
+            if let Some(follow_up) = self.finished(follow_up) {
+                return Some(follow_up);
+            }
+        }
+    }
+
+    /// Whether a job that is for no call waits, or is being done.
+    pub(crate) fn has_own_jobs(&self) -> bool {
+        self.running == Running::Own || self.queue.iter().any(|(call, _)| call.is_none())
+    }
+
+    fn finished(&mut self, follow_up: FollowUp<E>) -> Option<FollowUp<E>> {
+        let was_cancelled = self.running == Running::Cancelled;
+        self.running = Running::Nothing;
+        self.start();
+        (!was_cancelled).then_some(follow_up)
+    }
+
+    fn start(&mut self) {
+        if self.running != Running::Nothing {
+            return;
+        }
+        if let Some((call, job)) = self.queue.pop_front() {
+            // The thread ends with this value.
+            let _ = self.thread.send(job);
+            self.running = call.map_or(Running::Own, Running::Call);
+        }
+    }
+
+    /// Waits for the next follow-up; `None` if nothing is to be done.
+    #[cfg(test)]
+    pub(crate) fn wait(&mut self) -> Option<FollowUp<E>> {
+        while self.running != Running::Nothing {
+            let follow_up = self.done.recv().unwrap();
+            if let Some(follow_up) = self.finished(follow_up) {
+                return Some(follow_up);
+            }
+        }
+        None
+    }
+}
+
+impl<S, E> fmt::Debug for Worker<S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("waiting", &self.queue.len())
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Answers a call, with an error where there is no result.
+pub(crate) fn respond(host: &mut Host, call: CallId, answer: Result<ToolResult<'static>, String>) {
+    // Where the connection has ended by now, nobody wants to know.
+    let _ = host.respond(call, &answer.unwrap_or_else(ToolResult::error));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+    use ide_mcp::mcp::Implementation;
+
+    #[test]
+    fn jobs_are_done_in_order_and_wake_the_loop() {
+        let info = Implementation::new("editor", "1");
+        let config = ServerConfig::new(info, Policy::without_authentication(1), ToolSet::new());
+        let mut host = Host::new(HostConfig::new(config));
+        let (wake, woken) = mpsc::channel();
+        let mut worker = Worker::new(0, move || wake.send(()).unwrap()).unwrap();
+        let (release, held) = mpsc::channel::<()>();
+        worker.run(
+            None,
+            move |count: &mut u32| {
+                held.recv().unwrap();
+                *count += 1;
+            },
+            |seen: &mut Vec<u32>, _, _, ()| {
+                seen.push(0);
+            },
+        );
+        for _ in 0..3 {
+            let job = |count: &mut u32| {
+                *count += 1;
+                *count
+            };
+            worker.run(None, job, |seen, _, _, count| seen.push(count));
+        }
+        let mut seen = Vec::new();
+        assert!(worker.next().is_none() && worker.has_own_jobs(), "the first one hangs");
+        release.send(()).unwrap();
+        while let Some(follow_up) = worker.wait() {
+            follow_up(&mut seen, &mut host, Time::ZERO);
+        }
+        assert_eq!(seen, [0, 2, 3, 4]);
+        assert!(worker.next().is_none() && !worker.has_own_jobs());
+        drop(worker);
+        assert_eq!(woken.iter().count(), 4, "and the thread has ended");
+    }
+}
