@@ -157,16 +157,10 @@ fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
     assert_eq!(texts(&written(&mut host.wire(conn).unwrap())).len(), taken / ping.len());
 }
 
-/// Sixteen clients that open as many of the largest diffs as they can and keep a message unfinished, at an eighth of the
-/// default sizes.
+/// Sixteen clients that open as many of the largest diffs as they can and keep a message unfinished.
 #[test]
 fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
-    const SCALE: usize = 8;
-    let mut config = HostConfig::new(config());
-    config.open_bytes /= SCALE;
-    config.server.limits.message /= SCALE;
-    config.server.limits.outgoing /= SCALE;
-    config.server.session.limits.open_bytes /= SCALE;
+    let config = HostConfig::new(config());
     let (message, budget) = (config.server.limits.message, config.open_bytes);
     let max_held = config.max_held();
     let mut host = Host::new(config);
