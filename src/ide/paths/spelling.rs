@@ -1,5 +1,5 @@
-//! One folder in every spelling: the forms under which the same directory is known to programs on two sides of a border
-//! (Windows and its Linux distributions, POSIX tools on Windows) or on a file system that ignores case.
+//! The spellings of a folder: the paths by which programs on two sides of a border (Windows and its Linux distributions,
+//! POSIX tools on Windows), or on a file system that ignores case, know one directory.
 
 use super::lexical::{is_below, is_windows, normal};
 use super::suspicion;
@@ -89,26 +89,26 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     match (system, &root) {
         (System::Windows, Root::Drive(letter)) => {
             if is_share(folder) {
-                add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
+                add(drive(letter, &names));
             }
             add(posix(&["mnt", letter], &names));
             add(posix(&[letter], &names));
         }
         (System::Windows, Root::Distribution(name)) => {
-            [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
+            shares(name, &names).into_iter().for_each(add);
         }
         (System::Wsl { .. }, Root::Drive(letter)) if is_allowed_on_windows(&names) => {
-            add(format!("{}:\\{}", letter.to_ascii_uppercase(), names.join("\\")));
+            add(drive(letter, &names));
         }
         (System::Wsl { .. }, Root::Distribution(name)) if is_allowed_on_windows(&names) => {
-            [LOCALHOST, DOLLAR].iter().for_each(|server| add(share(server, name, &names)));
+            shares(name, &names).into_iter().for_each(add);
         }
         _ => {}
     }
     all
 }
 
-/// How a folder contains a path, the better way first.
+/// The way in which a folder contains a path, the better way first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ide) enum Fit {
     /// In the spelling that the real client compares.
@@ -200,12 +200,10 @@ impl Location {
             return if on_windows_side { Self::of_windows(&path) } else { None };
         }
         let names = names(&normal(path.as_bytes(), false)?, '/');
+        if let (true, Some(location)) = (on_windows_side, Self::on_mounted_drive(&names)) {
+            return Some(location);
+        }
         Some(match (names.as_slice(), system) {
-            ([mnt, drive, rest @ ..], System::Windows | System::Wsl { .. })
-                if mnt == "mnt" && is_letter(drive) =>
-            {
-                Self::on_drive(drive, rest)
-            }
             ([drive, rest @ ..], System::Windows) if is_letter(drive) => Self::on_drive(drive, rest),
             (_, System::Windows) => return None,
             (_, System::Wsl { distribution: Some(name) }) => {
@@ -227,10 +225,18 @@ impl Location {
         if first != LOCALHOST && first != DOLLAR {
             return Some(Self { root: Root::Share(first.clone(), share.clone()), names: rest.to_vec() });
         }
-        Some(match rest {
-            [mnt, drive, rest @ ..] if mnt == "mnt" && is_letter(drive) => Self::on_drive(drive, rest),
-            rest => Self { root: Root::Distribution(share.clone()), names: rest.to_vec() },
-        })
+        Some(
+            Self::on_mounted_drive(rest)
+                .unwrap_or_else(|| Self { root: Root::Distribution(share.clone()), names: rest.to_vec() }),
+        )
+    }
+
+    /// Returns a folder of a drive from its path in a distribution; `None` for every other folder.
+    fn on_mounted_drive(names: &[String]) -> Option<Self> {
+        match names {
+            [mnt, drive, rest @ ..] if mnt == "mnt" && is_letter(drive) => Some(Self::on_drive(drive, rest)),
+            _ => None,
+        }
     }
 
     fn on_drive(letter: &str, names: &[String]) -> Self {
@@ -281,10 +287,9 @@ fn same(one: &str, other: &str) -> bool {
 
 /// Returns the path without the `\\?\` that lifts the limits of Windows.
 fn without_prefix(path: &str) -> Cow<'_, str> {
-    match (path.strip_prefix(r"\\?\UNC\"), path.strip_prefix(r"\\?\")) {
-        (Some(share), _) => Cow::Owned(format!(r"\\{share}")),
-        (None, Some(path)) => Cow::Borrowed(path),
-        (None, None) => Cow::Borrowed(path),
+    match path.strip_prefix(r"\\?\UNC\") {
+        Some(share) => Cow::Owned(format!(r"\\{share}")),
+        None => Cow::Borrowed(path.strip_prefix(r"\\?\").unwrap_or(path)),
     }
 }
 
@@ -303,13 +308,21 @@ fn posix<S: AsRef<str>>(root: &[&str], names: &[S]) -> String {
     if path.is_empty() { "/".into() } else { path }
 }
 
+fn drive(letter: &str, names: &[&str]) -> String {
+    format!(r"{}:\{}", letter.to_ascii_uppercase(), names.join(r"\"))
+}
+
+fn shares(distribution: &str, names: &[&str]) -> [String; 2] {
+    [LOCALHOST, DOLLAR].map(|server| share(server, distribution, names))
+}
+
 fn share(server: &str, distribution: &str, names: &[&str]) -> String {
     names.iter().fold(format!(r"\\{server}\{distribution}"), |path, name| format!(r"{path}\{name}"))
 }
 
 fn is_allowed_on_windows(names: &[&str]) -> bool {
     !names.iter().any(|name| name.contains('\\'))
-        && suspicion::check(format!("C:\\{}", names.join("\\")).as_bytes(), true).is_ok()
+        && suspicion::check(drive("C", names).as_bytes(), true).is_ok()
 }
 
 #[cfg(test)]
@@ -321,6 +334,8 @@ mod tests {
     const WINDOWS: System<'_> = System::Windows;
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
     const NAMELESS: System<'_> = System::Wsl { distribution: None };
+    const EXACT: Option<Fit> = Some(Fit::Exact);
+    const SPELLED: Option<Fit> = Some(Fit::Spelled);
 
     #[test]
     fn folder_has_its_spellings_on_each_system() {
@@ -385,8 +400,6 @@ mod tests {
 
     #[test]
     fn folder_contains_path_by_system() {
-        const EXACT: Option<Fit> = Some(Fit::Exact);
-        const SPELLED: Option<Fit> = Some(Fit::Spelled);
         let cases: &[(System<'_>, &str, &str, Option<Fit>)] = &[
             (LINUX, "/w/p", "/w/p", EXACT),
             (LINUX, "/w/p/", "/w/p/", EXACT),
@@ -462,11 +475,9 @@ mod tests {
         }
     }
 
-    /// What an editor on Windows published, as a client in WSL reads it.
+    /// A client in WSL reads folders that an editor on Windows published.
     #[test]
     fn folder_of_windows_is_translated_in_wsl() {
-        const EXACT: Option<Fit> = Some(Fit::Exact);
-        const SPELLED: Option<Fit> = Some(Fit::Spelled);
         let cases: &[(&str, &str, Option<Fit>)] = &[
             (r"D:\p", "/mnt/d/p/src", EXACT),
             (r"d:\", "/mnt/d", EXACT),
@@ -491,18 +502,18 @@ mod tests {
     #[test]
     fn relative_folder_is_resolved_against_working_directory() {
         let cases: &[(System<'_>, &str, &str, Option<Fit>)] = &[
-            (LINUX, ".", "/w/p", Some(Fit::Exact)),
-            (LINUX, "./", "/w/p", Some(Fit::Exact)),
-            (LINUX, "..", "/w/p", Some(Fit::Exact)),
-            (LINUX, "../p", "/w/p", Some(Fit::Exact)),
+            (LINUX, ".", "/w/p", EXACT),
+            (LINUX, "./", "/w/p", EXACT),
+            (LINUX, "..", "/w/p", EXACT),
+            (LINUX, "../p", "/w/p", EXACT),
             (LINUX, "../q", "/w/p", None),
             (LINUX, "src", "/w/p", None),
             (LINUX, "", "/w/p", None),
             (LINUX, "~", "/w/p", None),
             (LINUX, "file:///w/p", "/w/p", None),
-            (LINUX, ".", "/", Some(Fit::Exact)),
-            (WINDOWS, ".", r"C:\w", Some(Fit::Exact)),
-            (WINDOWS, "..", r"C:\w", Some(Fit::Exact)),
+            (LINUX, ".", "/", EXACT),
+            (WINDOWS, ".", r"C:\w", EXACT),
+            (WINDOWS, "..", r"C:\w", EXACT),
             (WINDOWS, "C:.", r"C:\w", None),
             (WINDOWS, r"\w", r"C:\w", None),
         ];
