@@ -68,7 +68,7 @@ pub struct Listed<E = super::LockFileError> {
     pub modified: Option<Duration>,
 }
 
-/// Where the client is. [`ClientEnv`](super::ClientEnv) has what its variables say.
+/// The place of the client. [`ClientEnv`](super::ClientEnv) has what its variables say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The working directory as the person sees it.
@@ -100,10 +100,9 @@ impl Matching {
     /// Keeps the files that fit best: what the real client compares comes before another spelling, and both before what
     /// was not checked.
     fn keep_best(&mut self) {
-        let Some(best) = self.accepted.iter().map(|accepted| accepted.because.rank()).min() else { return };
-        let better = self.accepted.iter().find(|accepted| accepted.because.rank() == best);
-        let reason = Refusal::BetterMatch { port: better.map_or(0, |better| better.port) };
-        let (kept, worse) = self.accepted.drain(..).partition(|accepted| accepted.because.rank() == best);
+        let Some(best) = self.accepted.iter().min_by_key(|accepted| accepted.because.rank()) else { return };
+        let (rank, reason) = (best.because.rank(), Refusal::BetterMatch { port: best.port });
+        let (kept, worse) = self.accepted.drain(..).partition(|accepted| accepted.because.rank() == rank);
         self.accepted = kept;
         let refuse = |Accepted { index, port, .. }| Refused { index, port, reason: reason.clone() };
         self.refused.extend(Vec::into_iter(worse).map(refuse));
