@@ -109,7 +109,7 @@ impl Host {
         let index = self.connections.wired(conn)?;
         // It shows what is true at the latest time seen, which another connection may have brought in.
         self.connections.with(index, |_| {});
-        Some(HostWire { host: self, conn, index })
+        Some(HostWire { host: self, conn })
     }
 
     /// The next connection that has got something to write, or is done, since it was last named.

@@ -11,12 +11,11 @@ use crate::{Time, Wire};
 pub struct HostWire<'a> {
     pub(super) host: &'a mut Host,
     pub(super) conn: ConnId,
-    pub(super) index: usize,
 }
 
 impl HostWire<'_> {
     fn server(&self) -> Option<&Server> {
-        self.host.connections.get(self.index)
+        self.host.connections.get(self.conn.index())
     }
 
     /// Does something with the connection and notes what came of it.
@@ -24,13 +23,13 @@ impl HostWire<'_> {
         if let Some(now) = now {
             self.host.connections.sees(now);
         }
-        self.host.connections.with(self.index, act);
+        self.host.connections.with(self.conn.index(), act);
     }
 }
 
 impl Wire for HostWire<'_> {
     fn space(&mut self) -> &mut [u8] {
-        self.host.connections.get_mut(self.index).map(Wire::space).unwrap_or_default()
+        self.host.connections.get_mut(self.conn.index()).map(Wire::space).unwrap_or_default()
     }
 
     fn filled(&mut self, now: Time, n: usize) {
@@ -66,7 +65,7 @@ impl Wire for HostWire<'_> {
     }
 
     fn trim(&mut self) {
-        if let Some(server) = self.host.connections.get_mut(self.index) {
+        if let Some(server) = self.host.connections.get_mut(self.conn.index()) {
             server.trim();
         }
     }
