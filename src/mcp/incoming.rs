@@ -120,7 +120,7 @@ impl Incoming {
         self.calls.len()
     }
 
-    /// Whether there is no room for one more call, of those that wait or of those that are answered at once.
+    /// Returns true if there is no room for one more call, of those that wait or of those that are answered at once.
     pub(super) fn is_full(&self, at_once: bool) -> bool {
         if at_once {
             self.calls.is_full_at_once()
@@ -147,14 +147,11 @@ impl Incoming {
         &mut self,
         now: Time,
         id: Id,
-        Terms { timeout, when_late, at_once }: Terms,
+        terms: Terms,
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
-        let wait = timeout.begin(now, self.usual(now));
-        let call =
-            Call { bytes: self.message, is_tool: true, wait, when_late, token, reached: f64::NEG_INFINITY };
-        self.open(now, id, at_once, call, out)
+        self.open(now, id, true, terms, token, out)
     }
 
     /// Takes any other request, or answers that there are too many.
@@ -166,16 +163,8 @@ impl Incoming {
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
-        let wait = Some(self.usual(now));
-        let call = Call {
-            bytes: self.message,
-            is_tool: false,
-            wait,
-            when_late: None,
-            token,
-            reached: f64::NEG_INFINITY,
-        };
-        self.open(now, id, at_once, call, out)
+        let terms = Terms { timeout: Timeout::Default, when_late: None, at_once };
+        self.open(now, id, false, terms, token, out)
     }
 
     /// A call that was to be answered at once waits after all; or it is answered that there are too many, and false.
@@ -199,15 +188,18 @@ impl Incoming {
         &mut self,
         now: Time,
         id: Id,
-        at_once: bool,
-        call: Call,
+        is_tool: bool,
+        Terms { timeout, when_late, at_once }: Terms,
+        token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         if self.is_full(at_once) {
             refuse_busy(&id, out);
             return None;
         }
-        let deadline = call.wait.and_then(|wait| wait.deadline(now));
+        let wait = timeout.begin(now, self.usual(now));
+        let deadline = wait.and_then(|wait| wait.deadline(now));
+        let call = Call { bytes: self.message, is_tool, wait, when_late, token, reached: f64::NEG_INFINITY };
         // There is room and, as was seen before anything else was, the id is not in flight.
         let opened = match at_once {
             true => self.calls.open_at_once(id, deadline, call),
@@ -235,16 +227,16 @@ impl Incoming {
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let id = self.calls.id(call)?;
-        let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
-        self.finish_sent(call, sent)
+        let is_sent = send_result(self.calls.id(call)?, result, out);
+        self.finish_sent(call, is_sent)
     }
 
-    /// The answer to a call was handed to the outbox: the call has ended, unless the outbox is closed. Then it stays open
-    /// and ends with the session.
-    fn finish_sent(&mut self, call: CallId, sent: Result<(), SendError>) -> Result<(), Gone> {
-        debug_assert_ne!(sent, Err(SendError::Unserializable), "a result of our own is an object");
-        sent.map_err(|_| Gone::Closed)?;
+    /// Ends a call whose answer was sent. Where a closed outbox did not take it, the call stays open and ends with the
+    /// session.
+    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), Gone> {
+        if !is_sent {
+            return Err(Gone::Closed);
+        }
         self.finish(call).map(drop)
     }
 
@@ -272,23 +264,21 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
         let id = self.calls.id(call)?;
-        out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).map_err(|_| Gone::Closed)?;
-        self.finish(call).map(drop)
+        let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
+        self.finish_sent(call, is_sent)
     }
 
     pub(super) fn fail(
         &mut self,
         call: CallId,
-        (code, message, data): (i64, &str, Option<&RawValue>),
+        error: (i64, &str, Option<&RawValue>),
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let id = self.calls.id(call)?;
-        out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data))
-            .map_err(|_| Gone::Closed)?;
-        self.finish(call).map(drop)
+        let is_sent = send_error(self.calls.id(call)?, error, out);
+        self.finish_sent(call, is_sent)
     }
 
-    /// The same with what was wrong with the request, which may repeat the peer.
+    /// Answers with what was wrong with the request.
     #[cfg(feature = "ide")]
     pub(super) fn fail_invalid(
         &mut self,
@@ -297,8 +287,7 @@ impl Incoming {
         limits: &Limits,
         out: &mut impl Outbox,
     ) -> Result<(), Gone> {
-        let message = truncate(&error.message, limits.reason);
-        self.fail(call, (error.code, message, error.data.as_deref()), out)
+        self.fail(call, limited(error, limits), out)
     }
 
     /// Tells the peer how far a call has come, and starts its clock again.
@@ -380,7 +369,11 @@ impl Incoming {
 /// Answers for the application. What went wrong with a tool is for the model to read, so it is a result. Returns whether
 /// the answer was sent.
 fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) -> bool {
-    if is_tool { send_result(id, &ToolResult::error(text), out) } else { send_error(id, text, out) }
+    if is_tool {
+        send_result(id, &ToolResult::error(text), out)
+    } else {
+        send_error(id, (code::INTERNAL_ERROR, text, None), out)
+    }
 }
 
 /// Answers with what is known to be an object. Returns whether the answer was sent.
@@ -390,8 +383,14 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
     sent.is_ok()
 }
 
-fn send_error(id: &Id, text: &str, out: &mut impl Outbox) -> bool {
-    out.message(To::Answer(id), |buf| write::error(buf, id, code::INTERNAL_ERROR, text, None)).is_ok()
+/// Answers with an error. Returns whether the answer was sent.
+fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
+    out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
+}
+
+/// Returns what is sent of an error whose message may repeat what the peer sent, at any length.
+fn limited<'a>(error: &'a ErrorObject, limits: &Limits) -> (i64, &'a str, Option<&'a RawValue>) {
+    (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }
 
 // The functions below answer what the application does not know of. Where the outbox is closed, no answer is awaited, and
@@ -403,14 +402,12 @@ pub(super) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl 
 }
 
 pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
-    let _ = out.message(To::Answer(id), |buf| write::error(buf, id, code, message, None));
+    send_error(id, (code, message, None), out);
 }
 
-/// Refuses what was wrong. The message may repeat what the peer sent, at any length.
+/// Answers with what was wrong with the request.
 pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &Limits, out: &mut impl Outbox) {
-    let message = truncate(&error.message, limits.reason);
-    let data = error.data.as_deref();
-    let _ = out.message(To::Answer(id), |buf| write::error(buf, id, error.code, message, data));
+    send_error(id, limited(error, limits), out);
 }
 
 pub(super) fn refuse_busy(id: &Id, out: &mut impl Outbox) {
