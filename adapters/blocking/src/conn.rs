@@ -10,8 +10,8 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// How long a write waits for room, where nothing but a write can wait for it, before the connection looks at its input and its timers again. A peer that itself
-/// waits for us to read is not kept waiting longer than this.
+/// The longest time for which a write waits for room, on systems where only a write can wait for room. After this time
+/// the connection looks at its input and its timers again, so a peer that itself waits for us to read waits no longer.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The shortest wait for input: a read timeout of zero would mean none.
@@ -214,10 +214,10 @@ impl<M: Wire + Machine> Conn<M> {
     /// Waits until there is something to do, at the longest until `until`.
     fn wait(&mut self, now: Time, until: Time) {
         let (machine, link) = self.inner.parts_mut();
-        let (hears, has_more) = (machine.wants_input(), !machine.outgoing().is_empty());
+        let hears = machine.wants_input();
         let is_ending = link.is_ending();
-        let link_has_no_error = link.error().is_none();
-        let wait = if cfg!(not(unix)) && !is_ending && link_has_no_error && has_more {
+        let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
+        let wait = if cfg!(not(unix)) && waits_for_room {
             // There was no room for it. Input waits for a moment; most often the room comes sooner.
             SHORTEST
         } else {
@@ -227,7 +227,7 @@ impl<M: Wire + Machine> Conn<M> {
             return;
         }
         #[cfg(unix)]
-        if !is_ending && link_has_no_error && has_more {
+        if waits_for_room {
             return self.wait_for_room(hears, wait);
         }
         if !self.set_blocking(true) || !self.set_read_timeout(wait) {
@@ -235,7 +235,7 @@ impl<M: Wire + Machine> Conn<M> {
             return thread::park_timeout(SHORTEST);
         }
         let (machine, link) = self.inner.parts_mut();
-        if !is_ending && link_has_no_error && has_more {
+        if waits_for_room {
             link.ready();
             link.write(machine, now, 1);
         } else if is_ending {
@@ -250,19 +250,15 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits until the peer has read, or said something, or until this time has passed. So a peer that does not read
-    /// wakes nobody.
+    /// Waits until the peer has read or sent something, but no longer than this time. So a peer that does not read
+    /// does not wake the thread.
     #[cfg(unix)]
     fn wait_for_room(&self, hears: bool, wait: Duration) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let input = if hears { PollFlags::IN } else { PollFlags::empty() };
-        let wait = wait.min(LONGEST);
-        let timeout = Timespec {
-            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(wait.subsec_nanos()),
-        };
-        // Where it fails the next turn finds out what is wrong with the socket; a signal ends the wait early.
-        let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], Some(&timeout));
+        let timeout = Timespec::try_from(wait.min(LONGEST)).ok();
+        // If the wait fails, the next turn finds out what is wrong with the socket. A signal ends the wait early.
+        let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], timeout.as_ref());
     }
 
     /// Makes reads and writes wait, or not. Whether that worked.

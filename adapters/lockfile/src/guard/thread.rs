@@ -11,7 +11,7 @@ use ide_mcp::ide::{LockFile, LockFileEvent};
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
 
-/// How long the removal of the file is waited for at the end. A disk that takes longer hangs.
+/// The longest wait for the removal of the file at the end. A disk that takes longer hangs.
 const REMOVAL: Duration = Duration::from_secs(2);
 
 /// A [`Guard`] on a thread that belongs to this value.
@@ -125,7 +125,7 @@ impl Drop for GuardThread {
     }
 }
 
-/// What wakes the thread, and what it waits for.
+/// Returns a socket that wakes the thread, and the socket for which the thread waits.
 #[cfg(unix)]
 fn pair() -> std::io::Result<(std::os::unix::net::UnixStream, std::os::unix::net::UnixStream)> {
     let (wake, woken) = std::os::unix::net::UnixStream::pair()?;
@@ -133,7 +133,7 @@ fn pair() -> std::io::Result<(std::os::unix::net::UnixStream, std::os::unix::net
     Ok((wake, woken))
 }
 
-/// The thread.
+/// The state of the thread.
 struct Waiting {
     commands: Receiver<Command>,
     #[cfg(unix)]
@@ -169,10 +169,8 @@ impl Waiting {
     fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = self.clock.until(guard.deadline(self.clock.now()));
-        let wait = wait.map(|wait| Timespec {
-            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(wait.subsec_nanos()),
-        });
+        // A wait that is longer than the system can count has no end.
+        let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let notified = guard.as_fd();
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
         fds.extend(notified.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
