@@ -1,4 +1,4 @@
-//! Whose socket is at the other end of a connection.
+//! The owner of the socket at the other end of a connection.
 //!
 //! A port outlives the editor that listened on it: after a crash, another user can listen there, and the lock file still leads
 //! to the port. So a client asks whose socket answers, after it has connected and before it sends its first byte, and at every
@@ -177,16 +177,17 @@ fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<
     Ok(None)
 }
 
-/// One form of an address: an IPv4 address that an IPv6 socket uses is an IPv4 address.
+/// Returns an address in one form: an IPv4 address that an IPv6 socket uses as an IPv4 address.
 pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(addr.ip().to_canonical(), addr.port())
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test states what it expects")]
+    #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
     use super::*;
+    use crate::sys::sockets::connections;
     use std::net::{TcpListener, TcpStream};
 
     fn ends(stream: &TcpStream) -> (SocketAddr, SocketAddr) {
@@ -195,18 +196,8 @@ mod tests {
 
     #[test]
     fn l13_own_socket_is_ours_before_and_after_accept() {
-        for (listen, connect) in [
-            ("127.0.0.1:0", "127.0.0.1"),
-            ("0.0.0.0:0", "127.0.0.1"),
-            ("[::]:0", "127.0.0.1"),
-            ("[::1]:0", "::1"),
-        ] {
-            let Ok(listener) = TcpListener::bind(listen) else {
-                eprintln!("notice: skipped {listen}, which this machine does not have");
-                continue;
-            };
+        for (listen, listener, stream) in connections() {
             let addr = listener.local_addr().unwrap();
-            let stream = TcpStream::connect((connect, addr.port())).unwrap();
             let (local, peer) = ends(&stream);
             assert_eq!(server_owner(local, peer), Owner::Us, "{listen}: not accepted");
             assert_eq!(listening_process(local, peer), Some(std::process::id()), "{listen}: not accepted");

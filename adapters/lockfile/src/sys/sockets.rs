@@ -1,5 +1,5 @@
-//! What the system knows about TCP sockets. On Linux: `sock_diag`, which answers for one socket in constant time (some 30 µs), or
-//! where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
+//! The TCP sockets of the system and their owners. On Linux: `sock_diag`, which answers for one socket in constant time
+//! (some 30 µs), or where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
 
 use std::net::SocketAddr;
 #[cfg(any(target_os = "linux", test))]
@@ -99,6 +99,8 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(canonical(SocketAddr::new(ip, port)))
 }
 
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use linux::connections;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Sockets, process_with, us};
 

@@ -131,7 +131,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     Ok(weak)
 }
 
-/// As many as Linux follows.
+/// The number of symbolic links that Linux follows in one path.
 const MAX_LINKS: u32 = 40;
 
 /// Puts the names of a path onto the stack, the first on top.

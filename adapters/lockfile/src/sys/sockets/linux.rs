@@ -9,6 +9,8 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+#[cfg(test)]
+use std::net::{TcpListener, TcpStream};
 
 /// The one to ask.
 #[derive(Debug)]
@@ -103,8 +105,7 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Option<Vec<u8>> {
 }
 
 fn padded(ip: Ipv4Addr) -> [u8; 16] {
-    let ([a, b, c, d], z) = (ip.octets(), 0);
-    [a, b, c, d, z, z, z, z, z, z, z, z, z, z, z, z]
+    (u128::from(u32::from(ip)) << 96).to_be_bytes()
 }
 
 /// Reads an `nlmsghdr` and the `inet_diag_msg` behind it.
@@ -172,25 +173,33 @@ pub(crate) fn process_with(inode: u64) -> Option<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(holds)
 }
 
+/// Returns a connection that is not accepted yet to each kind of listener, with the listener and its address.
+#[cfg(test)]
+pub(crate) fn connections() -> impl Iterator<Item = (&'static str, TcpListener, TcpStream)> {
+    let kinds = [
+        ("127.0.0.1:0", "127.0.0.1"),
+        ("0.0.0.0:0", "127.0.0.1"),
+        ("[::]:0", "127.0.0.1"),
+        ("[::1]:0", "::1"),
+    ];
+    kinds.into_iter().filter_map(|(listen, connect)| {
+        let Ok(listener) = TcpListener::bind(listen) else {
+            eprintln!("notice: skipped {listen}, which this machine does not have");
+            return None;
+        };
+        let stream = TcpStream::connect((connect, listener.local_addr().unwrap().port())).unwrap();
+        Some((listen, listener, stream))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{TcpListener, TcpStream};
 
     /// Both sources say the same of a connection before and after it is accepted, and of its listener.
     #[test]
     fn l13_both_sources_agree() {
-        for (listen, connect) in [
-            ("127.0.0.1:0", "127.0.0.1"),
-            ("0.0.0.0:0", "127.0.0.1"),
-            ("[::]:0", "127.0.0.1"),
-            ("[::1]:0", "::1"),
-        ] {
-            let Ok(listener) = TcpListener::bind(listen) else {
-                eprintln!("notice: skipped {listen}, which this machine does not have");
-                continue;
-            };
-            let stream = TcpStream::connect((connect, listener.local_addr().unwrap().port())).unwrap();
+        for (listen, listener, stream) in connections() {
             let (local, peer) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
             let look = |mut sockets: Sockets| {
                 let seen = |row: Row| (row.uid, row.inode, row.state);
