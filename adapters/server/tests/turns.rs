@@ -1,57 +1,30 @@
-//! What a turn reads, and of whom, over a transport in memory.
+//! The share of each connection in the bytes that a turn reads, over a transport in memory.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
+#[path = "../src/links/tests/peer.rs"]
+mod peer;
 
 use ide_mcp::Time;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_link::Shutdown;
 use ide_mcp_server::{Bind, Server, Transport};
+use peer::Peer;
 use std::cell::RefCell;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 
-/// As much as a turn reads, and more than its last read is.
+/// The bytes that a turn reads.
 const TURN: usize = 256 * 1024;
+
+/// More than the last read of a turn, which can exceed [`TURN`].
 const LAST: usize = 128 * 1024;
 
 const PING: &[u8] = b"\x89\x80\0\0\0\0";
 
-/// What a peer has said and nobody has read.
-#[derive(Clone, Debug, Default)]
-struct Peer(Rc<RefCell<Vec<u8>>>);
-
-impl Peer {
-    fn left(&self) -> usize {
-        self.0.borrow().len()
-    }
-}
-
-impl Read for Peer {
-    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let mut said = self.0.borrow_mut();
-        let n = said.len().min(space.len());
-        space.get_mut(..n).unwrap().copy_from_slice(said.get(..n).unwrap());
-        said.drain(..n);
-        if n > 0 { Ok(n) } else { Err(ErrorKind::WouldBlock.into()) }
-    }
-}
-
-impl Write for Peer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Shutdown for Peer {
-    fn shutdown_write(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn left(peer: &Peer) -> usize {
+    peer.0.borrow().len()
 }
 
 #[derive(Clone, Debug, Default)]
@@ -112,10 +85,10 @@ fn e02_a_turn_reads_so_much_of_all_together() {
     for clients in [1, 2, 15] {
         let (mut server, peers) = attached(clients);
         peers.iter().enumerate().for_each(|peer| say(&mut server, peer, 200_000));
-        let left = || peers.iter().map(Peer::left).sum::<usize>();
-        let before = left();
+        let unread = || peers.iter().map(left).sum::<usize>();
+        let before = unread();
         server.turn(Time::ZERO, |_, _| {});
-        let read = before - left();
+        let read = before - unread();
         assert!((TURN..TURN + LAST).contains(&read), "{read} bytes of {clients}");
     }
 }
@@ -129,12 +102,12 @@ fn e02_who_is_not_reached_in_a_turn_is_first_in_the_next() {
         assert_eq!(server.deadline(Time::ZERO), Some(Time::ZERO), "there is more");
     }
     let (quiet, flood) = peers.split_last().unwrap();
-    assert_eq!(quiet.left(), 0);
-    let left: Vec<usize> = flood.iter().map(Peer::left).collect();
-    let (least, most) = (left.iter().min().unwrap(), left.iter().max().unwrap());
-    assert!(*most < 200_000 * PING.len() && most - least <= 2 * LAST, "{left:?}");
+    assert_eq!(left(quiet), 0);
+    let unread: Vec<usize> = flood.iter().map(left).collect();
+    let (least, most) = (unread.iter().min().unwrap(), unread.iter().max().unwrap());
+    assert!(*most < 200_000 * PING.len() && most - least <= 2 * LAST, "{unread:?}");
     for _ in 0..1_000 {
         server.turn(Time::ZERO, |_, _| {});
     }
-    assert!(flood.iter().all(|peer| peer.left() == 0), "all is read in the end");
+    assert!(flood.iter().all(|peer| left(peer) == 0), "all is read in the end");
 }

@@ -2,47 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
+mod peer;
+
 use super::*;
 use ide_mcp::Machine as _;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
-use std::cell::RefCell;
-use std::io::{self, ErrorKind};
-use std::rc::Rc;
+use peer::Peer;
 use std::time::Duration;
 
 /// So long after a byte has moved memory is given back.
 const REST: Duration = Duration::from_secs(1);
-
-/// What a peer has said and nobody has read.
-#[derive(Clone, Debug, Default)]
-struct Peer(Rc<RefCell<Vec<u8>>>);
-
-impl Read for Peer {
-    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let mut said = self.0.borrow_mut();
-        let n = said.len().min(space.len());
-        space.get_mut(..n).unwrap().copy_from_slice(said.get(..n).unwrap());
-        said.drain(..n);
-        if n > 0 { Ok(n) } else { Err(ErrorKind::WouldBlock.into()) }
-    }
-}
-
-impl Write for Peer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Shutdown for Peer {
-    fn shutdown_write(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A host and its sockets, and the peers at their other ends.
 struct Room {
