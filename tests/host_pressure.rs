@@ -24,14 +24,21 @@ use support::{
     texts, written,
 };
 
-fn attached(config: HostConfig) -> (Host, ConnId) {
-    let mut host = Host::new(config);
+/// Connects a client that sends these messages after its handshake.
+fn connect(host: &mut Host, messages: &[&str]) -> ConnId {
     let conn = host.connect(at(0));
-    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(CONNECTED)] {
+    let handshake = HEAD.as_bytes().to_vec();
+    for bytes in [handshake].into_iter().chain(messages.iter().map(|message| text(message))) {
         host.wire(conn).unwrap().feed(at(0), &bytes);
-        drain(&mut host);
+        drain(host);
         written(&mut host.wire(conn).unwrap());
     }
+    conn
+}
+
+fn attached(config: HostConfig) -> (Host, ConnId) {
+    let mut host = Host::new(config);
+    let conn = connect(&mut host, &[INITIALIZE, INITIALIZED, CONNECTED]);
     while host.poll_transmit().is_some() {}
     (host, conn)
 }
@@ -164,17 +171,7 @@ fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
     let (message, budget) = (config.server.limits.message, config.open_bytes);
     let max_held = config.max_held();
     let mut host = Host::new(config);
-    let clients: Vec<ConnId> = (0..16)
-        .map(|_| {
-            let conn = host.connect(at(0));
-            for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-                host.wire(conn).unwrap().feed(at(0), &bytes);
-                drain(&mut host);
-                written(&mut host.wire(conn).unwrap());
-            }
-            conn
-        })
-        .collect();
+    let clients: Vec<ConnId> = (0..16).map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED])).collect();
     let frames: Vec<Vec<u8>> = (1000..1007).map(|id| largest_diff(id, message)).collect();
     let (mut held, mut busy) = (Vec::new(), 0);
     let used = measure(|| {
@@ -188,7 +185,7 @@ fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
                 busy += usize::from(!answers.is_empty());
             }
         }
-        // And what does not come to its end.
+        // And a diff that does not come to its end.
         for conn in &clients {
             let frame = frames.last().unwrap();
             for piece in frame[..frame.len() - 1].chunks(256 * 1024) {
@@ -223,19 +220,11 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
 /// The share of a client cannot be used up by others, and what is beyond the shares is for the first who asks.
 #[test]
 fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
-    // A share of 1,000 bytes for each of two, and 2,000 for whoever comes first.
+    // A share of 1,000 bytes for each of two, and 2,000 for the first that ask.
     let mut config = HostConfig::new(config());
     (config.open_bytes, config.connections) = (4_000, 2);
     let mut host = Host::new(config);
-    let [greedy, modest] = [0, 1].map(|_| {
-        let conn = host.connect(at(0));
-        for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-            host.wire(conn).unwrap().feed(at(0), &bytes);
-            drain(&mut host);
-            written(&mut host.wire(conn).unwrap());
-        }
-        conn
-    });
+    let [greedy, modest] = [0, 1].map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED]));
     let mut is_taken = |conn: ConnId, id: usize, size: usize| {
         host.wire(conn).unwrap().feed(at(1), &largest_diff(id, size));
         let events = drain(&mut host);

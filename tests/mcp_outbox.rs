@@ -1,4 +1,4 @@
-//! What a session hands to its outbox: whom each message answers, and what becomes of calls where it is closed.
+//! The messages that a session hands to its outbox: the request that each answers, and the end of calls if it is closed.
 #![cfg(feature = "mcp")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
 
@@ -6,12 +6,12 @@ mod mcp_support;
 
 use ide_mcp::{
     Outbox, OutboxClosed, Time, To,
-    mcp::{Client, ClientConfig, Implementation, Keepalive, Server, ServerConfig, Timeout, ToolResult},
+    mcp::{Client, ClientConfig, Implementation, Server, ServerConfig, Timeout, ToolResult},
     rpc::{Gone, RespondError, SendError, SessionId},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools};
 
-/// Keeps whom each message answers: an id as it is written, or a dash.
+/// Keeps the id of the request that each message answers, as it is written, or a dash.
 #[derive(Default)]
 struct Places(Vec<String>);
 
@@ -111,12 +111,7 @@ fn closed_outbox_makes_other_endings_closed() {
 
 #[test]
 fn closed_outbox_counts_no_ping() {
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-    config.keepalive = Some(Keepalive::default());
-    let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
-    bench.hear(INITIALIZED);
-    bench.events();
+    let mut bench = Bench::pinging();
     bench.out.closed = true;
     assert_eq!(bench.at(5_000), (vec![], vec![]));
     assert_eq!((bench.server.open_requests(), bench.server.deadline()), (0, Some(Time::from_millis(10_000))));

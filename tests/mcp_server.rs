@@ -14,8 +14,8 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, Keepalive, LogLevel, Outcome, Progress, ServerConfig, ServerEvent, Timeout,
-        ToolResult, Violation,
+        CallEnd, Implementation, LogLevel, Outcome, Progress, ServerConfig, ServerEvent, Timeout, ToolResult,
+        Violation,
     },
     rpc::{self, Gone, RespondError, SendError},
 };
@@ -845,12 +845,7 @@ fn a_handle_of_another_session_opens_nothing() {
 
 #[test]
 fn loop_that_is_always_late_finds_a_dead_peer() {
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-    config.keepalive = Some(Keepalive::default());
-    let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
-    bench.hear(INITIALIZED);
-    bench.events();
+    let mut bench = Bench::pinging();
     let mut at = |seconds: u64| {
         let (events, sent) = bench.at(seconds * 1000);
         (events.concat(), sent.len())
@@ -863,12 +858,7 @@ fn loop_that_is_always_late_finds_a_dead_peer() {
 
 #[test]
 fn each_late_look_after_a_sign_of_life_pings_again() {
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-    config.keepalive = Some(Keepalive::default());
-    let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
-    bench.hear(INITIALIZED);
-    bench.events();
+    let mut bench = Bench::pinging();
     for hour in 1..5 {
         assert_eq!(bench.at(hour * 3_600_000).1.len(), 1, "hour {hour}: a ping");
         assert_eq!(bench.at(hour * 3_600_000 + 20_000).1.len(), 1, "hour {hour}: another");

@@ -23,8 +23,8 @@ pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, Outcome, Server, ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
-        Violation,
+        CallEnd, Implementation, Keepalive, Outcome, Server, ServerConfig, ServerEvent, Timeout, ToolSpec,
+        Tools, Violation,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -156,6 +156,17 @@ impl Bench {
 
     pub fn ready() -> Self {
         let mut bench = Self::initializing();
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+        bench
+    }
+
+    /// A server that is ready and pings its client.
+    pub fn pinging() -> Self {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.keepalive = Some(Keepalive::default());
+        let mut bench = Self::with(config);
+        bench.hear(INITIALIZE);
         bench.hear(INITIALIZED);
         assert_eq!(bench.events(), ["ready"]);
         bench
