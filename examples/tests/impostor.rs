@@ -140,6 +140,7 @@ fn l13_reconnecting_agent_refuses_another_user() {
     editor.until("connected");
     editor.kill();
     let squatter = Squatter::listen(port);
+    // Time for attempts while the process of the lock file is dead.
     thread::sleep(Duration::from_secs(4));
     lock(&place, port, std::process::id());
     let (status, said) = agent.end();

@@ -238,6 +238,7 @@ fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
     let begin = Instant::now();
     while !fs::read_to_string(&path).unwrap().contains("another name") {
         assert!(begin.elapsed() < Duration::from_secs(10));
+        // The pause between two looks.
         thread::sleep(Duration::from_millis(1));
     }
     assert!(guard.remove().unwrap());

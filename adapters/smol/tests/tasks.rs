@@ -240,6 +240,7 @@ fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
     let path = server.lock_path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
+        // The reactor reports within this time what the publishing led to.
         thread::sleep(Duration::from_millis(20));
     }
     let wakes = Arc::new(Wakes::default());
@@ -260,6 +261,7 @@ fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
     while events.len() < 2 {
         assert!(clock.now() < Time::ZERO.after(PATIENCE), "{events:?}");
         events.extend(poll(&mut server).map(|event| format!("{event:?}")));
+        // The pause between two polls.
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(events, ["LockFile(Lost)", "LockFile(Restored)"]);

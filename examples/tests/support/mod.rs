@@ -247,6 +247,7 @@ impl Process {
             if begin.elapsed() > at_most {
                 self.child.kill().unwrap();
             }
+            // The pause between two looks: std has no wait with a timeout.
             thread::sleep(Duration::from_millis(2));
         }
         self.end()

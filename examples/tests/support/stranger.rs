@@ -60,6 +60,7 @@ impl Squatter {
                         sender.send(bytes).unwrap();
                     }
                 }
+                // The pause between two rounds, since neither the listener nor a stream waits.
                 thread::sleep(Duration::from_millis(2));
             }
         });
