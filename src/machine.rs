@@ -1,4 +1,4 @@
-//! The contract between a machine of this crate and whoever drives it: two traits and ten laws.
+//! The contract between a machine of this crate and its driver: two traits and ten laws.
 //!
 //! What a *socket* needs is [`Wire`]; what a *loop* needs is [`Machine`]. A single connection has both; a set of
 //! connections ([`ide::Host`](crate::ide::Host)) is a `Machine` and hands out a `Wire` for each of them.

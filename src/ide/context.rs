@@ -224,7 +224,7 @@ impl<'de> Deserialize<'de> for Mention {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
-    /// Whoever wants to know those of these files has to ask again: `{"uris":[…]}`.
+    /// A client that wants to know those of these files has to ask again: `{"uris":[…]}`.
     Stale {
         /// The files, as `file:` URIs.
         uris: Vec<String>,

@@ -4,8 +4,9 @@
 //!
 //! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
 //! component by whole component: `..`, a leading `~` and whatever is [suspicious](super::paths::Suspicion) are refused
-//! with -32603, `a..b` and `foo~` are good names, and nothing is expanded. **Links are not seen here**: whoever reads or writes resolves what the path leads to, or its
-//! deepest existing folder, and looks again whether that lies in the workspace.
+//! with -32603, `a..b` and `foo~` are good names, and nothing is expanded. **Links are not seen here**: an
+//! application that reads or writes resolves what the path leads to, or its deepest existing folder, and looks again
+//! whether that lies in the workspace.
 
 use super::arguments::arguments;
 use super::paths::{check_relative, is_windows};

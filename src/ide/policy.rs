@@ -40,7 +40,7 @@ pub enum Auth {
     /// [`AdmissionPending`](super::ServerEvent::AdmissionPending), and the application lets it in if its socket belongs to the
     /// user of the editor.
     Resumed(AuthToken),
-    /// It need not: whoever reaches the port on this machine attaches, browsers excepted.
+    /// It need not: every program that reaches the port on this machine attaches, browsers excepted.
     Disabled,
 }
 

@@ -21,7 +21,7 @@ use crate::{Time, rpc::RequestId};
 /// an application which asks a lot does not lose sight of its peer.
 ///
 /// None is sent while the [`Outbox`](crate::Outbox) is full: it would lie behind what the peer does not read, and say
-/// nothing of it. A peer that does not read is for whoever owns the transport to end; over WebSocket
+/// nothing of it. A peer that does not read is for the owner of the transport to end; over WebSocket
 /// [`Limits::stalled`](crate::ws::Limits::stalled) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

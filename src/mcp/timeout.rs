@@ -1,4 +1,4 @@
-//! How long to wait for an answer, whoever owes it.
+//! How long to wait for an answer, of the peer or of the application.
 
 use core::time::Duration;
 

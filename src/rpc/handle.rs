@@ -1,7 +1,7 @@
 //! The names under which an application holds calls and requests: plain numbers that are never reused.
 
-/// Names one session of a program. Whoever makes sessions numbers them and does not reuse a number, so that a handle
-/// of one session means nothing to another.
+/// Names one session of a program. The code that makes sessions numbers them and does not reuse a number, so that a
+/// handle of one session means nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub struct Limits {
     /// How deeply objects and arrays may nest, the outermost counted. Default 128: what serde_json takes for typed
-    /// values, applied here to raw ones too, so that whoever parses them later is not surprised.
+    /// values, applied here to raw ones too, so that a later parser accepts them as well.
     pub depth: usize,
     /// The bytes of an id as it was written, the quotes of a string not counted. Default 1 KiB.
     pub id: usize,

@@ -1,5 +1,5 @@
-//! What this crate is tested with, for the tests of whoever builds on it: two machines joined in virtual time, numbers
-//! that look random, and scripts that a fuzzer can write. Feature `testing`; nothing of it belongs into a program.
+//! What this crate is tested with, for the tests of programs that build on it: two machines joined in virtual time,
+//! numbers that look random, and scripts that a fuzzer can write. Feature `testing`; nothing of it belongs into a program.
 //!
 //! ```text
 //!            ┌───────── to_server: Link ◀────────┐

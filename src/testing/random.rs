@@ -7,8 +7,8 @@ use rand_core::{TryCryptoRng, TryRng};
 
 /// Numbers that follow from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good enough to pick test cases.
 ///
-/// It serves as the randomness of a client under test, whose keys are then the same in every run. Whoever sees one number
-/// knows all that follow, so it is for tests and for nothing else.
+/// It serves as the randomness of a client under test, whose keys are then the same in every run. One number tells all
+/// that follow, so it is for tests and for nothing else.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

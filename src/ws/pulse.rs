@@ -6,7 +6,7 @@
 //!    └───────────────────────────────────────┘
 //! ```
 //!
-//! Any byte is life, be it a pong or not. Whoever drives the machine may have slept, as a laptop
+//! Any byte is life, be it a pong or not. The driver of the machine may have slept, as a laptop
 //! does, and then has heard nothing for hours though the peer is there: a beat that comes much later than it was due
 //! pings again before anything is concluded, once in a silence.
 
@@ -24,7 +24,7 @@ pub(crate) struct Pulse {
     counts: bool,
     /// This silence has been forgiven once: a loop that is late every time must find a dead peer as well.
     forgiven: bool,
-    /// When the last byte came, or was as good as come: whoever has slept begins anew, once.
+    /// When the last byte came, or was as good as come: after a sleep the silence begins anew, once.
     heard_at: Time,
     /// When the last ping of this silence went out, or the last byte came.
     pinged_at: Time,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_slept_pings_again_first() {
+    fn a_late_beat_pings_again_first() {
         for asleep in [46, 8 * 3600] {
             let mut pulse = pulse();
             assert_eq!(pulse.beat(at(asleep), ON), Some(Beat::Ping), "{asleep}");

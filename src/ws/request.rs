@@ -1,8 +1,8 @@
 //! The opening handshake as a server sees it: the client's request (RFC 6455 section 4.2.1), and the answers.
 //!
 //! Only what RFC 6455 and RFC 9112 say is judged here. Who may come in (`Host`, `Origin`, a token, the path) is the
-//! decision of whoever is asked with [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for
-//! editors.
+//! decision of the application, which receives [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it
+//! for editors.
 
 use super::head::{Fields, MAX_FIELDS, Malformed, elements};
 use super::{Single, Status};

@@ -130,8 +130,8 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "Q18",
-        "whoever slept pings again before giving up",
-        Test("src/ws/pulse.rs", "whoever_has_slept_pings_again_first"),
+        "a side that has slept pings again before giving up",
+        Test("src/ws/pulse.rs", "a_late_beat_pings_again_first"),
     ),
     row("Q19", "pings can be off, and any byte is life", Test("src/ws/pulse.rs", "any_byte_is_life")),
     row(

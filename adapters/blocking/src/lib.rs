@@ -28,7 +28,7 @@ pub use server::Server;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks what is whole at any time, whoever had it last.
+/// Locks what is whole at any time, even if the last holder panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

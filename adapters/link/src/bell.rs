@@ -1,4 +1,4 @@
-//! How whoever waits is told where to look: by sockets that became ready, and by other threads.
+//! [`Bell`] tells a waiting loop where to look: sockets that became ready ring it, and other threads.
 //!
 //! ```text
 //!  a socket, the listener ──ring──▶ ┌──────┐ ──wake──▶ the task or thread that listens
@@ -99,8 +99,8 @@ impl Bell {
 
 /// Says "look at the queue" from any thread.
 ///
-/// The order makes it safe: put something into the queue first, wake second; whoever was waiting, once woken, drains
-/// the queue until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The
+/// The order makes it safe: put something into the queue first, wake second; the loop, once woken, drains the queue
+/// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The
 /// queue is the truth, the wake a hint.
 #[derive(Clone, Debug)]
 pub struct Waker(Bell);

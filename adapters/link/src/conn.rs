@@ -105,8 +105,8 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// The same for whoever waits by a [`Bell`](crate::Bell), where only this connection rings: listen, then hand over
-    /// what rang.
+    /// The same for a loop that waits by a [`Bell`](crate::Bell), where only this connection rings: listen, then hand
+    /// over what rang.
     pub fn next(&mut self, now: Time, rung: &Rung) -> Next<M::Event> {
         if !rung.sockets.is_empty() {
             self.ready();

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 /// Refuses a connection whose two ends are one: a port of this machine where nobody listens may be given to the very
 /// socket that connects to it (RFC 9293 section 3.5, both ends at once). It would talk to itself, and keep the port from
-/// whoever should listen there.
+/// the program that should listen there.
 ///
 /// # Errors
 /// [`ErrorKind::ConnectionRefused`], as if the port had been closed; and whatever finding out an end reported.

@@ -1,7 +1,7 @@
 //! What the adapters share: bytes between one socket and one sans-IO connection.
 //!
 //! [`Link`] moves them for a [`Wire`](ide_mcp::Wire) that it borrows step by step; [`Conn`] is a link with a machine of
-//! its own; [`Bell`] is how sockets and other threads tell whoever waits where to look. The socket is anything that
+//! its own; [`Bell`] is how sockets and other threads tell a waiting loop where to look. The socket is anything that
 //! reads, writes and can shut its write side down; it is non-blocking, or blocking with timeouts. There is no protocol
 //! here, no clock and no poll: the caller says what time it is and when the socket may have become ready.
 

@@ -93,7 +93,7 @@ impl<S> Link<S> {
         self.writable = true;
     }
 
-    /// The socket is of no use, as whoever made it has found out: the next [`read`](Link::read) ends the transport with
+    /// The socket is of no use, as its owner has found out: the next [`read`](Link::read) ends the transport with
     /// this error, and tries nothing.
     pub fn fail(&mut self, error: io::Error) {
         self.failed = Some(error);

@@ -1,4 +1,4 @@
-//! What a step has come to, for whoever takes events one by one and waits by a [`Bell`](crate::Bell).
+//! What a step has come to, for a loop that takes events one by one and waits by a [`Bell`](crate::Bell).
 
 use ide_mcp::Time;
 

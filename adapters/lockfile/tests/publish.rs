@@ -167,7 +167,7 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
     assert!(published.remove().unwrap());
 }
 
-/// Whoever reads while it is written over finds a whole file that nobody else can read.
+/// A reader finds a whole file while it is written over, and no other user can read it.
 #[test]
 fn l02_l03_no_reader_sees_half_a_file_or_an_open_one() {
     let temp = TempDir::new();

@@ -20,7 +20,7 @@ use std::io;
 /// use std::sync::mpsc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // What agents may ask for, and who may attach: whoever has the token from the lock file.
+/// // What agents may ask for, and who may attach: agents that have the token from the lock file.
 /// let token = new_token()?;
 /// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
 /// let policy = Policy::new(0, token.clone());

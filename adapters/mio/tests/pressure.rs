@@ -1,5 +1,5 @@
-//! Sockets that take hardly anything. Readiness comes on edges, so whoever stops before a socket has said that it
-//! would block, and forgets it, waits for ever. The buffers of a kernel are too large to show that: these are in memory,
+//! Sockets that take hardly anything. Readiness comes on edges, so a loop that stops before a socket has said that
+//! it would block, and forgets it, waits for ever. The buffers of a kernel are too large to show that: these are in memory,
 //! hold a byte if need be, and announce an edge as epoll does, once for each time that something would have blocked.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]

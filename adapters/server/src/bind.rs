@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
 
-/// Where to listen. Whoever reaches the port can try tokens, so everything but the last stays on this machine.
+/// Where to listen. Every program that reaches the port can try tokens, so everything but the last stays on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bind {

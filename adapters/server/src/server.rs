@@ -191,8 +191,8 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Event by event for whoever waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang. Here a turn may
-    /// begin before the events of the last have been asked for; nothing is lost then either.
+    /// Event by event, for a loop that waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang. Here a turn
+    /// may begin before the events of the last have been asked for; nothing is lost then either.
     pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {
         if rung.listener {
             self.acceptable();

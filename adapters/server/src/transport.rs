@@ -65,7 +65,7 @@ pub trait Transport {
     /// Waits no longer.
     fn unwatch(&mut self) {}
 
-    /// Stops listening; [`accept`](Transport::accept) is not called any more. Whoever knocks from now on is turned away
-    /// by the system.
+    /// Stops listening; [`accept`](Transport::accept) is not called any more. The system turns away
+    /// clients that connect from now on.
     fn close(&mut self);
 }

@@ -249,7 +249,7 @@ impl<R: TryCryptoRng> Client<R> {
                 let started = self.mcp.start(now, &mut sender);
                 debug_assert!(!matches!(started, Err(SendError::TooManyInFlight)), "{started:?}");
             }
-            // The real client leaves without a word (measured); a reason helps whoever writes the editor.
+            // The real client leaves without a word (measured); a reason helps the author of the editor.
             ws::Event::Open { subprotocol: None } => {
                 self.not_chosen = true;
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");

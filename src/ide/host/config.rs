@@ -17,14 +17,14 @@ pub struct HostConfig {
     /// them, unanswered.
     ///
     /// One that has ended counts neither here nor there, but is kept for what is left to write and to tell, until it is
-    /// [removed](super::Host::remove): whoever connects has to remove what [is done](crate::Wire::is_done).
+    /// [removed](super::Host::remove): the caller of `connect` has to remove what [is done](crate::Wire::is_done).
     pub strangers: usize,
     /// The bytes that the open calls of all clients may hold together, by the size of their messages. Default 128 MiB:
     /// four times what one client may ([`open_bytes`](crate::rpc::Limits::open_bytes)). A call beyond it is answered with
     /// -32603, as the 257th of a client is.
     ///
     /// One half is divided among the [places](HostConfig::connections), so that no client can use up what another one
-    /// needs: 4 MiB each. The other half is for whoever comes first.
+    /// needs: 4 MiB each. The other half is for the first clients that ask.
     pub open_bytes: usize,
     /// How long the selection must rest before it is sent. Default 50 ms; zero sends each at once.
     pub debounce: Duration,

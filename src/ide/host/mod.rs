@@ -163,7 +163,7 @@ impl Host {
     }
 
     /// Answers an `openDiff` with the verdict of a person. **Do not write the file**, the client does. It closes the tab
-    /// then; whoever keeps the view until that comes handles [`Tool::CloseTab`](super::Tool::CloseTab) as well.
+    /// then; an editor that keeps the view until that comes handles [`Tool::CloseTab`](super::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///

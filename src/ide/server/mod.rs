@@ -48,7 +48,7 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     /// The end, until everything that it ends has been told.
     closed: Option<Closed>,
-    /// No room for one more: whoever has the token is told so.
+    /// No room for one more: a client that has the token is told so.
     full: bool,
     admission: Admission,
     /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.

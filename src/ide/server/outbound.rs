@@ -85,8 +85,8 @@ impl Server {
         self.mcp.wait(call, timeout)
     }
 
-    /// Answers an `openDiff` with the verdict of a person. The client closes the tab then; whoever keeps the view until
-    /// that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
+    /// Answers an `openDiff` with the verdict of a person. The client closes the tab then; an editor that keeps the view
+    /// until that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///

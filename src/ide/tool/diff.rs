@@ -80,8 +80,8 @@ impl TryFrom<OpenDiffIn> for OpenDiff {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffOutcome {
-    /// Accepted. **The client writes the file**, with this text, which need not be what was proposed; whoever writes
-    /// it as well makes the client's next edit fail.
+    /// Accepted. **The client writes the file**, with this text, which need not be what was proposed; an editor
+    /// that writes it as well makes the client's next edit fail.
     Saved {
         /// The whole text as it shall be.
         contents: String,

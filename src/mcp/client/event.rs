@@ -16,7 +16,7 @@ use crate::{
 pub enum ClientEvent {
     /// The server accepted the handshake and was told `notifications/initialized`.
     Ready(ServerInfo),
-    /// The handshake failed. Whoever owns the connection should close it.
+    /// The handshake failed. The owner of the connection should close it.
     Failed(Failure),
     /// The server asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
     /// [`CallEnded`](ClientEvent::CallEnded).
@@ -25,8 +25,8 @@ pub enum ClientEvent {
         call: CallId,
         /// What is asked.
         method: Box<str>,
-        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: whoever sends the
-        /// request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application that
+        /// sends the request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
         params: Option<Box<RawValue>>,
     },
     /// A forwarded request ended without an answer of the application. One that was answered is not reported.
@@ -62,11 +62,11 @@ pub enum ClientEvent {
     PeerError(ErrorObject),
     /// The server broke a rule; the session goes on.
     Violation(Violation),
-    /// More texts that are no message came than are tolerated. Reported once. Whoever owns the connection should
-    /// close it (in WebSocket, with 1008).
+    /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
+    /// should close it (in WebSocket, with 1008).
     TooManyViolations,
-    /// The server did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. Whoever owns
-    /// the connection should close it.
+    /// The server did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. The owner
+    /// of the connection should close it.
     Unresponsive,
 }
 

@@ -31,8 +31,8 @@ pub enum ServerEvent<C> {
         call: CallId,
         /// What is asked.
         method: Box<str>,
-        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: whoever sends the
-        /// request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application that
+        /// sends the request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
         params: Option<Box<RawValue>>,
     },
     /// A call or a forwarded request ended without an answer of the application. One that was answered is not reported.
@@ -68,11 +68,11 @@ pub enum ServerEvent<C> {
     PeerError(ErrorObject),
     /// The client broke a rule; the session goes on.
     Violation(Violation),
-    /// More texts that are no message came than are tolerated. Reported once. Whoever owns the connection should
-    /// close it (in WebSocket, with 1008).
+    /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
+    /// should close it (in WebSocket, with 1008).
     TooManyViolations,
-    /// The client did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. Whoever owns
-    /// the connection should close it.
+    /// The client did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. The owner
+    /// of the connection should close it.
     Unresponsive,
 }
 

@@ -119,7 +119,7 @@ impl<T: Tools> Role for Server<T> {
             (State::Awaiting, _) => refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out),
             (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
-                // Whoever answers it, the client hears of the tools as they are.
+                // Even if the application answers it, the client hears of the tools as they are.
                 self.told.pending &= method != "tools/list";
                 let at_once = self.config.at_once.iter().any(|name| name == method)
                     || method == "tools/call" && self.is_answered_at_once(asked.params);
