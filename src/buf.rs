@@ -23,7 +23,7 @@ pub(crate) struct Rx {
     end: usize,
     /// How many bytes may still come before the buffer is worked on as far as it goes.
     allowed: usize,
-    /// How much of what [`Rx::space_up_to`] offered has not been filled; nothing once the buffer has moved since.
+    /// The part of the last [`Rx::space_up_to`] that has not been filled, in bytes; 0 once the buffer has moved since.
     offered: usize,
     /// How much of what is held and to come belongs together: it is not consumed before it is there.
     awaited: usize,
@@ -88,16 +88,15 @@ impl Rx {
         self.allowed = Self::UNPOLLED_LIMIT;
     }
 
-    /// The bytes are kept for later, and at most `most` of them are held in all: more may come up to there.
+    /// Keeps the bytes for later, and accepts more until `most` bytes are held in all.
     ///
-    /// [`Rx::has_fresh`] stays true, since something can be done with them as soon as there is room in the send
-    /// buffer.
+    /// [`Rx::has_fresh`] stays true, since the bytes can be worked on as soon as there is room in the send buffer.
     pub(crate) fn hold_back(&mut self, most: usize) {
         let unworked = usize::from(self.len() > 0);
         self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
     }
 
-    /// How many bytes may still come before the next [`Rx::polled_dry`] or [`Rx::hold_back`].
+    /// Returns the number of bytes that can still come before the next [`Rx::polled_dry`] or [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }

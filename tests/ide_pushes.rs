@@ -55,18 +55,18 @@ fn selecting_the_same_again_reaches_a_client_that_ignored_it() {
     }
 }
 
-/// A fault of 0.1.
+/// A fault that version 0.1 had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Planted {
     /// Pushes go out once the session is initialized, and a selection goes out again only after a change of the tools.
     OpensAtIdeConnected,
-    /// The same at a client that is slow only after a change of the tools: pushes go out as soon as it lists them.
+    /// Pushes go out as soon as the client lists its tools, to a client that is slow only after a change of the tools.
     OpensAtTheList,
     /// A selection that equals the one before is not sent.
     SendsNothingTwice,
 }
 
-/// What the person and the editor do, and when.
+/// An act of the person or of the editor.
 #[derive(Clone, Debug)]
 enum Act {
     Select(String),
@@ -74,7 +74,7 @@ enum Act {
     ChangeTools,
 }
 
-/// One life of a client and its editor.
+/// Runs one life of a client and its editor.
 fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut below = |most: usize| u64::try_from(random.below(most)).unwrap();
@@ -130,16 +130,16 @@ fn live(mut client: Client, mut editor: Editor, acts: Vec<(Time, Act)>) -> (Clie
 
 /// The client as it was measured.
 struct Client {
-    /// Whether it lists tools and sends `ide_connected`, as one client does and another does not.
+    /// True if it lists tools and sends `ide_connected`; one client does, another does not.
     lists: bool,
     /// Time for which it ignores pushes after the answer to its list, or else after `initialized`.
     ignores_for: Duration,
-    /// Whether it ignores pushes before the first change of the tools too.
+    /// True if it ignores pushes before the first change of the tools too.
     is_slow_at_first: bool,
     has_changed: bool,
     /// Time that it takes to ask for the list.
     slow: Duration,
-    /// What it sends, and when.
+    /// The messages that it sends, each with its time.
     agenda: VecDeque<(Time, String)>,
     accepts_from: Option<Time>,
     last_mention: Option<Time>,
@@ -252,7 +252,7 @@ impl Editor {
         }
     }
 
-    /// One turn: the messages of the client go in, those for the client come out.
+    /// Runs one turn: takes the messages of the client, and returns those for the client.
     fn turn(&mut self, now: Time, sent: &[String]) -> Vec<String> {
         if !sent.is_empty() && self.conn.is_none() {
             let conn = self.host.connect(now);

@@ -40,7 +40,7 @@ const WRITE: usize = 32;
 const LINK: usize = 48;
 const STALLED: Duration = Duration::from_secs(30);
 const CLOSE: Duration = Duration::from_secs(2);
-/// How many messages of each kind one machine sends.
+/// The number of messages of each kind that one machine sends.
 const MOST: usize = 2;
 
 #[test]
@@ -148,18 +148,18 @@ struct End {
     machine: Machine,
     /// Bytes on the way from here.
     link: VecDeque<u8>,
-    /// Where each message ends that was sent.
+    /// The end of each sent message.
     sent: Vec<usize>,
-    /// Where the close frame ends that the application asked for.
+    /// The end of the close frame that the application asked for.
     close: Option<usize>,
-    /// When the close frame was asked for, and when its last byte was written.
+    /// The times at which the close frame was asked for, and at which its last byte was written.
     closed_at: Option<Time>,
     close_written: Option<Time>,
     writes: Vec<(Time, usize)>,
     written: usize,
-    /// How many bytes were taken from the other end.
+    /// The number of bytes taken from the other end.
     taken: usize,
-    /// How many messages of the other end were reported, and how many of them await an answer.
+    /// The number of reported messages of the other end, and of those that await an answer.
     reported: usize,
     unanswered: usize,
     asked: usize,
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// Where the stream ends so far.
+    /// Returns the end of the stream so far.
     fn position(&self) -> usize {
         self.written + with!(&self.machine, machine => machine.outgoing().len())
     }
@@ -387,7 +387,7 @@ impl World {
         }
     }
 
-    /// Whether an ending is right.
+    /// Notes a fault if an ending is wrong.
     fn judge(&mut self, side: usize, closed: &Closed) {
         let (end, other, now) = (&self.ends[side], &self.ends[1 - side], self.now);
         let ago = |span: Duration| Time::new(now.since_start().saturating_sub(span));
@@ -460,7 +460,7 @@ impl World {
         }
     }
 
-    /// What tells one state from another.
+    /// Returns a digest that tells one state from another.
     fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for end in &self.ends {

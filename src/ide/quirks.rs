@@ -1,4 +1,4 @@
-//! What the known clients do differently, as data, by the name that they give in `initialize`.
+//! The differences between the known clients, as data, by the name that they give in `initialize`.
 //!
 //! | | default | `opencode` |
 //! | --- | --- | --- |
@@ -13,12 +13,12 @@
 use crate::mcp::Implementation;
 use core::time::Duration;
 
-/// What one client does differently.
+/// The differences of one client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Quirks {
     /// The name in `clientInfo`.
     name: &'static str,
-    /// How long the client ignores pushes after the later of `initialized` and the answer to its list of tools.
+    /// The time for which the client ignores pushes after the later of `initialized` and the answer to its list of tools.
     pub(crate) settle: Duration,
     /// The client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Quirks {
 }
 
 impl Quirks {
-    /// Returns those of this client.
+    /// Returns the row of this client, or the default.
     pub(crate) fn of(client: Option<&Implementation>) -> &'static Self {
         let is_named = |quirks: &&Self| client.is_some_and(|client| client.name == quirks.name);
         KNOWN.iter().find(is_named).unwrap_or(&DEFAULT)

@@ -1,4 +1,4 @@
-//! When one client accepts pushes, and the selection that it is to know.
+//! The times at which one client accepts pushes, and the selection to send to it.
 //!
 //! ```text
 //!            initialized               settle time, or 10 s of lists
@@ -30,10 +30,12 @@ use crate::time::earlier;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// How long a client that lists its tools over and over can keep mentions waiting. They are kept for 30 s.
+/// The longest time for which a client that lists its tools over and over can keep mentions waiting. Mentions are kept
+/// for 30 s.
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
-/// How long after the settle time a selection is sent once more, for a client that is slower than any that was measured.
+/// The time from the end of the settle time until a selection is sent once more, for a client that is slower than any that
+/// was measured.
 const REPEAT: Duration = Duration::from_secs(5);
 
 /// The least time between two mentions.
@@ -50,7 +52,7 @@ pub(crate) struct Slot {
     /// The ends of the last selection and the last mention in the outgoing stream, until they are written.
     unwritten_selection: Option<u64>,
     unwritten_mention: Option<u64>,
-    /// When the next mention can be sent, while that is later than now.
+    /// The time from which the next mention can be sent, while that is later than now.
     next_mention: Option<Time>,
 }
 
@@ -65,7 +67,7 @@ pub(crate) struct StreamPos {
 enum State {
     Attaching,
     Settling {
-        /// When the time first ran.
+        /// The moment at which the time first ran.
         since: Option<Time>,
         /// The time runs once the stream has been written up to here.
         behind: u64,
@@ -229,7 +231,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    /// What happens to a slot.
+    /// A step in the life of a slot.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Select,

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// Where the owner of the session finds it.
+    /// The place at which the owner of the session finds it.
     place: u32,
 }
 

@@ -16,7 +16,7 @@ pub struct Messages {
     pub sent: Vec<String>,
     /// Whether it claims that too much waits to be written.
     pub full: bool,
-    /// Whether it can send nothing more.
+    /// True if it can send nothing more.
     pub closed: bool,
 }
 

@@ -25,13 +25,13 @@ pub struct Limits {
     /// is kept undelivered: one message and the mark, behind the message in progress. Then the connection stops
     /// reading. So at most two messages and the mark are held of what a peer sent.
     pub outgoing: usize,
-    /// How long the peer may take to read [`outgoing`](Limits::outgoing) bytes while that many or more wait to be
+    /// The time in which the peer has to read [`outgoing`](Limits::outgoing) bytes while that many or more wait to be
     /// written. Default 30 s: a suspended peer. At it the connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
     pub stalled: Duration,
     /// Whether a silent peer is pinged, and how long it may stay silent. Default every 30 s and 60 s, as the reference
     /// editors have it; `None` for never.
     pub keepalive: Option<Keepalive>,
-    /// How long the peer may take to answer our close frame, from when it was written. Default 2 s. Until then: how long
+    /// The time in which the peer has to answer our close frame, once that was written. Default 2 s. Until then, the time
     /// from one write to the next, within [`stalled`](Limits::stalled) for each [`outgoing`](Limits::outgoing) bytes.
     pub close: Duration,
     /// How long the last bytes may take to be written once the connection has ended. Default 2 s.

@@ -55,13 +55,13 @@ pub(crate) struct Output<M> {
     /// The end that is still to be reported.
     closed: Option<Closed>,
     pong: PongSlot,
-    /// How many pongs were put into the stream since all that were there had been written.
+    /// The number of pongs that were put into the stream since all pongs in it had been written.
     unwritten_pongs: u8,
     /// The message that is being sent in parts.
     unfinished: Option<Kind>,
     /// The transport has ended: what came before is still delivered, and hardly anything can go out.
     pub(crate) is_cut_off: bool,
-    /// Where in the stream [`Timer::Stalled`] is set anew.
+    /// The position in the stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Output<M> {
 #[derive(Debug)]
 struct PongSlot {
     waiting: Option<Box<[u8]>>,
-    /// Where in the stream the last pong ends, or our close frame: behind that there is no pong.
+    /// The position in the stream at which the last pong ends, or our close frame: behind that there is no pong.
     last_ends: u64,
 }
 
@@ -415,7 +415,7 @@ impl<M: Masking> Output<M> {
         self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
     }
 
-    /// Whether the peer must read before this connection can go on.
+    /// Returns true if the peer has to read before this connection can go on.
     fn waits_for_reader(&self) -> bool {
         match self.phase {
             Phase::Handshake | Phase::Open => self.tx.is_full(),

@@ -1,4 +1,4 @@
-//! How the real client finds an editor (docs/evidence.md, *Discovery*), and what follows for an agent and an editor.
+//! The discovery of an editor by the real client (docs/evidence.md), and its consequences for an agent and an editor.
 
 use super::row::{Proof::Test, Row, row};
 

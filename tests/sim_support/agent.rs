@@ -387,7 +387,7 @@ impl Agent {
                 let params = serde_json::json!({ "name": "countLines", "arguments": { "n": &mark } });
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
-            // One that lists them all the time is not waited for.
+            // No editor waits for an agent that lists the tools all the time, so this one pauses.
             14 if self.ignores_for.is_some() && time.since(self.listed_at) < Duration::from_secs(2) => return,
             14 => {
                 self.listed_at = time;

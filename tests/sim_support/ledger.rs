@@ -38,7 +38,7 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     id: String,
-    /// Of its message.
+    /// The size of its message.
     bytes: usize,
     method: String,
     code: Option<i64>,
@@ -79,7 +79,8 @@ pub struct Ledger {
     /// The selection has been told since the client last could have forgotten it.
     pub is_selection_known: bool,
     list_changed: bool,
-    /// How often the same selection can be sent again: after a list, when the client has settled, and once later.
+    /// The number of times that the same selection can still be sent again: after a list, when the client has settled,
+    /// and once later.
     repeats: u8,
     /// The edition of the tools that it was given last.
     edition: Option<u64>,

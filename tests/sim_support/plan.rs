@@ -108,7 +108,7 @@ impl Plan {
         self.mark = 8 * 1024 * 1024;
     }
 
-    /// How many calls a client may have open, and how many bytes they may have.
+    /// Returns the number of calls that a client can have open, and the number of their bytes.
     pub const fn room(&self) -> (usize, usize) {
         (self.open_calls, self.open_bytes)
     }

@@ -38,7 +38,7 @@ pub enum Bug {
     RefusalShowsLater,
     CopiesAllForEachByte,
     ReadsAllForEachByte,
-    /// Two of these wait for each other.
+    /// Two machines with this bug wait for each other.
     StopsReadingAboveItsMark,
 }
 

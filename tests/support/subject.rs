@@ -41,8 +41,8 @@ pub trait Subject {
     /// Bytes in the output above which the machine, as `make` made it, stops delivering. Small, or the test is slow.
     fn mark(&self) -> usize;
 
-    /// How many bytes the machine, as `make` made it, takes above the mark without delivering any of them: one message
-    /// and the mark.
+    /// Returns the number of bytes that the machine, as `make` made it, takes above the mark without delivering any of
+    /// them: one message and the mark.
     fn room(&self) -> usize;
 
     /// How far the output may rise above the mark: the answers to what was parsed below it.

@@ -29,7 +29,7 @@ pub struct Toy {
     /// What of the input was consumed, and up to where no line ends.
     start: usize,
     seen: usize,
-    /// How many bytes may come before the next poll.
+    /// The number of bytes that can come before the next poll.
     allowed: usize,
     eof: bool,
     output: Vec<u8>,

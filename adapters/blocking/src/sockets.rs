@@ -41,7 +41,7 @@ impl Transport for Sockets {
         drop(pipe);
     }
 
-    /// Nothing else can wait here, and threads wait for everything else.
+    /// Returns a thread: no loop waits here for a descriptor, threads wait for everything else as well.
     fn guarding(&self) -> Guarding {
         let bell = self.bell.of_guard();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || bell.wake_by_ref()))

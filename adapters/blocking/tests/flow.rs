@@ -19,7 +19,7 @@ fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
     Conn::connect(addr, machine).unwrap()
 }
 
-/// The length of the binary message that comes, after one of this length was sent; and how the connection ended.
+/// Runs a connection to its end. Returns the lengths of the binary messages that came, and how the connection ended.
 fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
     mut conn: Conn<M>,
     mut on_open: impl FnMut(&mut M),

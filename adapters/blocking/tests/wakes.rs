@@ -1,4 +1,4 @@
-//! How often a connection wakes its thread.
+//! A connection does not wake its thread while the peer does not read.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -12,10 +12,10 @@ use std::time::Duration;
 const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// Longer than anything here may take on a busy machine.
+/// The time after which the test fails: longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often this thread has waited so far.
+/// Returns the number of times that this thread has waited so far.
 fn waits() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
@@ -40,10 +40,10 @@ fn a_peer_that_does_not_read_wakes_nobody() {
         let after = waits();
         assert!(after - before <= 5, "{} waits in 2 s behind {size} bytes", after - before);
     }
-    // What the peer says is heard, and what it reads makes room.
+    // The peer reads, which makes room for the rest.
     let reader = thread::spawn(move || {
         let mut read = Vec::new();
-        // A reset at the end, say, is one.
+        // The connection can end with a reset, which is an error.
         let _ = stream.read_to_end(&mut read);
         read.len()
     });

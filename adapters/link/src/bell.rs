@@ -32,7 +32,7 @@ pub struct Rung {
     pub sockets: BTreeSet<usize>,
     /// Connections may wait at the listener.
     pub listener: bool,
-    /// Something happened to the lock file.
+    /// A change of the lock file was reported.
     pub guard: bool,
     /// A [`Waker`] did.
     pub woken: bool,
@@ -67,7 +67,7 @@ impl Bell {
         Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Listener }))
     }
 
-    /// Returns what rings for the guard of a lock file, when woken.
+    /// Returns the waker that rings for the guard of a lock file.
     #[must_use]
     pub fn of_guard(&self) -> Task {
         Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Guard }))

@@ -71,7 +71,7 @@ pub enum Error {
     },
     /// The token is too short to be published.
     TokenTooShort {
-        /// How many bytes it has.
+        /// The length of the token in bytes.
         len: usize,
     },
     /// The name of a lock file leads to a symbolic link.
@@ -116,9 +116,9 @@ pub enum Error {
     /// The folders need more than [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::LockFile::MAX_FOLDERS_LEN) bytes in the
     /// lock file.
     TooManyFolders {
-        /// How many bytes they take in JSON.
+        /// The length of the folders in JSON, in bytes.
         len: usize,
-        /// How many they may take.
+        /// The greatest length that fits, in bytes.
         max: usize,
     },
     /// The variables do not say where lock files are.

@@ -232,7 +232,7 @@ fn what_cannot_be_published_leaves_nothing_behind() {
     assert_eq!(names(temp.path()), ["2.lock"]);
 }
 
-/// It is read all the same, since other editors have such tokens.
+/// A short token is read all the same, since other editors have such tokens.
 #[test]
 fn l18_short_token_is_not_published() {
     let temp = TempDir::new();

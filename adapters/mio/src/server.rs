@@ -78,9 +78,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// How many tokens a server owns, counted from its base: 1,024, the first for the listener, the last for the guard of
-    /// the lock file, and the others for connections.
-    /// Let the application's own lie below the base.
+    /// The number of tokens that a server owns, counted from its base: 1,024, the first for the listener, the last for the
+    /// guard of the lock file, and the others for connections. Let the application's own tokens lie below the base.
     pub const TOKENS: usize = TOKENS;
 
     /// Listens, and registers in the `Poll` of this registry under tokens from `base` on.

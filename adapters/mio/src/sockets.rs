@@ -13,7 +13,8 @@ use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-/// How many tokens a server owns: one for the listener, one for the guard of the lock file, and one for each connection.
+/// The number of tokens that a server owns: one for the listener, one for the guard of the lock file, and one for each
+/// connection.
 pub(crate) const TOKENS: usize = 1024;
 
 const GUARD: usize = TOKENS - 1;

@@ -12,11 +12,11 @@ use std::mem;
 /// How many sockets may linger at once so that their farewell arrives. They hold nothing but a file descriptor.
 const LINGERING: usize = 16;
 
-/// How many bytes a turn reads at most: their requests are all handled before the first answer is written. Small requests
-/// of this size take 1 to 2 ms, where 256 KiB of each of 15 flooding clients took 16 ms.
+/// The most bytes that a turn reads: their requests are all handled before the first answer is written. Small requests of
+/// this size take 1 to 2 ms, where 256 KiB of each of 15 flooding clients took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// How many bytes of it a connection can read however many there are: most messages.
+/// The bytes of a turn that a connection can read beside any number of others: most messages fit.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]

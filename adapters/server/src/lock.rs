@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
-/// Where the guard of a lock file runs, and when it looks.
+/// The place where the guard of a lock file runs, and the occasions at which it looks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Guarding {
@@ -20,12 +20,12 @@ pub enum Guarding {
     OnThread(GuardMode, Wake),
 }
 
-/// What wakes the loop of the application when the thread of a guard has an event.
+/// The function that wakes the loop of the application when the thread of a guard has an event.
 #[derive(Clone)]
 pub struct Wake(Arc<dyn Fn() + Send + Sync>);
 
 impl Wake {
-    /// Calls this from the thread of the guard.
+    /// Creates it from a function that the thread of the guard calls.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(wake))
     }

@@ -57,12 +57,12 @@ pub trait Transport {
         false
     }
 
-    /// Waits for it once more, after what it had was taken. Returns true if there is more by now.
+    /// Waits for the descriptor once more, after its notifications were taken. Returns true if there are more by now.
     fn watch_again(&mut self) -> bool {
         false
     }
 
-    /// Waits no longer.
+    /// Stops waiting for the descriptor.
     fn unwatch(&mut self) {}
 
     /// Stops listening; [`accept`](Transport::accept) is not called any more. The system turns away

@@ -73,7 +73,7 @@ impl Transport for Sockets {
         let fd = guard.as_fd().and_then(|fd| fd.try_clone_to_owned().ok());
         self.guard = fd.and_then(|fd| Async::new(fd).ok()).map(|fd| (fd, self.bell.of_guard()));
         if self.watch_again() {
-            // Something is there already.
+            // A notification is there already.
             self.bell.of_guard().wake();
         }
         self.guard.is_some()

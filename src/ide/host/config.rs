@@ -30,7 +30,8 @@ pub struct HostConfig {
     pub debounce: Duration,
     /// How long a selection that does not rest is held back at most. Default 200 ms.
     pub debounce_at_most: Duration,
-    /// How long a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start (measured).
+    /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start
+    /// (measured).
     pub mention_patience: Duration,
     /// What may leave the editor unasked. Default everything.
     pub filter: Filter,
@@ -89,19 +90,19 @@ pub enum HostEvent {
     },
 }
 
-/// What happened to the lock file of an editor. For a person to know: without it no agent finds the editor.
+/// A change of the lock file of an editor. For a person to know: without the lock file no agent finds the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileEvent {
-    /// It is gone, and is being brought back.
+    /// The file is gone, and is being brought back.
     Lost,
-    /// It is in place again.
+    /// The file is in place again.
     Restored,
-    /// Something else has its name. It was left alone.
+    /// Another file has its name, and was left alone.
     Taken,
-    /// It could not be looked for, brought back, changed or removed. It is tried again.
+    /// The file could not be looked for, brought back, changed or removed. The guard tries again.
     Failed {
-        /// Why.
+        /// The error, as text.
         error: String,
     },
 }

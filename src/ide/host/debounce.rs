@@ -22,7 +22,7 @@ pub(super) struct Debounce {
 #[derive(Debug)]
 struct Last {
     selection: Arc<Selection>,
-    /// When an equal one was last reported.
+    /// The time at which an equal selection was last reported.
     reported: Time,
 }
 

@@ -57,7 +57,7 @@ pub struct Host {
     /// Who became ready when: the last is the most recent.
     ready: Vec<ConnId>,
     shut_down: bool,
-    /// What the guard of the lock file reported and was not polled.
+    /// The reports of the guard of the lock file that were not polled.
     lock_file: VecDeque<LockFileEvent>,
 }
 

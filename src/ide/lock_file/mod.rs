@@ -24,9 +24,9 @@ pub struct LockFile {
     pub workspace_folders: Vec<String>,
     /// What the client shows to a person. Empty if the file does not say.
     pub ide_name: String,
-    /// How to connect; [`Transport::Missing`] if the file has no such member.
+    /// The way to connect; [`Transport::Missing`] if the file has no such member.
     pub transport: Transport,
-    /// Whether the editor runs on Windows: a client in WSL then cannot see its process and translates the folders.
+    /// True if the editor runs on Windows: a client in WSL then cannot see its process and translates the folders.
     pub running_in_windows: bool,
     /// The token; a few editors write none and check none.
     pub auth_token: Option<AuthToken>,

@@ -61,16 +61,16 @@ pub struct Server {
     tools_untold: bool,
 }
 
-/// What became of the opening handshake.
+/// The decision about the opening handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It has not been judged.
+    /// None yet.
     Pending,
     /// The policy has let the client in.
     LetIn,
-    /// It was answered with a refusal.
+    /// The handshake was answered with a refusal.
     Refused,
-    /// It was refused for its token, missing or wrong.
+    /// The handshake was refused for its token, missing or wrong.
     WrongToken,
 }
 

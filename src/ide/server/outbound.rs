@@ -274,7 +274,7 @@ impl Server {
         }
     }
 
-    /// What this client does differently.
+    /// Returns the differences of this client.
     pub(super) fn quirks(&self) -> &'static Quirks {
         Quirks::of(self.mcp.client())
     }

@@ -25,8 +25,9 @@ pub enum ClientEvent {
         call: CallId,
         /// What is asked.
         method: Box<str>,
-        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application that
-        /// sends the request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in its place.
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application
+        /// that sends the request on leaves it to [`Timeout::Progress`](crate::mcp::Timeout::Progress) to put another in
+        /// its place.
         params: Option<Box<RawValue>>,
     },
     /// A forwarded request ended without an answer of the application. One that was answered is not reported.

@@ -142,7 +142,7 @@ pub struct Mangled<'a> {
     pub out: &'a mut Vec<u8>,
     pub heard: &'a mut usize,
     pub tells_of_cuts: bool,
-    /// With more output than this it does not read.
+    /// The most output with which it reads.
     pub most: usize,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Notify {
     watches: Option<[i32; 2]>,
 }
 
-/// What the notifications said.
+/// The meaning of the notifications that were read together.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Something happened that may concern the file.

@@ -30,21 +30,21 @@ pub use thread::GuardThread;
 
 use crate::{Error, Published, Watch};
 
-/// When a guard looks for its file.
+/// The occasions at which a guard looks for its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GuardMode {
-    /// When the system says that something happened to the file: by inotify on Linux and Android. Elsewhere, and where the
+    /// After the system has reported a change of the file: by inotify on Linux and Android. Elsewhere, and where the
     /// system refuses, every [`INTERVAL`](Guard::INTERVAL).
     #[default]
     Notified,
-    /// Whenever so much time has passed. Each look is some system calls on the file system of the home directory.
+    /// At this interval. Each look is some system calls on the file system of the home directory.
     Every(Duration),
     /// Never: the file stays gone once a client that cannot see the process has deleted it.
     Off,
 }
 
-/// What a guard keeps in place: a [`Published`] lock file, or a double of one in a test.
+/// A file that a guard keeps in place: a [`Published`] lock file, or a double of one in a test.
 pub trait Keep: Send + 'static {
     /// Returns the path that clients look at.
     fn path(&self) -> &Path;
@@ -97,7 +97,7 @@ pub struct Guard<K = Published> {
     notify: Option<Notify>,
     /// The next look. With an interval the first comes one interval after the first tick.
     look_at: LookAt,
-    /// What the last look found, unless the file was in place.
+    /// The finding of the last look, unless the file was in place.
     trouble: Option<LockFileEvent>,
     /// The system said that the file is gone.
     is_lost: bool,
@@ -107,7 +107,7 @@ pub struct Guard<K = Published> {
 enum LookAt {
     Never,
     Now,
-    /// So long after the next tick.
+    /// This long after the next tick.
     In(Duration),
     At(Time),
 }
@@ -138,7 +138,8 @@ impl<K: Keep> Guard<K> {
         self.notify.as_ref().map(Notify::as_fd)
     }
 
-    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on in place of by notifications, which cannot be waited for.
+    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on, and no longer after notifications: for a loop that cannot wait
+    /// for the descriptor.
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
@@ -215,7 +216,7 @@ impl<K: Keep> Guard<K> {
                 (failed.clone(), Some(failed))
             }
         };
-        // What lasts is told once.
+        // A finding that lasts is reported once.
         let is_known = trouble.is_some() && trouble == self.trouble;
         self.trouble = trouble;
         (!is_known).then_some(event)

@@ -13,13 +13,13 @@ use std::{fs, process};
 
 use ide_mcp::ide::{AuthToken, LockFile};
 
-/// A lock file of this process, with a token that begins so and is long enough to be published.
+/// Returns a lock file of this process, with a token that begins with `token` and is long enough to be published.
 pub(crate) fn lock_file(token: &str) -> LockFile {
     let token = AuthToken::from_text(format!("{token}-0123456789abcdef")).unwrap();
     LockFile::new(process::id(), vec!["/w/p".into()], "editor", token)
 }
 
-/// The same, as it is published: with the mark of this process.
+/// Returns [`lock_file`] as it is published: with the scope of this process.
 pub(crate) fn marked(token: &str) -> LockFile {
     let mut file = lock_file(token);
     file.scope = ide_mcp_lockfile::process_scope();

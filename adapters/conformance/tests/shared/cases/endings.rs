@@ -162,7 +162,7 @@ fn half(mut stream: TcpStream) {
 }
 
 impl<A: Adapter> World<A> {
-    /// How many connections have ended, those among them that were never let in.
+    /// Returns the number of connections that have ended, with those that were never let in.
     fn ended(&mut self) -> usize {
         let strangers = self.editor.host_mut().strangers().total();
         self.seen.closed.len() + usize::try_from(strangers).unwrap()
