@@ -84,7 +84,7 @@ impl Rx {
 
     /// Everything that can be done with the bytes so far has been done.
     #[inline]
-    pub(crate) fn polled_dry(&mut self) {
+    pub(crate) fn mark_drained(&mut self) {
         self.allowed = Self::UNPOLLED_LIMIT;
     }
 
@@ -96,7 +96,7 @@ impl Rx {
         self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
     }
 
-    /// Returns the number of bytes that can still come before the next [`Rx::polled_dry`] or [`Rx::hold_back`].
+    /// Returns the number of bytes that can still come before the next [`Rx::mark_drained`] or [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }
@@ -342,7 +342,7 @@ mod tests {
             let piece = vec![round; usize::from(round) * 7];
             assert!(rx.append(&piece));
             expected.extend_from_slice(&piece);
-            rx.polled_dry();
+            rx.mark_drained();
             let eat = expected.len() / 3;
             rx.consume(eat);
             expected.drain(..eat);
@@ -356,7 +356,7 @@ mod tests {
         assert!(rx.append(&vec![0; Rx::UNPOLLED_LIMIT]));
         assert!(!rx.append(&[0]));
         assert!(rx.space_up_to(usize::MAX).is_empty());
-        rx.polled_dry();
+        rx.mark_drained();
         assert!(rx.append(&[0]));
     }
 
@@ -365,7 +365,7 @@ mod tests {
         let mut rx = Rx::new();
         assert!(rx.append(&[7; 100_000]));
         rx.consume(usize::MAX);
-        rx.polled_dry();
+        rx.mark_drained();
         assert_eq!(rx.space_up_to(10).len(), 10);
         assert!(rx.filled(4));
         for too_many in [7, usize::MAX] {
@@ -423,7 +423,7 @@ mod tests {
         for received in (0..1 << 20).step_by(1000) {
             assert!(rx.space_up_to(1000).len() == 1000);
             assert!(rx.filled(1000));
-            rx.polled_dry();
+            rx.mark_drained();
             sizes.insert(rx.buf.len());
             assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());
         }

@@ -47,14 +47,14 @@ pub trait Wire {
 
     /// Takes the first `n` bytes of [`space`](Wire::space).
     ///
-    /// More than it had, or any while the receive buffer has moved since, end the connection (`Overfed`): those bytes are
+    /// More than it had, or any while the receive buffer has moved since, end the connection (`InputOverflow`): those bytes are
     /// lost, and nothing is lost in silence.
     fn filled(&mut self, now: Time, n: usize);
 
     /// Takes bytes that lie elsewhere, as `space` and `filled` would.
     ///
     /// Bytes that are fed while [`wants_input`](Wire::wants_input) is false, or more than 256 KiB between two polls
-    /// to `None`, end the connection (`Overfed`): nothing is dropped in silence.
+    /// to `None`, end the connection (`InputOverflow`): nothing is dropped in silence.
     fn feed(&mut self, now: Time, bytes: &[u8]);
 
     /// The transport ended, for whatever reason: no byte will come, and none can be counted on to go.
@@ -97,9 +97,9 @@ pub trait Machine {
     fn deadline(&self) -> Option<Time>;
 }
 
-/// Writes methods of a [`Wire`] that hand everything to the one in a field: `hand_to!(stream: filled feed_eof)`.
-macro_rules! hand_to {
-    ($field:ident: $($method:ident)*) => { $(crate::machine::hand_to!(@$method $field);)* };
+/// Writes methods of a [`Wire`] that hand everything to the one in a field: `delegate_wire!(stream: filled feed_eof)`.
+macro_rules! delegate_wire {
+    ($field:ident: $($method:ident)*) => { $(crate::machine::delegate_wire!(@$method $field);)* };
     (@space $field:ident) => {
         #[inline]
         fn space(&mut self) -> &mut [u8] {
@@ -151,4 +151,4 @@ macro_rules! hand_to {
     };
 }
 
-pub(crate) use hand_to;
+pub(crate) use delegate_wire;

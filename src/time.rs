@@ -36,18 +36,18 @@ impl Time {
 
     /// The point `span` later; the end of time where the sum does not fit.
     #[must_use]
-    pub const fn after(self, span: Duration) -> Self {
+    pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(nanos(span)))
     }
 
     /// The same, unless it is the end of time.
-    pub(crate) fn if_ever(self) -> Option<Self> {
+    pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)
     }
 
     /// How long it is from `earlier` to here; zero if `earlier` is not earlier.
     #[must_use]
-    pub const fn since(self, earlier: Self) -> Duration {
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
@@ -89,7 +89,7 @@ impl<const N: usize> Timers<N> {
     }
 
     pub(crate) fn get(&self, timer: usize) -> Option<Time> {
-        self.at.get(timer).copied().and_then(Time::if_ever)
+        self.at.get(timer).copied().and_then(Time::finite)
     }
 
     /// Whether this timer's time has come; clears it if so.
@@ -102,7 +102,7 @@ impl<const N: usize> Timers<N> {
     }
 
     /// Whether the time of this one, which is set, has come; at the end of time it has.
-    pub(crate) fn has_come(&self, timer: usize, now: Time) -> bool {
+    pub(crate) fn is_due(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
     }
 
@@ -114,7 +114,7 @@ impl<const N: usize> Timers<N> {
 
     /// The earliest of all.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.earliest.if_ever()
+        self.earliest.finite()
     }
 }
 
@@ -149,7 +149,7 @@ impl Clock {
     /// How long a loop may sleep until `deadline`: zero if it has passed, `None` for ever.
     #[must_use]
     pub fn until(&self, deadline: Option<Time>) -> Option<Duration> {
-        deadline.map(|at| at.since(self.now()))
+        deadline.map(|at| at.saturating_since(self.now()))
     }
 }
 
@@ -168,9 +168,9 @@ mod tests {
     fn arithmetic_saturates_at_both_ends() {
         let end = Time::new(Duration::MAX);
         assert_eq!(end.since_start(), Duration::from_nanos(u64::MAX));
-        assert_eq!(end.after(Duration::from_secs(1)), end);
-        assert_eq!(Time::ZERO.since(end), Duration::ZERO);
-        assert_eq!(Time::from_millis(7).since(Time::from_millis(3)), Duration::from_millis(4));
+        assert_eq!(end.saturating_add(Duration::from_secs(1)), end);
+        assert_eq!(Time::ZERO.saturating_since(end), Duration::ZERO);
+        assert_eq!(Time::from_millis(7).saturating_since(Time::from_millis(3)), Duration::from_millis(4));
     }
 
     #[test]
@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn what_is_due_at_the_end_of_time_never_is() {
         let mut timers = Timers::<1>::new();
-        timers.set(0, Time::ZERO.after(Duration::MAX));
+        timers.set(0, Time::ZERO.saturating_add(Duration::MAX));
         assert_eq!((timers.next(), timers.get(0)), (None, None));
         assert!(!timers.take_due(0, Time::new(Duration::MAX)));
-        assert!(timers.has_come(0, Time::new(Duration::MAX)), "unless the wait must have an end");
+        assert!(timers.is_due(0, Time::new(Duration::MAX)), "unless the wait must have an end");
     }
 
     #[test]

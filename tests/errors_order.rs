@@ -116,7 +116,7 @@ fn answer(request: &str) -> (String, String) {
     server.policy.paths = vec!["/".into()];
     server.policy.subprotocol_required = true;
     let mut config = HostConfig::new(server);
-    config.connections = 0;
+    config.max_clients = 0;
     let mut host = Host::new(config);
     let conn = host.connect(at(0));
     host.wire(conn).unwrap().feed(at(0), request.as_bytes());

@@ -20,7 +20,7 @@ use ide_mcp::{
     mcp::{Implementation, Outcome},
     rpc::SessionId,
     testing::{Pair, Random},
-    ws::{self, Ask, CloseCode, Closed, OwnedEvent, SendError},
+    ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent, SendError},
 };
 use support::{HEAD, PORT, config, masked, token};
 
@@ -30,7 +30,8 @@ type Sockets = Pair<ws::Server, ws::Client<Random>>;
 
 /// Two WebSocket machines, open and quiet.
 fn sockets(limits: &ws::Limits) -> Sockets {
-    let client = ws::Client::new(Ask::new("h"), Random::new(1), limits.clone(), Time::ZERO).unwrap();
+    let client =
+        ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), Time::ZERO).unwrap();
     let mut pair = Pair::new(ws::Server::new(limits.clone(), Time::ZERO), client, Time::ZERO);
     let accept = |server: &mut ws::Server, event: &OwnedEvent| {
         if matches!(event, OwnedEvent::Upgrade(_)) {
@@ -137,7 +138,7 @@ fn above_the_mark_one_message_and_the_mark_are_read() {
 #[test]
 fn bytes_before_the_end_are_reported_above_the_mark() {
     let text = |text: &str| OwnedEvent::Text(text.into());
-    let by_peer = Closed::ByPeer { code: CloseCode::new(1000), reason: "".into() };
+    let by_peer = Closed::Remote { code: CloseCode::new(1000), reason: "".into() };
     for with_close in [true, false] {
         for full in [true, false] {
             let mut server = small_server();
@@ -152,7 +153,7 @@ fn bytes_before_the_end_are_reported_above_the_mark() {
                 }
                 events.push(event);
             }
-            let closed = if with_close { by_peer.clone() } else { Closed::Vanished };
+            let closed = if with_close { by_peer.clone() } else { Closed::Abnormal };
             let expected = [text("ask"), text("answer"), OwnedEvent::Closed(closed)];
             assert_eq!(events, expected, "close frame {with_close}, full {full}");
         }
@@ -186,7 +187,7 @@ fn large_verdict_meets_large_call() {
         pair.settle();
         let call = support::called(&std::mem::take(&mut pair.server_events));
         // The person saves while the agent asks for more.
-        let saved = DiffOutcome::Saved { contents: "s".repeat(mib * MIB) };
+        let saved = DiffOutcome::Accepted { contents: "s".repeat(mib * MIB) };
         pair.server.decide(call, &saved).unwrap();
         let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
         pair.settle();
@@ -216,7 +217,7 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
     let first = open_diff(&mut pair, "new".into(), "first");
     pair.settle();
     let call = support::called(&std::mem::take(&mut pair.server_events));
-    pair.server.decide(call, &DiffOutcome::Saved { contents: "saved".into() }).unwrap();
+    pair.server.decide(call, &DiffOutcome::Accepted { contents: "saved".into() }).unwrap();
     pair.server.shutdown();
     let now = pair.now;
     pair.client.feed(now, pair.server.outgoing());
@@ -227,7 +228,7 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
     let [
         ClientEvent::Outcome { request: saved, outcome: Outcome::Result(_) },
         ClientEvent::Outcome { request: lost, outcome: Outcome::Closed },
-        ClientEvent::Closed(Closed::ByPeer { .. }),
+        ClientEvent::Closed(Closed::Remote { .. }),
     ] = &events[..]
     else {
         panic!("{events:?}")
@@ -239,7 +240,7 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
 #[test]
 fn answers_after_the_end_take_no_memory() {
     let mut config = config();
-    (config.limits.outgoing, config.limits.message) = (64 * 1024, 1 << 20);
+    (config.ws.outgoing, config.ws.message) = (64 * 1024, 1 << 20);
     let mut editor = support::Editor::attached(config);
     let list = support::text(&support::request(7, "tools/list"));
     let mut taken = 0;
@@ -256,12 +257,12 @@ fn answers_after_the_end_take_no_memory() {
     let used = allocation_counter::measure(|| while editor.server.poll_event().is_some() {});
     assert!(used.bytes_max < 64 * 1024, "{} bytes", used.bytes_max);
     assert!(!editor.server.is_open());
-    editor.server.tick(Time::ZERO.after(Duration::from_secs(10)));
+    editor.server.tick(Time::ZERO.saturating_add(Duration::from_secs(10)));
     assert!(editor.server.is_done());
 }
 
 /// Valid text that comes in pieces by `space` and `filled`, with something in between: it is reported as it was sent,
-/// or the connection ends as `Overfed`.
+/// or the connection ends as `InputOverflow`.
 #[test]
 fn space_that_moved_ends_the_connection() {
     let texts =
@@ -287,7 +288,7 @@ fn space_that_moved_ends_the_connection() {
             rest = &rest[len..];
             events.extend(std::iter::from_fn(|| server.poll_event()));
         }
-        let ended = events.last() == Some(&OwnedEvent::Closed(Closed::Overfed));
+        let ended = events.last() == Some(&OwnedEvent::Closed(Closed::InputOverflow));
         overfed += usize::from(ended);
         let reported = &events[..events.len() - usize::from(ended)];
         for (event, text) in reported.iter().zip(&texts) {
@@ -321,6 +322,6 @@ fn filled_beyond_what_was_offered_ends_the_connection() {
         let len = server.space().len();
         act(&mut server, len);
         let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
-        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::Overfed)), "{name}: {events:?}");
+        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::InputOverflow)), "{name}: {events:?}");
     }
 }

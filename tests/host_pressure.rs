@@ -45,7 +45,7 @@ fn attached(config: HostConfig) -> (Host, ConnId) {
 
 /// One turn of a loop whose socket takes nothing. How many there are in the ten seconds before this time.
 fn idle(host: &mut Host, mut now: Time) -> usize {
-    let until = now.after(Duration::from_secs(10));
+    let until = now.saturating_add(Duration::from_secs(10));
     let mut turns = 0;
     while let Some(due) = host.deadline().filter(|due| *due < until) {
         assert!(due > now || turns == 0, "it would spin at {now:?}");
@@ -87,7 +87,7 @@ fn e01_a_million_selections_at_a_client_that_reads_nothing() {
         );
         assert!(used.bytes_max < 192 * 1024, "{} bytes with {debounce} ms", used.bytes_max);
 
-        let turns = idle(&mut host, now.after(Duration::from_millis(300)));
+        let turns = idle(&mut host, now.saturating_add(Duration::from_millis(300)));
         assert!(turns < 5, "{turns} turns in ten idle seconds");
 
         // It reads again, a little at a time.
@@ -112,8 +112,8 @@ fn e01_a_million_selections_at_a_client_that_reads_nothing() {
 fn e01_requests_of_a_client_that_reads_nothing() {
     const MARK: usize = 256 * 1024;
     let mut config = HostConfig::new(config());
-    config.server.limits.outgoing = MARK;
-    config.server.limits.message = MARK;
+    config.server.ws.outgoing = MARK;
+    config.server.ws.message = MARK;
     let (mut host, conn) = attached(config);
     let ping = text(&request(7, "ping"));
     let mut fed = 0_u32;
@@ -168,7 +168,7 @@ fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
 #[test]
 fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
     let config = HostConfig::new(config());
-    let (message, budget) = (config.server.limits.message, config.open_bytes);
+    let (message, budget) = (config.server.ws.message, config.open_bytes);
     let max_held = config.max_held();
     let mut host = Host::new(config);
     let clients: Vec<ConnId> = (0..16).map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED])).collect();
@@ -222,7 +222,7 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
 fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
     // A share of 1,000 bytes for each of two, and 2,000 for the first that ask.
     let mut config = HostConfig::new(config());
-    (config.open_bytes, config.connections) = (4_000, 2);
+    (config.open_bytes, config.max_clients) = (4_000, 2);
     let mut host = Host::new(config);
     let [greedy, modest] = [0, 1].map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED]));
     let mut is_taken = |conn: ConnId, id: usize, size: usize| {
@@ -257,8 +257,8 @@ fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
 #[test]
 fn e10_deferred_answers_at_a_client_that_reads_nothing_are_bounded() {
     let mut config = HostConfig::new(config());
-    config.server.limits.outgoing = 64 * 1024;
-    config.server.session.limits.open_bytes = 64 * 1024;
+    config.server.ws.outgoing = 64 * 1024;
+    config.server.mcp.limits.open_bytes = 64 * 1024;
     let (mut host, conn) = attached(config);
     for id in 0..100 {
         host.wire(conn).unwrap().feed(at(1), &text(&call(id, "countLines", "{}")));

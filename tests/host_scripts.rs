@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ide_mcp::ide::{ConnId, DiffEnd, DiffOutcome, Host, HostConfig, HostEvent, ServerEvent, ToolRequest};
-use ide_mcp::rpc::{CallId, Gone};
+use ide_mcp::rpc::{CallId, NotOpen};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine, Time, Wire};
 use support::{
@@ -85,7 +85,7 @@ fn i35_i37_i38_hold_in_ten_thousand_scripts_of_three_clients() {
 impl World {
     fn new(seed: u64) -> Self {
         let mut config = HostConfig::new(config());
-        config.server.limits.keepalive = None;
+        config.server.ws.keepalive = None;
         Self {
             host: Host::new(config),
             now: Time::ZERO,
@@ -132,11 +132,11 @@ impl World {
                 let (call, (of, id)) = self.shown.iter().nth(at).map(|(call, of)| (*call, *of)).unwrap();
                 let tab_name = self.clients[of].diffs[&id].to_owned();
                 let outcome = match random.one_in(2) {
-                    true => DiffOutcome::Saved { contents: "x".into() },
+                    true => DiffOutcome::Accepted { contents: "x".into() },
                     false => DiffOutcome::Rejected { tab_name },
                 };
                 assert_eq!(self.host.decide(call, &outcome), Ok(()), "seed {}", self.seed);
-                assert_eq!(self.host.decide(call, &outcome), Err(Gone::Answered), "seed {}", self.seed);
+                assert_eq!(self.host.decide(call, &outcome), Err(NotOpen::Answered), "seed {}", self.seed);
                 self.shown.remove(&call);
                 self.clients[of].diffs.remove(&id);
                 self.settle(of, &[], DiffEnd::ShutDown);
@@ -153,7 +153,7 @@ impl World {
                 self.say(who, |id| (request(id, "tools/list"), Some(Asked::Tools(relists))), None);
             }
             _ => {
-                self.now = self.now.after(Duration::from_millis(random.number() % 400));
+                self.now = self.now.saturating_add(Duration::from_millis(random.number() % 400));
                 self.host.tick(self.now);
             }
         }
@@ -228,7 +228,7 @@ impl World {
                     assert_eq!(ConnId::of_call(call), conn, "seed {seed}");
                     self.shown.insert(call, (of, id));
                 }
-                ServerEvent::DiffClosed { call, tab_name, why } => {
+                ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                     let (of, id) =
                         self.shown.remove(&call).unwrap_or_else(|| panic!("seed {seed}: ended twice"));
                     assert_eq!((of, why), (who, how), "I35, seed {seed}: {tab_name}");
@@ -293,7 +293,7 @@ impl World {
     /// Time goes by: what is owed has been said then.
     fn finish(&mut self) {
         let seed = self.seed;
-        self.now = self.now.after(Duration::from_secs(10));
+        self.now = self.now.saturating_add(Duration::from_secs(10));
         self.host.tick(self.now);
         // A client that has not finished its handshake stays as it is, 5 s for the head excepted.
         for who in 0..3 {

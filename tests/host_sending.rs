@@ -18,7 +18,7 @@ use ide_mcp::ide::{
     Range, Selected, Selection,
 };
 use ide_mcp::mcp::Keepalive;
-use ide_mcp::rpc::SendError;
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 use support::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text, texts, written,
@@ -46,7 +46,7 @@ fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
 #[test]
 fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
     let mut config = HostConfig::new(config());
-    config.server.limits.outgoing = 1_000;
+    config.server.ws.outgoing = 1_000;
     let mut host = Host::new(config);
     let (one, full) = (attach(&mut host), attach(&mut host));
     let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
@@ -67,7 +67,7 @@ fn a_broadcast_that_cannot_be_written_is_refused() {
     let mut host = Host::new(HostConfig::new(config()));
     assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "there is nobody to tell");
     let conn = attach(&mut host);
-    assert_eq!(host.notify_all("x", Some(&[1])), Err(SendError::Unserializable));
+    assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
     assert_eq!(said(&mut host, conn), [""; 0]);
     host.wire(conn).unwrap().feed_eof(Time::ZERO);
     assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "it has gone, unpolled");
@@ -90,7 +90,7 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     let (selected, heard) = tell(of("/w/a", "12345678"));
     assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
     let (selected, heard) = tell(of("/w/a", "1234567é"));
-    assert!(selected == Selected::Cut && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
+    assert!(selected == Selected::Truncated && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
     // The client forgets what it showed, and hears nothing of the file.
     let (selected, heard) = tell(of("/w/.env", "secret"));
     assert_eq!((selected, heard.len()), (Selected::Hidden, 1));
@@ -185,11 +185,11 @@ fn the_filter_lets_no_more_through_than_256_kib() {
     let mut wide = HostConfig::new(config());
     wide.filter = Filter::default().max_text(usize::MAX);
     let mut host = Host::new(wide.clone());
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Cut);
-    wide.server.told.selection = 256 * 1024 + 1;
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
+    wide.server.push_limits.selection = 256 * 1024 + 1;
     let mut host = Host::new(wide);
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Cut);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
 }
 
 /// Which pings a client hears that says nothing, and when it is given up.
@@ -211,7 +211,7 @@ fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
             pinged.push(now);
         }
         while host.poll_transmit().is_some() {}
-        let due = host.deadline().unwrap().since(Time::ZERO).as_millis().try_into().unwrap();
+        let due = host.deadline().unwrap().saturating_since(Time::ZERO).as_millis().try_into().unwrap();
         assert!(due > now, "law 4 at {now} ms");
         now = due;
     }
@@ -226,14 +226,14 @@ fn i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep() {
     assert_eq!(pings(websocket, hours), (vec![hours, hours + 30_000], hours + 60_000));
 
     let mut json = HostConfig::new(config());
-    json.server.limits.keepalive = None;
-    json.server.session.keepalive = Some(Keepalive::default());
+    json.server.ws.keepalive = None;
+    json.server.mcp.keepalive = Some(Keepalive::default());
     // Every 5 s, and 3 s for the answer.
     assert_eq!(pings(json.clone(), 0), (vec![5_000], 8_000));
     assert_eq!(pings(json, hours), (vec![hours], hours + 3_000));
 
     let mut off = HostConfig::new(config());
-    off.server.limits.keepalive = None;
+    off.server.ws.keepalive = None;
     let mut host = Host::new(off);
     attach(&mut host);
     while host.poll_transmit().is_some() {}

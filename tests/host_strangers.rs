@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
 use ide_mcp::ide::{
-    AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent,
-    Strangers, ToolSet,
+    AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, ToolSet,
+    Unauthenticated,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::{Machine, Time, Wire};
@@ -24,14 +24,14 @@ fn request(token: &str) -> String {
 }
 
 fn counts(host: &Host) -> (u64, u64, u64) {
-    let Strangers { refused, wrong_tokens, ended, .. } = host.strangers();
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = host.unauthenticated();
     (refused, wrong_tokens, ended)
 }
 
 #[test]
 fn each_stranger_above_the_limit_ends_the_oldest_even_before_anything_is_polled() {
     let mut config = editor("token");
-    config.strangers = 3;
+    config.max_pending_connections = 3;
     let mut host = Host::new(config);
     let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
     assert!(host.poll_event().is_none(), "what was never let in is no event");
@@ -76,5 +76,5 @@ fn a_client_that_was_let_in_is_no_stranger() {
     host.remove(Time::ZERO, conn);
     let event = host.poll_event();
     assert!(matches!(event, Some(HostEvent::Connection { event: ServerEvent::Closed(_), .. })), "{event:?}");
-    assert_eq!(host.strangers().total(), 0);
+    assert_eq!(host.unauthenticated().total(), 0);
 }

@@ -22,7 +22,7 @@ use ide_mcp::{
         ToolRequest, ToolSet,
     },
     mcp::{Outcome, Timeout, ToolResult},
-    rpc::{CallId, Gone, SendError},
+    rpc::{CallId, NotOpen, NotSent},
 };
 use support::{
     ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
@@ -156,7 +156,7 @@ fn mention(path: &str) -> Mention {
 }
 
 fn saved(contents: &str) -> DiffOutcome {
-    DiffOutcome::Saved { contents: contents.into() }
+    DiffOutcome::Accepted { contents: contents.into() }
 }
 
 #[test]
@@ -174,14 +174,14 @@ fn sixteen_are_let_in_and_the_next_is_told_that_it_is_full() {
     assert!(editors.written(stranger).starts_with(b"HTTP/1.1 401 "));
     // A place that becomes free is one.
     editors.host.remove(editors.now, conns[3]);
-    assert_eq!(editors.poll(), ["4: Closed(Vanished)"]);
+    assert_eq!(editors.poll(), ["4: Closed(Abnormal)"]);
     editors.open();
 }
 
 #[test]
 fn two_that_come_in_the_same_turn_do_not_share_the_last_place() {
     let mut config = HostConfig::new(config());
-    config.connections = 1;
+    config.max_clients = 1;
     let mut editors = Editors::with(config);
     let (one, two) = (editors.connect(), editors.connect());
     for conn in [one, two] {
@@ -202,7 +202,7 @@ fn a_ninth_stranger_ends_the_oldest_unanswered() {
     }
     assert_eq!(editors.poll(), NOTHING);
     let ninth = editors.connect();
-    assert_eq!((editors.poll(), editors.host.strangers().ended), (vec![], 1));
+    assert_eq!((editors.poll(), editors.host.unauthenticated().ended), (vec![], 1));
     let mut wire = editors.host.wire(conns[0]).unwrap();
     assert!(wire.outgoing().is_empty() && wire.is_done() && !wire.wants_input());
     assert!(wire.space().is_empty());
@@ -217,7 +217,7 @@ fn many_strangers_in_one_turn_leave_eight() {
     let mut editors = Editors::new();
     let conns: Vec<ConnId> = (0..1000).map(|_| editors.connect()).collect();
     assert_eq!(editors.poll(), NOTHING);
-    assert_eq!(editors.host.strangers().ended, 992, "whether or not anybody polls in between");
+    assert_eq!(editors.host.unauthenticated().ended, 992, "whether or not anybody polls in between");
     let waiting = |editors: &mut Editors| {
         conns.iter().filter(|conn| editors.host.wire(**conn).unwrap().wants_input()).count()
     };
@@ -226,7 +226,7 @@ fn many_strangers_in_one_turn_leave_eight() {
     for conn in &conns[992..] {
         editors.feed(*conn, b"no HTTP\r\n\r\n");
     }
-    assert_eq!((editors.poll(), editors.host.strangers().refused), (vec![], 8));
+    assert_eq!((editors.poll(), editors.host.unauthenticated().refused), (vec![], 8));
     let more: Vec<ConnId> = (0..8).map(|_| editors.connect()).collect();
     assert_eq!(editors.poll(), NOTHING);
     assert!(more.iter().all(|conn| editors.host.wire(*conn).unwrap().wants_input()));
@@ -314,7 +314,7 @@ fn without_a_debounce_every_selection_goes_at_once() {
         editors.poll();
         assert_eq!(editors.selections(conn), [text]);
     }
-    assert_eq!(editors.host.select(editors.now, selection(&"x".repeat(262_145))), Selected::Cut);
+    assert_eq!(editors.host.select(editors.now, selection(&"x".repeat(262_145))), Selected::Truncated);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn mentions_wait_for_settle_in_order() {
 #[test]
 fn mentions_wait_for_room_and_go_when_it_is_there() {
     let mut config = HostConfig::new(config());
-    config.server.limits.outgoing = 1_000;
+    config.server.ws.outgoing = 1_000;
     let mut editors = Editors::with(config);
     let conn = editors.attach();
     let call = editors.call(conn, &call(1, "countLines", "{}"));
@@ -398,7 +398,7 @@ fn mentions_expire_after_30_s_or_with_their_addressee() {
 
     editors.host.mention(editors.now, mention("gone"), Some(deaf)).unwrap();
     editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
-    let closed = r#"1: Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#;
+    let closed = r#"1: Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#;
     assert_eq!(editors.poll(), [closed, "expired gone"], "though its transport is still there");
     assert_eq!(
         editors.host.mention(editors.now, mention("ended"), Some(deaf)),
@@ -415,9 +415,9 @@ fn unwritten_mention_outlives_its_client() {
     }
     // Both lie in the send buffers. The first client goes, and then the second, whose mention is for any client.
     editors.host.remove(editors.now, old);
-    assert_eq!(editors.poll(), ["1: Closed(Vanished)", "expired addressed"]);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)", "expired addressed"]);
     editors.host.remove(editors.now, recent);
-    assert_eq!(editors.poll(), ["2: Closed(Vanished)"]);
+    assert_eq!(editors.poll(), ["2: Closed(Abnormal)"]);
     let next = editors.attach_kept();
     assert_eq!(editors.mentions(next), ["any"]);
     // One that was written is not sent again.
@@ -508,7 +508,7 @@ fn a_new_connection_is_not_named_for_what_the_old_one_in_its_place_had() {
     editors.feed(old, &text(&request(1, "ping")));
     editors.poll();
     editors.host.remove(editors.now, old);
-    assert_eq!(editors.poll(), ["1: Closed(Vanished)"]);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)"]);
     let new = editors.connect();
     assert_eq!((new.index(), new.number()), (0, 2), "the place is used again");
     assert_eq!(editors.named(), []);
@@ -541,7 +541,7 @@ fn a_connection_may_be_removed_at_any_time() {
         (
             "with a head unpolled",
             |editors, conn| editors.feed(conn, HEAD.as_bytes()),
-            &["2: Closed(Vanished)"],
+            &["2: Closed(Abnormal)"],
         ),
         (
             "refused",
@@ -558,7 +558,7 @@ fn a_connection_may_be_removed_at_any_time() {
                 attach(editors, conn);
                 editors.say(conn, &open_diff(1, "t"));
             },
-            &["2: diff t Disconnected", "2: Closed(Vanished)"],
+            &["2: diff t Disconnected", "2: Closed(Abnormal)"],
         ),
         (
             "with a diff unpolled",
@@ -566,7 +566,7 @@ fn a_connection_may_be_removed_at_any_time() {
                 attach(editors, conn);
                 editors.feed(conn, &text(&open_diff(1, "t")));
             },
-            &["2: call openDiff", "2: diff t Disconnected", "2: Closed(Vanished)"],
+            &["2: call openDiff", "2: diff t Disconnected", "2: Closed(Abnormal)"],
         ),
         (
             "after its close frame",
@@ -594,7 +594,7 @@ fn a_connection_may_be_removed_at_any_time() {
         assert_eq!((next.index(), next.number()), (conn.index(), 3), "{name}");
         assert_ne!(next, conn, "{name}");
         editors.host.remove(editors.now, conn);
-        assert_eq!(editors.host.notify(conn, "x", None::<&()>), Err(SendError::Closed), "{name}");
+        assert_eq!(editors.host.notify(conn, "x", None::<&()>), Err(NotSent::Closed), "{name}");
         assert!(editors.host.wire(conn).is_none() && editors.host.wire(next).is_some(), "{name}");
         assert_eq!(editors.say(other, &request(9, "ping")), NOTHING, "{name}");
         assert_eq!(editors.texts(other).len(), 1, "{name}");
@@ -619,7 +619,7 @@ fn i35_a_call_is_answered_where_it_came_from() {
     assert_eq!((ConnId::of_call(first), ConnId::of_call(second)), (one, two));
     // One client closes its own diffs and no other's.
     assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
-    assert_eq!(editors.host.decide(first, &saved("x")), Err(Gone::Answered));
+    assert_eq!(editors.host.decide(first, &saved("x")), Err(NotOpen::Answered));
     assert_eq!(editors.host.decide(second, &saved("x")), Ok(()));
     assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
     assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
@@ -631,8 +631,8 @@ fn i35_a_call_is_answered_where_it_came_from() {
     let again = editors.attach();
     assert_eq!(again.index(), one.index());
     let new = editors.call(again, &open_diff(7, "t"));
-    assert_eq!(editors.host.decide(old, &saved("x")), Err(Gone::Closed));
-    assert_eq!(editors.host.fail(old, -1, "x"), Err(Gone::Closed));
+    assert_eq!(editors.host.decide(old, &saved("x")), Err(NotOpen::Closed));
+    assert_eq!(editors.host.fail(old, -1, "x"), Err(NotOpen::Closed));
     assert_eq!(editors.texts(again), NOTHING);
     assert_eq!(editors.host.decide(new, &saved("y")), Ok(()));
     assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
@@ -701,7 +701,7 @@ fn shutting_down_ends_everybody_in_good_order() {
     editors.now = at(100_000);
     editors.host.shutdown(editors.now);
     assert_eq!(editors.poll(), ["1: diff t ShutDown"]);
-    assert_eq!(editors.host.strangers().ended, 1);
+    assert_eq!(editors.host.unauthenticated().ended, 1);
     assert_eq!(editors.named(), [one, two, stranger]);
     let frames = read(&editors.written(one));
     assert_eq!(frames, [(0x81, answer(1, &["DIFF_REJECTED", "t"]).into_bytes()), (CLOSE, vec![0x03, 0xe9])]);
@@ -714,9 +714,9 @@ fn shutting_down_ends_everybody_in_good_order() {
     assert!(editors.written(late).starts_with(FULL), "nobody is let in any more");
 
     editors.feed(two, &masked(CLOSE, &[0x03, 0xe9]));
-    assert_eq!(editors.poll(), ["2: Closed(ByUs { answered: true })"]);
+    assert_eq!(editors.poll(), ["2: Closed(Local { clean: true })"]);
     assert_eq!(editors.at(101_999), NOTHING);
-    assert_eq!(editors.at(102_000), ["1: Closed(ByUs { answered: false })"]);
+    assert_eq!(editors.at(102_000), ["1: Closed(Local { clean: false })"]);
     for conn in [one, two, stranger, late] {
         assert!(editors.host.wire(conn).unwrap().is_done());
         editors.host.remove(editors.now, conn);
@@ -733,7 +733,7 @@ fn shutting_down_takes_four_seconds_where_nobody_reads() {
     let conn = editors.attach();
     editors.host.shutdown(editors.now);
     assert_eq!(editors.at(1_999), NOTHING);
-    assert_eq!(editors.at(2_000), ["1: Closed(ByUs { answered: false })"]);
+    assert_eq!(editors.at(2_000), ["1: Closed(Local { clean: false })"]);
     assert_eq!(editors.at(3_999), NOTHING);
     assert!(!editors.host.wire(conn).unwrap().is_done(), "the farewell may still be written");
     assert_eq!(editors.at(4_000), NOTHING);
@@ -822,8 +822,8 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
     for seed in 0..300 {
         let mut random = Random::new(seed);
         let mut config = HostConfig::new(config());
-        config.connections = 3;
-        config.strangers = 2;
+        config.max_clients = 3;
+        config.max_pending_connections = 2;
         let mut editors = Editors::with(config);
         let mut conns: Vec<ConnId> = Vec::new();
         let mut told = Told::default();
@@ -847,7 +847,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
                         told.end(call);
                         assert_eq!(
                             editors.host.respond(call, &ToolResult::text("again")),
-                            Err(Gone::Answered)
+                            Err(NotOpen::Answered)
                         );
                     }
                 }
@@ -857,7 +857,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
                     wire.sent(some);
                 }
                 (8, _) => {
-                    let soon = editors.now.after(Duration::from_millis(random.number() % 3_000));
+                    let soon = editors.now.saturating_add(Duration::from_millis(random.number() % 3_000));
                     let due = editors.host.deadline().filter(|_| random.one_in(2));
                     editors.now = due.unwrap_or(soon).max(editors.now);
                     editors.host.tick(editors.now);
@@ -907,7 +907,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
         }
         editors.events().into_iter().for_each(|event| told.hear(event));
         // Each connection ended once: by an event, or counted where it was never let in.
-        let counted = usize::try_from(editors.host.strangers().total()).unwrap();
+        let counted = usize::try_from(editors.host.unauthenticated().total()).unwrap();
         assert!(told.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
         assert_eq!((told.closed.len() + counted, told.open), (conns.len(), vec![]), "seed {seed}");
         assert_eq!(editors.host.connections().count(), 0, "seed {seed}");
@@ -938,7 +938,7 @@ fn a_later_time_on_one_wire_does_not_make_polling_endless() {
     host.wire(other).unwrap().feed(at(100_000), b"GET");
     // Both have had their 5 s by the latest time seen.
     assert!(host.poll_event().is_none());
-    assert_eq!(host.strangers().total(), 2);
+    assert_eq!(host.unauthenticated().total(), 2);
 }
 
 #[test]
@@ -954,7 +954,7 @@ fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
     });
     let call = calls.last().unwrap();
     host.remove(at(1), conn);
-    assert_eq!(host.decide(call, &saved("x")), Err(Gone::Closed));
+    assert_eq!(host.decide(call, &saved("x")), Err(NotOpen::Closed));
     let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
     assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }

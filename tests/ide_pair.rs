@@ -15,11 +15,11 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
-        DiffOutcome, GetDiagnostics, GivenUp, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
+        DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
         ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
-    rpc::{ErrorObject, Gone, RequestId, SendError, SessionId},
+    rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
     testing::{self, Random},
     ws::{self, Closed, ResponseError},
 };
@@ -56,7 +56,7 @@ impl Pair {
     fn attached() -> Self {
         let mut pair = Self::joined(Some(token()), config());
         pair.settle();
-        assert!(pair.client.is_ready() && pair.server.is_hearing());
+        assert!(pair.client.is_ready() && pair.server.accepts_notifications());
         pair.client_events.clear();
         pair.server_events.clear();
         pair
@@ -66,7 +66,7 @@ impl Pair {
     fn at(&mut self, millis: u64) {
         self.settle();
         let now = self.now;
-        self.advance(at(millis).since(now));
+        self.advance(at(millis).saturating_since(now));
     }
 
     fn said(&mut self) -> Vec<String> {
@@ -153,7 +153,7 @@ fn tools_are_listed_and_called() {
 #[test]
 fn a_diff_is_accepted_edited_or_rejected() {
     let mut pair = Pair::attached();
-    let saved = |contents: &str| DiffOutcome::Saved { contents: contents.into() };
+    let saved = |contents: &str| DiffOutcome::Accepted { contents: contents.into() };
     let rejected = DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() };
     for (outcome, expected) in [
         (saved("new"), ["FILE_SAVED", "new"]),
@@ -194,7 +194,10 @@ fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
         })
         .collect();
     assert_eq!(ended, [asked, closed]);
-    assert_eq!(pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }), Err(Gone::Answered));
+    assert_eq!(
+        pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }),
+        Err(NotOpen::Answered)
+    );
 }
 
 #[test]
@@ -206,15 +209,18 @@ fn a_cancelled_call_ends_once_on_both_sides() {
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
-    assert_eq!(pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }), Err(Gone::Cancelled));
+    assert_eq!(
+        pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }),
+        Err(NotOpen::Cancelled)
+    );
 
     // The answer crosses the cancellation.
     let (asked, call) = pair.diff("u");
     pair.client.cancel(asked, None);
-    pair.server.decide(call, &DiffOutcome::Saved { contents: "x".into() }).unwrap();
+    pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap();
     pair.settle();
     let said = pair.said();
-    assert!(said[0].contains("Cancelled") && said[1] == "Violation(LateResponse)", "{said:?}");
+    assert!(said[0].contains("Cancelled") && said[1] == "PeerFault(LateResponse)", "{said:?}");
     assert_eq!((said.len(), pair.heard()), (2, vec![]));
 }
 
@@ -292,9 +298,9 @@ fn raw_requests_go_both_ways() {
     let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
     let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
     let mut config = config();
-    config.session.forward = Forward::Everything;
+    config.mcp.forward = Forward::Everything;
     let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    client.session.forward = Forward::Methods(vec!["roots/list".into()]);
+    client.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
     let mut pair = Pair(testing::Pair::new(
         Server::new(config, SessionId::new(1), Time::ZERO),
         Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
@@ -320,7 +326,7 @@ fn raw_requests_go_both_ways() {
         [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
     ));
     pair.server.respond_raw(*call, &raw(r#"{"b":2}"#)).unwrap();
-    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(Gone::Answered.into()));
+    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(NotOpen::Answered.into()));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
@@ -356,7 +362,7 @@ fn raw_requests_go_both_ways() {
 #[test]
 fn a_bridge_hears_and_answers_raw() {
     let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
-    client.session.forward = Forward::All;
+    client.mcp.forward = Forward::All;
     client.raw_notifications = true;
     let mut pair = Pair(testing::Pair::new(
         Server::new(config(), SessionId::new(1), Time::ZERO),
@@ -383,7 +389,7 @@ fn a_bridge_hears_and_answers_raw() {
     pair.settle();
     let events = std::mem::take(&mut pair.client_events);
     let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
-    pair.client.wait(*call, Timeout::Never).unwrap();
+    pair.client.set_call_timeout(*call, Timeout::Never).unwrap();
     pair.at(40_000);
     assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "30 s are over, and nothing is");
     let mut error = ErrorObject::new(-7, "no");
@@ -391,10 +397,10 @@ fn a_bridge_hears_and_answers_raw() {
     pair.client.fail_with(*call, &error).unwrap();
     for gone in [
         pair.client.fail_with(*call, &error),
-        pair.client.wait(*call, Timeout::Never),
+        pair.client.set_call_timeout(*call, Timeout::Never),
         pair.client.progress(*call, &Progress::new(0.6)).map(drop),
     ] {
-        assert_eq!(gone, Err(Gone::Answered));
+        assert_eq!(gone, Err(NotOpen::Answered));
     }
     pair.settle();
     let heard = std::mem::take(&mut pair.server_events);
@@ -424,7 +430,7 @@ fn who_is_refused_hears_why() {
         let heard = pair.heard();
         assert!(heard.len() == 1 && heard[0].starts_with("Closed(Refused("), "{name}: {heard:?}");
         assert!(pair.client.is_done() && pair.server.is_done(), "{name}");
-        assert_eq!(pair.client.list_tools(), Err(SendError::Closed), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(NotSent::Closed), "{name}");
     }
 }
 
@@ -439,10 +445,10 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     client.feed(at(0), &written(&mut server));
     let events = drain(&mut client);
     assert!(matches!(&events[..], [ClientEvent::SubprotocolMissing]), "{events:?}");
-    assert_eq!(client.list_tools(), Err(SendError::NotReady));
+    assert_eq!(client.list_tools(), Err(NotSent::NotReady));
     server.feed(at(0), &written(&mut client));
     let events = drain(&mut server);
-    let [ws::OwnedEvent::Closed(Closed::ByPeer { code: Some(ws::CloseCode::PROTOCOL), reason })] =
+    let [ws::OwnedEvent::Closed(Closed::Remote { code: Some(ws::CloseCode::PROTOCOL), reason })] =
         &events[..]
     else {
         panic!("{events:?}")
@@ -450,7 +456,7 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
     assert_eq!(&**reason, "the sub-protocol mcp was not chosen");
     client.feed(at(0), &written(&mut server));
     let events = drain(&mut client);
-    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]), "{events:?}");
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::Local { clean: true })]), "{events:?}");
     assert!(client.is_done());
 }
 
@@ -461,7 +467,7 @@ fn ide_connected_is_said_once_there_is_room() {
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
     client.pid = Some(7);
     // What is said before it fills this.
-    client.limits.outgoing = 20;
+    client.ws.outgoing = 20;
     let mut pair = testing::Pair::new(
         Server::new(server, SessionId::new(1), at(0)),
         Client::new(client, Random::new(1), SessionId::new(2), at(0)).unwrap(),
@@ -498,7 +504,7 @@ fn an_editor_that_answers_nonsense_is_left() {
             written(&mut server)
         });
         assert!(
-            matches!(&drain(&mut client)[..], [ClientEvent::Closed(Closed::ByUs { answered: true })]),
+            matches!(&drain(&mut client)[..], [ClientEvent::Closed(Closed::Local { clean: true })]),
             "{name}"
         );
     }
@@ -527,7 +533,7 @@ fn an_editor_may_send_binary_messages_batches_and_nonsense() {
     }
     client.feed(at(0), &written(&mut server));
     let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
-    let expected = ["Ready(", "SelectionChanged(", "Violation(", "Violation(", "Violation(", "AtMentioned("];
+    let expected = ["Ready(", "SelectionChanged(", "PeerFault(", "PeerFault(", "PeerFault(", "AtMentioned("];
     assert_eq!(heard.len(), expected.len(), "{heard:?}");
     assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
     assert!(client.is_ready());
@@ -559,12 +565,12 @@ fn each_request_of_a_client_ends_once_when_the_editor_goes() {
                 pair.0.client.feed_eof(pair.0.now);
                 pair.0.server.feed_eof(pair.0.now);
             },
-            "Closed(Vanished)",
+            "Closed(Abnormal)",
         ),
         (
             "what comes is no WebSocket",
             |pair| pair.0.client.feed(pair.0.now, &[0xff, 0xff]),
-            "Closed(Violation(ReservedBit))",
+            "Closed(ProtocolError(ReservedBit))",
         ),
     ];
     for (name, go, closed) in cases {
@@ -583,7 +589,7 @@ fn each_request_of_a_client_ends_once_when_the_editor_goes() {
         assert_eq!(outcomes, [diff, file], "{name}");
         assert_eq!((events.len(), format!("{:?}", events[2])), (3, (*closed).to_owned()), "{name}");
         assert!(drain(&mut pair.client).is_empty() && !pair.client.is_ready(), "{name}");
-        assert_eq!(pair.client.list_tools(), Err(SendError::Closed), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(NotSent::Closed), "{name}");
     }
 }
 
@@ -595,8 +601,8 @@ fn an_editor_that_shuts_down_answers_first() {
     pair.settle();
     let said = pair.said();
     assert!(said[0].contains("DIFF_REJECTED") && said[0].contains(&format!("{asked:?}")), "{said:?}");
-    assert_eq!(said[1..], [r#"Closed(ByPeer { code: Some(CloseCode(1001)), reason: "" })"#]);
-    assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(ByUs { answered: true })"]);
+    assert_eq!(said[1..], [r#"Closed(Remote { code: Some(CloseCode(1001)), reason: "" })"#]);
+    assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(Local { clean: true })"]);
     assert!(pair.client.is_done() && pair.server.is_done());
 }
 
@@ -606,16 +612,16 @@ fn an_agent_that_leaves_takes_its_diffs_along() {
     let (asked, _) = pair.diff("t");
     pair.client.close();
     // What is said after the farewell would never arrive.
-    assert_eq!(pair.client.call(&ToolRequest::CloseAllDiffTabs), Err(SendError::Closed));
-    assert_eq!(pair.client.notify("x", None::<&()>), Err(SendError::Closed));
+    assert_eq!(pair.client.call(&ToolRequest::CloseAllDiffTabs), Err(NotSent::Closed));
+    assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();
     assert_eq!(
         pair.heard(),
-        ["diff t Disconnected", r#"Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#]
+        ["diff t Disconnected", r#"Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#]
     );
     let said = pair.said();
     assert!(said[0].contains("outcome: Closed") && said[0].contains(&format!("{asked:?}")), "{said:?}");
-    assert_eq!(said[1..], ["Closed(ByUs { answered: true })"]);
+    assert_eq!(said[1..], ["Closed(Local { clean: true })"]);
 }
 
 #[test]
@@ -687,8 +693,8 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
     let mut sessions = 0;
     let mut now = Time::ZERO;
     while sessions < 2 {
-        now = now.max(reconnect.due().unwrap());
-        reconnect.started();
+        now = now.max(reconnect.next_attempt().unwrap());
+        reconnect.on_attempt();
         sessions += 1;
         let client =
             Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
@@ -698,21 +704,25 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
         let connected = "IdeConnected { pid: Some(4711), is_version_unsupported: false }";
         assert!(pair.heard().contains(&connected.to_owned()));
-        reconnect.attached();
-        assert_eq!(reconnect.due(), None);
+        reconnect.on_connected();
+        assert_eq!(reconnect.next_attempt(), None);
         pair.server.shutdown();
         pair.settle();
         let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it was stopped") };
         now = stopped_at;
-        reconnect.ended(now, closed).unwrap();
+        reconnect.on_disconnected(now, closed).unwrap();
         // Until it is back, nobody listens.
-        while reconnect.due().unwrap() < back_at {
-            now = reconnect.due().unwrap();
-            reconnect.started();
-            reconnect.ended(now, &Closed::Vanished).unwrap();
+        while reconnect.next_attempt().unwrap() < back_at {
+            now = reconnect.next_attempt().unwrap();
+            reconnect.on_attempt();
+            reconnect.on_disconnected(now, &Closed::Abnormal).unwrap();
         }
     }
-    assert!(now.since(stopped_at) <= Duration::from_secs(12), "{:?}", now.since(stopped_at));
+    assert!(
+        now.saturating_since(stopped_at) <= Duration::from_secs(12),
+        "{:?}",
+        now.saturating_since(stopped_at)
+    );
 
     // With another token it refuses, and nobody tries again: the lock file has to be read.
     let mut config = config();
@@ -720,8 +730,8 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
     let mut pair = Pair::joined(Some(token()), config);
     pair.settle();
     let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it refuses") };
-    assert_eq!(reconnect.ended(now, closed), Err(GivenUp::Refused));
-    assert_eq!(reconnect.due(), None);
+    assert_eq!(reconnect.on_disconnected(now, closed), Err(GaveUp::Refused));
+    assert_eq!(reconnect.next_attempt(), None);
 
     let mut legacy = lock;
     legacy.transport = Transport::Sse;
@@ -730,7 +740,7 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
 
 #[test]
 fn limit_of_zero_is_an_error() {
-    type Change = fn(&mut ide_mcp::rpc::Limits);
+    type Change = fn(&mut ide_mcp::rpc::SessionLimits);
     let cases: &[(&str, Change)] = &[
         ("depth", |limits| limits.depth = 0),
         ("id", |limits| limits.id = 0),
@@ -740,11 +750,11 @@ fn limit_of_zero_is_an_error() {
     ];
     for (name, change) in cases {
         let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-        change(&mut client.session.limits);
+        change(&mut client.mcp.limits);
         let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
-        assert_eq!(client.err(), Some(ws::InvalidAsk::ZeroLimit(name)));
+        assert_eq!(client.err(), Some(ws::InvalidRequest::ZeroLimit(name)));
         let mut server = config();
-        change(&mut server.session.limits);
+        change(&mut server.mcp.limits);
         let mut server = Server::new(server, SessionId::new(1), Time::ZERO);
         let event = server.poll_event();
         assert!(

@@ -185,19 +185,20 @@ impl Client {
             self.agenda.push_back((now, INITIALIZED.to_owned()));
             if self.lists {
                 self.agenda.push_back((now, CONNECTED.to_owned()));
-                self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
+                self.agenda.push_back((now.saturating_add(self.slow), request(1, "tools/list")));
             } else {
-                self.accepts_from = Some(now.after(self.ignores_for()));
+                self.accepts_from = Some(now.saturating_add(self.ignores_for()));
             }
         } else if message.contains("list_changed") && self.lists {
             (self.shows, self.accepts_from, self.has_changed) = (None, None, true);
-            self.agenda.push_back((now.after(self.slow), request(1, "tools/list")));
+            self.agenda.push_back((now.saturating_add(self.slow), request(1, "tools/list")));
         } else if message.contains(r#""tools":["#) {
-            self.accepts_from = Some(now.after(self.ignores_for()));
+            self.accepts_from = Some(now.saturating_add(self.ignores_for()));
         } else if message.contains("selection_changed") && accepts {
             self.shows = member(message, "text");
         } else if message.contains("at_mentioned") {
-            let is_close = self.last_mention.is_some_and(|last| now.since(last) < Duration::from_millis(100));
+            let is_close =
+                self.last_mention.is_some_and(|last| now.saturating_since(last) < Duration::from_millis(100));
             self.last_mention = Some(now);
             if accepts && !is_close {
                 self.mentions.extend(member(message, "filePath"));
@@ -247,7 +248,7 @@ impl Editor {
             Act::ChangeTools => {
                 self.changes += 1;
                 let name = format!("tool {}", self.changes);
-                self.host.set_tools(ToolSet::new().own(name, "A tool", "{}"));
+                self.host.set_tools(ToolSet::new().custom(name, "A tool", "{}"));
             }
         }
     }

@@ -174,12 +174,12 @@ fn h02_the_limit_of_a_head_is_8_kib() {
 fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
     for (name, change, expected) in FAULTS.iter().chain(&[("none", ("GET", "GET"), FULL)]) {
         let mut config = HostConfig::new(strict());
-        config.connections = 0;
+        config.max_clients = 0;
         let mut host = Host::new(config);
         let conn = host.connect(at(0));
         host.wire(conn).unwrap().feed(at(0), &head(&[*change]));
         assert!(host.poll_event().is_none(), "{name}");
-        assert_eq!(host.strangers().refused, 1, "{name}");
+        assert_eq!(host.unauthenticated().refused, 1, "{name}");
         assert_eq!(host.wire(conn).unwrap().outgoing(), expected.as_bytes(), "{name}");
     }
 }
@@ -345,8 +345,8 @@ fn h06_what_follows_the_head_counts_only_if_it_is_good() {
         let answers =
             editor.written().windows(20).filter(|window| *window == b"\"protocolVersion\":\"2").count();
         if accepted {
-            assert_eq!(shown(&events), ["Violation(Message(NotJson))"], "{name}");
-            assert_eq!(shown(&after), ["Violation(Message(NotJson))"], "{name}");
+            assert_eq!(shown(&events), ["PeerFault(Message(NotJson))"], "{name}");
+            assert_eq!(shown(&after), ["PeerFault(Message(NotJson))"], "{name}");
         } else {
             assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{name}: {events:?}");
             assert_eq!(shown(&after), [""; 0], "{name}");

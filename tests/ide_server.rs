@@ -18,8 +18,8 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
     mcp::{Forward, Keepalive, Outcome, Timeout, ToolResult},
-    rpc::{CallId, Gone, SendError},
-    ws::{CloseCode, Violation},
+    rpc::{CallId, NotOpen, NotSent},
+    ws::{CloseCode, ProtocolError},
 };
 use support::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
@@ -51,7 +51,7 @@ fn selection_changed(text: &str) -> String {
 
 #[test]
 fn a_verdict_is_answered_once_and_ends_the_diff() {
-    let saved = |contents: &str| DiffOutcome::Saved { contents: contents.into() };
+    let saved = |contents: &str| DiffOutcome::Accepted { contents: contents.into() };
     let cases = [
         ("accepted", saved("new"), answer(5, &["FILE_SAVED", "new"])),
         ("edited", saved("newer"), answer(5, &["FILE_SAVED", "newer"])),
@@ -65,7 +65,7 @@ fn a_verdict_is_answered_once_and_ends_the_diff() {
         assert_eq!(editor.server.decide(diff, &outcome), Ok(()), "{name}");
         assert_eq!(editor.texts(), [expected], "{name}");
         assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
-        assert_eq!(editor.server.decide(diff, &outcome), Err(Gone::Answered), "{name}");
+        assert_eq!(editor.server.decide(diff, &outcome), Err(NotOpen::Answered), "{name}");
         // What the client does next changes nothing.
         for id in [6, 7] {
             assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
@@ -88,7 +88,7 @@ fn a_diff_may_also_be_answered_as_failed() {
             r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"no window"}],"isError":true}}"#,
         ]
     );
-    assert_eq!(shown(&editor.eof()), ["Closed(Vanished)"]);
+    assert_eq!(shown(&editor.eof()), ["Closed(Abnormal)"]);
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn i37_what_the_client_ends_is_answered_and_told_once() {
     assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the second of the two that always come");
     assert_eq!(editor.texts(), [tab_closed(7)]);
     assert_eq!(
-        editor.server.decide(diff, &DiffOutcome::Saved { contents: "late".into() }),
-        Err(Gone::Answered)
+        editor.server.decide(diff, &DiffOutcome::Accepted { contents: "late".into() }),
+        Err(NotOpen::Answered)
     );
     assert_eq!(editor.texts(), NOTHING);
 
@@ -192,7 +192,8 @@ fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
 /// What a message repeats of what the client sent.
 #[test]
 fn an_error_is_no_longer_than_a_reason_may_be() {
-    let mut editor = Editor::attached(offering(ToolSet::speaking(Dialect::Obsidian).handle(Tool::OpenFile)));
+    let mut editor =
+        Editor::attached(offering(ToolSet::with_dialect(Dialect::Obsidian).handle(Tool::OpenFile)));
     let long = "\\u001b".repeat(20_000);
     let direct = |id: u32, params: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
@@ -215,8 +216,8 @@ fn an_error_is_no_longer_than_a_reason_may_be() {
         // A character of a message may become six.
         assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
     }
-    let mut short = offering(ToolSet::speaking(Dialect::Obsidian));
-    short.session.limits.reason = 16;
+    let mut short = offering(ToolSet::with_dialect(Dialect::Obsidian));
+    short.mcp.limits.reason = 16;
     let mut editor = Editor::attached(short);
     editor.say(&direct(5, r#"{"path":"../q"}"#));
     assert_eq!(
@@ -233,8 +234,8 @@ fn a_cancelled_diff_is_told_and_never_answered() {
     assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
     assert_eq!(shown(&editor.say(cancel)), NOTHING);
     assert_eq!(
-        editor.server.decide(diff, &DiffOutcome::Saved { contents: "x".into() }),
-        Err(Gone::Cancelled)
+        editor.server.decide(diff, &DiffOutcome::Accepted { contents: "x".into() }),
+        Err(NotOpen::Cancelled)
     );
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
@@ -285,8 +286,8 @@ fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
         assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
         assert_eq!(editor.texts(), [answer], "{said}");
         assert_eq!(
-            editor.server.decide(diff, &DiffOutcome::Saved { contents: "".into() }),
-            Err(Gone::Cancelled)
+            editor.server.decide(diff, &DiffOutcome::Accepted { contents: "".into() }),
+            Err(NotOpen::Cancelled)
         );
     }
 }
@@ -308,13 +309,13 @@ fn a_call_may_be_given_another_time() {
     let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
     let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.server.wait(diff, Timeout::After(Duration::from_secs(60))).unwrap();
-    editor.server.wait(asked, Timeout::After(Duration::from_secs(2))).unwrap();
+    editor.server.set_call_timeout(diff, Timeout::After(Duration::from_secs(60))).unwrap();
+    editor.server.set_call_timeout(asked, Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), [""; 0]);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
     assert_eq!(editor.texts(), [answer(2, &["[]"])], "what it is answered with stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
-    assert_eq!(editor.server.wait(diff, Timeout::Never), Err(Gone::Expired));
+    assert_eq!(editor.server.set_call_timeout(diff, Timeout::Never), Err(NotOpen::Expired));
     assert_eq!(editor.server.open_diffs().count(), 0);
 }
 
@@ -322,13 +323,13 @@ fn a_call_may_be_given_another_time() {
 fn j08_every_ending_of_the_connection_ends_everything_once() {
     type Ending = fn(&mut Editor) -> Vec<ServerEvent>;
     let cases: &[(&str, Ending, &str)] = &[
-        ("the transport is gone", Editor::eof, "Closed(Vanished)"),
+        ("the transport is gone", Editor::eof, "Closed(Abnormal)"),
         (
             "the client closes",
             |editor| editor.feed(&masked(CLOSE, &[0x03, 0xe8])),
-            r#"Closed(ByPeer { code: Some(CloseCode(1000)), reason: "" })"#,
+            r#"Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#,
         ),
-        ("a frame that is not masked", |editor| editor.feed(&[TEXT, 0]), "Closed(Violation(Unmasked))"),
+        ("a frame that is not masked", |editor| editor.feed(&[TEXT, 0]), "Closed(ProtocolError(Unmasked))"),
     ];
     for (name, end, closed) in cases {
         let mut editor = Editor::attached(config());
@@ -344,8 +345,12 @@ fn j08_every_ending_of_the_connection_ends_everything_once() {
         assert_eq!((*request, &format!("{last:?}")), (asked, &(*closed).to_owned()), "{name}");
         assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
         for call in [diff, other] {
-            assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Closed), "{name}");
-            assert_eq!(editor.server.fail(call, -32000, "late"), Err(Gone::Closed), "{name}");
+            assert_eq!(
+                editor.server.respond(call, &ToolResult::text("late")),
+                Err(NotOpen::Closed),
+                "{name}"
+            );
+            assert_eq!(editor.server.fail(call, -32000, "late"), Err(NotOpen::Closed), "{name}");
         }
         assert_eq!(editor.texts(), NOTHING, "{name}");
         assert!(editor.server.is_done() && editor.eof().is_empty(), "{name}");
@@ -370,11 +375,11 @@ fn shutting_down_answers_everything_first() {
     assert_eq!(frames.len(), 3);
     assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
     for call in [diff, other] {
-        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Answered));
+        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(NotOpen::Answered));
     }
     // What the client still says is not heard.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
-    assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(ByUs { answered: true })"]);
+    assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(Local { clean: true })"]);
     assert!(editor.server.is_done());
 }
 
@@ -384,12 +389,12 @@ fn shutting_down_waits_2_s_and_not_for_strangers() {
     editor.server.shutdown();
     editor.written();
     assert_eq!(shown(&editor.at(1_999)), NOTHING);
-    assert_eq!(shown(&editor.at(2_000)), ["Closed(ByUs { answered: false })"]);
+    assert_eq!(shown(&editor.at(2_000)), ["Closed(Local { clean: false })"]);
 
     let mut editor = Editor::new(config());
     editor.feed(b"GET / HT");
     editor.server.shutdown();
-    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(ByUs { answered: false })"]);
+    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(Local { clean: false })"]);
     assert!(editor.server.outgoing().is_empty() && editor.server.is_done());
 }
 
@@ -408,7 +413,7 @@ fn deadlines() {
         editor.texts(),
         [r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}]}}"#]
     );
-    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(Gone::Expired));
+    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(NotOpen::Expired));
 
     assert_eq!(shown(&editor.at(29_999)), NOTHING);
     assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
@@ -419,12 +424,12 @@ fn deadlines() {
     };
     assert_eq!(editor.texts(), [expired(3), expired(4)]);
     for call in [file, own] {
-        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(Gone::Expired));
+        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(NotOpen::Expired));
     }
 
     // A person may take days.
     assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
-    assert_eq!(editor.server.decide(diff, &DiffOutcome::Saved { contents: "new".into() }), Ok(()));
+    assert_eq!(editor.server.decide(diff, &DiffOutcome::Accepted { contents: "new".into() }), Ok(()));
     assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "new"])]);
 }
 
@@ -549,7 +554,7 @@ fn i38_selections_are_sent_early_settled_and_late() {
 
 /// Where other times are looked at.
 fn without_keepalive(mut config: ServerConfig) -> ServerConfig {
-    config.limits.keepalive = None;
+    config.ws.keepalive = None;
     config
 }
 
@@ -561,10 +566,10 @@ fn the_settle_time_is_a_deadline() {
     editor.say(INITIALIZED);
     assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
     editor.written();
-    assert!(!editor.server.is_hearing());
+    assert!(!editor.server.accepts_notifications());
     assert_eq!(editor.server.deadline(), Some(at(1_610)));
     editor.at(1_610);
-    assert!(editor.server.is_hearing());
+    assert!(editor.server.accepts_notifications());
     assert_eq!(editor.server.deadline(), None, "nothing is selected");
 }
 
@@ -579,7 +584,7 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
         editor.at(10_000);
         assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
         assert_eq!(editor.texts(), [CHANGED]);
-        assert!(!editor.server.is_hearing());
+        assert!(!editor.server.accepts_notifications());
         if let Some(after) = listed_after {
             editor.at(10_000 + after);
             editor.say(&request(1, "tools/list"));
@@ -588,9 +593,12 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
         }
         let settled = 11_600 + listed_after.unwrap_or(0);
         editor.at(settled - 1);
-        assert_eq!((editor.server.is_hearing(), editor.texts()), (false, vec![]));
+        assert_eq!((editor.server.accepts_notifications(), editor.texts()), (false, vec![]));
         editor.at(settled);
-        assert_eq!((editor.server.is_hearing(), editor.texts()), (true, vec![selection_changed("one")]));
+        assert_eq!(
+            (editor.server.accepts_notifications(), editor.texts()),
+            (true, vec![selection_changed("one")])
+        );
         editor.at(settled + 5_000);
         assert_eq!(editor.texts(), [selection_changed("one")]);
         editor.at(settled + 60_000);
@@ -640,7 +648,7 @@ fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_
             };
             before.iter().for_each(|said| drop(editor.say(said)));
             editor.texts();
-            assert_eq!(editor.server.set_tools(other()), Err(SendError::NotReady));
+            assert_eq!(editor.server.set_tools(other()), Err(NotSent::NotReady));
             assert_eq!(editor.texts(), NOTHING, "not yet");
             after.iter().for_each(|said| drop(editor.say(said)));
             assert_eq!(editor.texts(), told, "listed: {listed}");
@@ -655,13 +663,13 @@ fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_
 #[test]
 fn a_change_of_the_tools_is_told_once_there_is_room() {
     let mut config = config();
-    config.limits.outgoing = 1_000;
+    config.ws.outgoing = 1_000;
     let mut editor = Editor::attached(config);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
     editor.server.respond(call, &ToolResult::text("x".repeat(1_000))).unwrap();
     let full = editor.server.outgoing().len();
     editor.server.select(selection("one"));
-    let (one, two) = (ToolSet::new().own("one", "", "{}"), ToolSet::new().own("two", "", "{}"));
+    let (one, two) = (ToolSet::new().custom("one", "", "{}"), ToolSet::new().custom("two", "", "{}"));
     assert_eq!(editor.server.set_tools(one), Ok(()));
     assert_eq!(editor.server.set_tools(two), Ok(()));
     assert_eq!(editor.server.outgoing().len(), full);
@@ -733,29 +741,29 @@ fn a_selection_is_cut_at_256_kib_between_characters() {
 fn mentions_keep_settle_time_and_gap() {
     let lines = Mention::new("/w/a.txt", Some((0, 1)));
     let mut editor = Editor::new(settling());
-    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
     let mut editor = Editor::open(settling());
     for said in [INITIALIZE, INITIALIZED, CONNECTED] {
         editor.say(said);
         editor.written();
-        assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady), "{said}");
+        assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "{said}");
         assert!(editor.server.outgoing().is_empty());
     }
     editor.at(1_599);
-    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
     editor.at(1_600);
     assert_eq!(editor.server.mention(&lines), Ok(()));
     editor.at(5_000);
-    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady), "the first one is not written");
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "the first one is not written");
     let first = r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#;
     assert_eq!(editor.texts(), [first]);
     editor.at(5_099);
-    assert_eq!(editor.server.mention(&lines), Err(SendError::NotReady));
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
     editor.at(5_100);
     assert_eq!(editor.server.mention(&Mention::new("/w/b", None).with_line_count(7)), Ok(()));
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#]);
     editor.eof();
-    assert_eq!(editor.server.mention(&lines), Err(SendError::Closed));
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::Closed));
 }
 
 #[test]
@@ -766,31 +774,31 @@ fn mention_follows_a_list_that_is_written_late() {
     editor.written();
     editor.say(&request(1, "tools/list"));
     editor.at(11_000);
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::NotReady));
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
     let texts = editor.texts();
     assert!(texts.len() == 2 && texts[1] == selection_changed("x"), "a selection lies there once: {texts:?}");
     editor.at(12_599);
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::NotReady));
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
     // Nobody polled, and the time has come.
     editor.server.tick(at(12_600));
-    assert!(editor.server.is_hearing());
+    assert!(editor.server.accepts_notifications());
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
 }
 
 #[test]
 fn list_of_the_application_begins_the_settle_time_too() {
     let mut config = without_keepalive(settling());
-    config.session.forward = Forward::All;
+    config.mcp.forward = Forward::All;
     let mut editor = Editor::attached(config);
     editor.at(2_000);
-    assert!(editor.server.is_hearing());
+    assert!(editor.server.accepts_notifications());
     assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
-    assert!(!editor.server.is_hearing());
+    assert!(!editor.server.accepts_notifications());
     editor.at(4_000);
-    assert!(editor.server.is_hearing());
+    assert!(editor.server.accepts_notifications());
     editor.server.notify("notifications/tools/list_changed", None::<&()>).unwrap();
     editor.written();
-    assert!(!editor.server.is_hearing());
+    assert!(!editor.server.accepts_notifications());
 }
 
 #[test]
@@ -830,7 +838,7 @@ fn opencode_receives_lines_in_every_mention() {
 fn opencode_is_not_pinged_by_json_rpc() {
     for (name, is_pinged) in [("claude-code", true), ("opencode", false)] {
         let mut config = without_keepalive(config());
-        config.session.keepalive = Some(Keepalive::default());
+        config.mcp.keepalive = Some(Keepalive::default());
         let mut editor = Editor::open(config);
         editor.say(&INITIALIZE.replace("claude-code", name));
         editor.say(INITIALIZED);
@@ -845,7 +853,7 @@ fn opencode_is_not_pinged_by_json_rpc() {
 
 #[test]
 fn peers_that_break_the_rules_are_told_which() {
-    let closed = |violation: Violation| {
+    let closed = |violation: ProtocolError| {
         let mut body = violation.close_code().get().to_be_bytes().to_vec();
         body.extend(violation.rule().as_bytes());
         (CLOSE, body)
@@ -853,23 +861,27 @@ fn peers_that_break_the_rules_are_told_which() {
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
     let events = editor.feed(&masked(BINARY, INITIALIZED.as_bytes()));
-    assert_eq!(shown(&events), ["diff t Disconnected", "Closed(Violation(UnexpectedBinary))"]);
-    assert_eq!(read(&editor.written()), [closed(Violation::UnexpectedBinary)]);
-    assert_eq!(Violation::UnexpectedBinary.close_code(), CloseCode::UNSUPPORTED);
+    assert_eq!(shown(&events), ["diff t Disconnected", "Closed(ProtocolError(UnexpectedBinary))"]);
+    assert_eq!(read(&editor.written()), [closed(ProtocolError::UnexpectedBinary)]);
+    assert_eq!(ProtocolError::UnexpectedBinary.close_code(), CloseCode::UNSUPPORTED);
 
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
     for _ in 0..8 {
-        assert_eq!(shown(&editor.say("not JSON")), ["Violation(Message(NotJson))"]);
+        assert_eq!(shown(&editor.say("not JSON")), ["PeerFault(Message(NotJson))"]);
     }
     assert_eq!(editor.written(), b"", "eight are tolerated");
     let events = editor.say("not JSON");
     assert_eq!(
         shown(&events),
-        ["Violation(Message(NotJson))", "diff t Disconnected", "Closed(Violation(TooManyMalformedMessages))"]
+        [
+            "PeerFault(Message(NotJson))",
+            "diff t Disconnected",
+            "Closed(ProtocolError(TooManyMalformedMessages))"
+        ]
     );
-    assert_eq!(read(&editor.written()), [closed(Violation::TooManyMalformedMessages)]);
-    assert_eq!(Violation::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
+    assert_eq!(read(&editor.written()), [closed(ProtocolError::TooManyMalformedMessages)]);
+    assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
 }
 
 /// A whole conversation, cut anywhere: what is reported and what is written depends on the bytes alone.
@@ -915,7 +927,7 @@ fn i26_cuts_do_not_matter() {
 #[test]
 fn a_client_that_does_not_answer_pings_is_left() {
     let mut config = without_keepalive(config());
-    config.session.keepalive = Some(Keepalive::default());
+    config.mcp.keepalive = Some(Keepalive::default());
     let mut editor = Editor::attached(config);
     open(&mut editor, 1, "t");
     editor.at(5_000);
@@ -955,7 +967,7 @@ fn what_lies_unpolled_is_dealt_with_before_time_is() {
     );
     editor.server.tick(at(10_000));
     assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
-    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(Gone::Cancelled));
+    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(NotOpen::Cancelled));
     assert_eq!(editor.texts(), NOTHING);
 }
 
@@ -978,13 +990,13 @@ fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
         editor.server.feed(at(1), &masked(TEXT, &[b'x'; 60_000]));
     }
     let waiting = editor.server.outgoing().len();
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(SendError::Closed));
-    assert_eq!(editor.server.notify("log", None::<&()>), Err(SendError::Closed));
-    assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(SendError::Closed));
-    assert_eq!(editor.server.set_tools(ToolSet::new()), Err(SendError::Closed));
-    assert_eq!(editor.server.respond(diff, &ToolResult::text("x")), Err(Gone::Closed));
-    assert_eq!(editor.server.fail(diff, -32000, "x"), Err(Gone::Closed));
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::Closed));
+    assert_eq!(editor.server.notify("log", None::<&()>), Err(NotSent::Closed));
+    assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
+    assert_eq!(editor.server.set_tools(ToolSet::new()), Err(NotSent::Closed));
+    assert_eq!(editor.server.respond(diff, &ToolResult::text("x")), Err(NotOpen::Closed));
+    assert_eq!(editor.server.fail(diff, -32000, "x"), Err(NotOpen::Closed));
     editor.server.select(selection("x"));
     assert_eq!(editor.server.outgoing().len(), waiting);
-    assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(Overfed)"]);
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(InputOverflow)"]);
 }

@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, Timeout, ToolResult},
-    rpc::{RequestId, SendError, SessionId},
+    rpc::{NotSent, RequestId, SessionId},
 };
 use mcp_support::{Bench, Lines, outcome_text, violation_text};
 
@@ -83,7 +83,7 @@ fn describe(event: &ClientEvent) -> String {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
         ClientEvent::PeerError(error) => format!("peer error {error}"),
-        ClientEvent::Violation(violation) => violation_text(violation),
+        ClientEvent::PeerFault(violation) => violation_text(violation),
         ClientEvent::TooManyViolations => "too many violations".into(),
         other => panic!("unknown event {other:?}"),
     }
@@ -99,7 +99,7 @@ fn the_handshake_is_three_messages() {
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"2"}}}"#
         ]
     );
-    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(SendError::NotReady));
+    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
     assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
     let Some(ClientEvent::Ready(server)) = agent.client.poll_event(&mut agent.out) else {
         panic!("not ready")
@@ -191,7 +191,7 @@ fn a_handshake_has_a_deadline_and_is_never_cancelled() {
     let Some(ClientEvent::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
         panic!("a handshake that was begun has an end");
     };
-    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(SendError::Closed));
+    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::Closed));
     assert_eq!(agent.out.take(), [""; 0]);
 }
 
@@ -202,11 +202,11 @@ fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
     let mut closed = Agent::ready();
     closed.client.close();
     let rows = [
-        ("idle", Agent::new(), Err(SendError::NotReady), Err(SendError::NotReady)),
-        ("negotiating", Agent::negotiating(), Err(SendError::NotReady), Ok(())),
+        ("idle", Agent::new(), Err(NotSent::NotReady), Err(NotSent::NotReady)),
+        ("negotiating", Agent::negotiating(), Err(NotSent::NotReady), Ok(())),
         ("ready", Agent::ready(), Ok(()), Ok(())),
-        ("failed", failed, Err(SendError::NotReady), Err(SendError::NotReady)),
-        ("closed", closed, Err(SendError::Closed), Err(SendError::Closed)),
+        ("failed", failed, Err(NotSent::NotReady), Err(NotSent::NotReady)),
+        ("closed", closed, Err(NotSent::Closed), Err(NotSent::Closed)),
     ];
     for (state, mut agent, said, pinged) in rows {
         let (client, out) = (&mut agent.client, &mut agent.out);
@@ -237,13 +237,13 @@ fn requests_are_written_without_what_they_do_not_have() {
     );
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let refused = agent.client.call_tool("c", &unserializable, Timeout::Default, &mut agent.out);
-    assert_eq!(refused, Err(SendError::Unserializable));
+    assert_eq!(refused, Err(NotSent::Unserializable));
     // Parameters are known by name only.
     assert_eq!(
         agent.client.call_tool("c", &[1], Timeout::Default, &mut agent.out),
-        Err(SendError::Unserializable)
+        Err(NotSent::Unserializable)
     );
-    assert_eq!(agent.client.notify("n", Some("text"), &mut agent.out), Err(SendError::Unserializable));
+    assert_eq!(agent.client.notify("n", Some("text"), &mut agent.out), Err(NotSent::Unserializable));
     assert_eq!(agent.out.take(), [""; 0]);
 }
 
@@ -576,5 +576,5 @@ fn session_opens_although_no_request_may_wait() {
     agent.client.start(agent.now, &mut agent.out).unwrap();
     agent.hear(HELLO);
     assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
-    assert_eq!(agent.client.list_tools(&mut agent.out), Err(SendError::TooManyInFlight));
+    assert_eq!(agent.client.list_tools(&mut agent.out), Err(NotSent::TooManyInFlight));
 }

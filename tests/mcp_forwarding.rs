@@ -81,7 +81,7 @@ impl Bridge {
                     let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
                     self.down.insert(asked.unwrap(), call);
                 }
-                ServerEvent::CallEnded { call, how: CallEnd::Cancelled { reason } } => {
+                ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
                     let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
                     self.client.cancel(*request, reason.as_deref(), &mut self.to_editor);
                 }
@@ -103,7 +103,7 @@ impl Bridge {
                         .unwrap();
                     }
                 }
-                ServerEvent::Ready | ServerEvent::Violation(_) => {}
+                ServerEvent::Ready | ServerEvent::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -134,7 +134,7 @@ impl Bridge {
                         _ => continue,
                     };
                 }
-                ClientEvent::Ready(_) | ClientEvent::Violation(_) => {}
+                ClientEvent::Ready(_) | ClientEvent::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }

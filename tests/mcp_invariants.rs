@@ -25,7 +25,7 @@ use ide_mcp::{
         Client, ClientConfig, Forward, Implementation, Keepalive, Outcome, Progress, ProtocolVersion, Server,
         ServerConfig, ServerEvent, Timeout, ToolResult,
     },
-    rpc::{Gone, SendError, SessionId},
+    rpc::{NotOpen, NotSent, SessionId},
 };
 use mcp_support::{
     Bench, INITIALIZE, INITIALIZED, Lines, TestTools,
@@ -182,7 +182,7 @@ fn play(watch: &mut Watch<Server<TestTools>>, op: Op, u: &mut Unstructured<'_>) 
         }
         Wait => {
             let millis = *u.choose(&[0, 1, 399, 400, 1_000, 30_000])?;
-            watch.at(watch.now.after(Duration::from_millis(millis)));
+            watch.at(watch.now.saturating_add(Duration::from_millis(millis)));
         }
         End => match u.int_in_range(0..=24)? {
             0 => watch.drain(),
@@ -293,7 +293,7 @@ fn i04_a_handle_answers_its_own_call_or_nothing() {
         watch.hear(&call_text("7", "never", None), &Meaning::ask("7"));
     }
     let foreign = other.calls()[0];
-    assert_eq!(one.answer(foreign, true), Err(Gone::Unknown));
+    assert_eq!(one.answer(foreign, true), Err(NotOpen::Unknown));
 }
 
 #[test]
@@ -515,7 +515,7 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
         watch.at(Time::from_millis(due - 1));
         assert_eq!(watch.live_calls(), [call], "{tool}");
         watch.at(Time::from_millis(due));
-        assert_eq!(watch.answer(call, true), Err(Gone::Expired), "{tool}");
+        assert_eq!(watch.answer(call, true), Err(NotOpen::Expired), "{tool}");
     }
     // Progress puts it off, but not for ever; and it can be told to wait.
     let mut config = config();
@@ -531,27 +531,27 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(watch.peer.deadline(), Some(Time::from_millis(due)), "what does not go on does not count");
     }
     let due = |watch: &Watch<Server<TestTools>>| watch.peer.deadline().map(|at| at.since_start().as_millis());
-    watch.wait(call, Timeout::Never);
+    watch.set_call_timeout(call, Timeout::Never);
     assert_eq!(due(&watch), None);
-    watch.wait(call, Timeout::After(Duration::from_secs(1)));
+    watch.set_call_timeout(call, Timeout::After(Duration::from_secs(1)));
     assert_eq!(due(&watch), Some(61_000));
     watch.at(Time::from_millis(60_500));
     watch.progress(call, &Progress::new(100_000.0));
     assert_eq!(due(&watch), Some(61_000), "whatever progress is reported");
     let paced = Timeout::Progress { idle: Duration::from_secs(2), total: Duration::from_secs(3) };
-    watch.wait(call, paced);
+    watch.set_call_timeout(call, paced);
     assert_eq!(due(&watch), Some(62_500));
     watch.at(Time::from_millis(62_000));
     watch.progress(call, &Progress::new(100_001.0));
     assert_eq!(due(&watch), Some(63_500));
-    watch.wait(call, Timeout::Default);
+    watch.set_call_timeout(call, Timeout::Default);
     assert_eq!(due(&watch), Some(92_000));
 
     // However long it is told to wait, it is answered in the end with what was said for it.
     let mut bench = Bench::ready();
     let call = bench.call("7", "soon");
     for timeout in [Timeout::Never, Timeout::After(Duration::from_millis(7))] {
-        bench.server.wait(call, timeout).unwrap();
+        bench.server.set_call_timeout(call, timeout).unwrap();
     }
     let none = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
     assert_eq!(bench.at(7), (vec!["ended Expired".to_owned()], vec![none.to_owned()]));
@@ -609,7 +609,7 @@ fn i17_what_is_given_up_is_cancelled_once() {
     let mut bench = Bench::ready();
     bench.out.full = true;
     let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(SendError::Full));
+    assert_eq!(asked, Err(NotSent::Full));
     assert_eq!(bench.at(600_000), (vec![], vec![]));
 }
 
@@ -644,10 +644,10 @@ fn i18_progress_of_ours_is_asked_for_and_matched() {
     let progressed = |by: f64| format!("[Progress({asked:?}, {by:?})]");
     assert_eq!(say(&mut watch, 90, "1", "1"), progressed(1.0));
     assert_eq!(watch.peer.deadline(), Some(Time::from_millis(190)), "the clock starts again");
-    assert_eq!(say(&mut watch, 100, "1", "1.0"), "[Violation(StaleProgress)]");
-    assert_eq!(say(&mut watch, 100, "2", "5"), "[Violation(UnknownProgress)]", "nobody asked for it");
-    assert_eq!(say(&mut watch, 100, "\"x\"", "5"), "[Violation(UnknownProgress)]");
-    assert_eq!(say(&mut watch, 100, "1", "\"5\""), "[Violation(UnknownProgress)]", "no number");
+    assert_eq!(say(&mut watch, 100, "1", "1.0"), "[PeerFault(StaleProgress)]");
+    assert_eq!(say(&mut watch, 100, "2", "5"), "[PeerFault(UnknownProgress)]", "nobody asked for it");
+    assert_eq!(say(&mut watch, 100, "\"x\"", "5"), "[PeerFault(UnknownProgress)]");
+    assert_eq!(say(&mut watch, 100, "1", "\"5\""), "[PeerFault(UnknownProgress)]", "no number");
     assert_eq!(say(&mut watch, 180, "\"1\"", "1.5"), progressed(1.5));
     assert_eq!(watch.peer.deadline(), Some(Time::from_millis(250)), "but not beyond the total");
     assert_eq!(say(&mut watch, 240, "1", "9"), progressed(9.0));
@@ -655,7 +655,7 @@ fn i18_progress_of_ours_is_asked_for_and_matched() {
     assert!(
         matches!(watch.happened.last(), Some(Happened::Outcome(ended, Outcome::TimedOut)) if *ended == asked)
     );
-    assert_eq!(say(&mut watch, 250, "1", "10"), "[Violation(UnknownProgress)]");
+    assert_eq!(say(&mut watch, 250, "1", "10"), "[PeerFault(UnknownProgress)]");
 }
 
 #[test]
@@ -673,7 +673,7 @@ fn i19_the_time_of_one_call_is_its_own() {
         assert_eq!(watch.peer.deadline(), Some(Time::from_millis(30_000)));
     }
     watch.at(Time::from_millis(30_000));
-    assert_eq!((watch.answer(still, true), watch.answer(other, true)), (Err(Gone::Expired), Ok(())));
+    assert_eq!((watch.answer(still, true), watch.answer(other, true)), (Err(NotOpen::Expired), Ok(())));
 }
 
 #[test]
@@ -875,7 +875,7 @@ fn i31_a_change_of_the_tools_is_told_once_and_only_if_there_is_one() {
     assert_eq!(tell(&mut bench), (Ok(false), 0), "it knows them");
     bench.server.tools_mut().add("three");
     bench.out.full = true;
-    assert_eq!(tell(&mut bench), (Err(SendError::Full), 0));
+    assert_eq!(tell(&mut bench), (Err(NotSent::Full), 0));
     bench.out.full = false;
     assert_eq!(tell(&mut bench), (Ok(true), 1), "a refusal is no telling");
 
@@ -883,7 +883,7 @@ fn i31_a_change_of_the_tools_is_told_once_and_only_if_there_is_one() {
     config.tools_list_changed = false;
     let mut silent = watched(config, "2025-11-25");
     silent.act(|server, _| server.tools_mut().add("one"));
-    assert_eq!(silent.act(|server, out| server.tools_list_changed(out)), Err(SendError::Undeclared));
+    assert_eq!(silent.act(|server, out| server.tools_list_changed(out)), Err(NotSent::Undeclared));
 }
 
 #[test]
@@ -901,7 +901,7 @@ fn i33_a_session_that_was_closed_says_so_at_once() {
     assert!(!bench.server.is_closed());
     bench.server.close();
     assert!(bench.server.is_closed() && !bench.server.is_ready(), "before its events are polled");
-    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(SendError::Closed));
+    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Closed));
 }
 
 #[test]
@@ -987,18 +987,18 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     assert_eq!((ask(&mut bench), ask(&mut bench)), (Ok(()), Ok(())));
     let (events, sent) = bench.at(5_000);
     assert_eq!((events, sent), (vec![], vec![PING.replace(":1,", ":3,")]));
-    assert_eq!((ask(&mut bench), bench.server.open_requests()), (Err(SendError::TooManyInFlight), 3));
+    assert_eq!((ask(&mut bench), bench.server.open_requests()), (Err(NotSent::TooManyInFlight), 3));
     bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(ask(&mut bench), Ok(()), "while the ping is in flight");
-    assert_eq!(ask(&mut bench), Err(SendError::TooManyInFlight));
+    assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight));
     bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
-    assert_eq!(ask(&mut bench), Err(SendError::TooManyInFlight), "its end makes no room either");
+    assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight), "its end makes no room either");
 
     // Neither at the end of time nor with nothing between two pings does polling go round for ever.
     for every in [Duration::ZERO, Duration::from_secs(5)] {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         let mut keepalive = Keepalive::default();
-        (keepalive.every, keepalive.patience) = (every, Duration::ZERO);
+        (keepalive.interval, keepalive.timeout) = (every, Duration::ZERO);
         config.keepalive = Some(keepalive);
         for full in [false, true] {
             let mut bench = Bench::with(config.clone());

@@ -7,7 +7,7 @@ mod mcp_support;
 use ide_mcp::{
     Outbox, OutboxClosed, Time, To,
     mcp::{Client, ClientConfig, Implementation, Server, ServerConfig, Timeout, ToolResult},
-    rpc::{Gone, RespondError, SendError, SessionId},
+    rpc::{NotOpen, NotSent, RespondError, SessionId},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools};
 
@@ -84,14 +84,14 @@ fn closed_outbox_leaves_calls_open_until_the_end() {
     let (plain, never) = (bench.call("1", "plain"), bench.call("2", "never"));
     bench.out.closed = true;
     let result = ToolResult::text("late");
-    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(Gone::Closed));
+    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(NotOpen::Closed));
     let raw = bench.server.respond_with(plain, &result, &mut bench.out);
-    assert_eq!(raw, Err(RespondError::Gone(Gone::Closed)));
-    assert_eq!(bench.server.fail(plain, -32603, "late", &mut bench.out), Err(Gone::Closed));
+    assert_eq!(raw, Err(RespondError::NotOpen(NotOpen::Closed)));
+    assert_eq!(bench.server.fail(plain, -32603, "late", &mut bench.out), Err(NotOpen::Closed));
     assert!(bench.server.is_open(plain) && bench.server.is_open(never));
     let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(SendError::Closed));
-    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(SendError::Closed));
+    assert_eq!(asked, Err(NotSent::Closed));
+    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Closed));
     assert_eq!(bench.server.open_requests(), 0);
     bench.server.close();
     assert_eq!(bench.events(), ["ended Closed", "ended Closed"]);
@@ -121,7 +121,7 @@ fn closed_outbox_counts_no_ping() {
 fn client_that_cannot_send_does_not_start() {
     let mut client = Client::new(ClientConfig::new(Implementation::new("agent", "1")), SessionId::new(1));
     let mut out = mcp_support::Lines { closed: true, ..Default::default() };
-    assert_eq!(client.start(Time::ZERO, &mut out), Err(SendError::Closed));
+    assert_eq!(client.start(Time::ZERO, &mut out), Err(NotSent::Closed));
     out.closed = false;
     client.start(Time::ZERO, &mut out).unwrap();
     assert_eq!(out.take().len(), 1);

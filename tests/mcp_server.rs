@@ -14,10 +14,10 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, LogLevel, Outcome, Progress, ServerConfig, ServerEvent, Timeout, ToolResult,
-        Violation,
+        CallEnd, Implementation, LogLevel, Outcome, PeerFault, Progress, ServerConfig, ServerEvent, Timeout,
+        ToolResult,
     },
-    rpc::{self, Gone, RespondError, SendError},
+    rpc::{self, NotOpen, NotSent, RespondError},
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
 
@@ -162,7 +162,7 @@ fn the_handshake_is_reported_and_configurable() {
     assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2024-11-05"));
     bench.hear(INITIALIZED);
     assert!(bench.server.is_ready());
-    assert_eq!(bench.server.tools_list_changed(&mut bench.out), Err(SendError::Undeclared));
+    assert_eq!(bench.server.tools_list_changed(&mut bench.out), Err(NotSent::Undeclared));
 }
 
 #[test]
@@ -247,9 +247,9 @@ mod cancellation {
         assert_eq!(bench.events(), ["ended Cancelled why"]);
         assert_eq!(
             bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
-            Err(Gone::Cancelled)
+            Err(NotOpen::Cancelled)
         );
-        assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(NotOpen::Cancelled));
         assert_eq!(bench.at(60_000), (vec![], vec![]), "and its deadline is gone too");
     }
 
@@ -260,7 +260,10 @@ mod cancellation {
         bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
         assert_eq!(bench.cancel("7").len(), 1, "the answer stays");
         assert_eq!(bench.events(), [""; 0]);
-        assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Answered));
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
+            Err(NotOpen::Answered)
+        );
     }
 
     #[test]
@@ -279,7 +282,10 @@ mod cancellation {
         bench.cancel("7");
         bench.events();
         let new = bench.call("7", "plain");
-        assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(
+            bench.server.respond(old, &ToolResult::text("old"), &mut bench.out),
+            Err(NotOpen::Cancelled)
+        );
         assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
         let new = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"new"}]}}"#;
         assert_eq!(bench.out.take(), [new]);
@@ -301,7 +307,10 @@ mod cancellation {
         bench.cancel("7");
         bench.server.close();
         assert_eq!(bench.events(), ["ended Cancelled why"]);
-        assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
+            Err(NotOpen::Cancelled)
+        );
     }
 
     #[test]
@@ -359,7 +368,8 @@ mod cancellation {
             bench.hear(&format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":"{reason}"}}}}"#
             ));
-            let Some(ServerEvent::CallEnded { how: CallEnd::Cancelled { reason }, .. }) = bench.poll() else {
+            let Some(ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll()
+            else {
                 unreachable!("{name}");
             };
             assert_eq!(reason.map(|reason| reason.len()), length, "{name}");
@@ -408,7 +418,7 @@ fn a_call_too_many_is_refused_and_the_rest_goes_on() {
 
     bench.server.close();
     assert_eq!(bench.events().iter().filter(|event| *event == "ended Closed").count(), 256);
-    assert_eq!(bench.server.respond(calls[1], &ToolResult::text("x"), &mut bench.out), Err(Gone::Closed));
+    assert_eq!(bench.server.respond(calls[1], &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
 }
 
 #[test]
@@ -458,7 +468,7 @@ fn a_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
         assert_eq!(
             bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
-            Err(Gone::Expired),
+            Err(NotOpen::Expired),
             "{name}"
         );
         assert_eq!(bench.server.deadline(), None, "{name}");
@@ -516,7 +526,7 @@ fn a_result_that_is_no_object_leaves_the_call_open() {
     assert_eq!(server.deadline(), Some(Time::from_millis(30_000)), "its deadline runs on");
     assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
     assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
-    assert_eq!(server.respond_with(call, "x", out), Err(RespondError::Gone(Gone::Answered)));
+    assert_eq!(server.respond_with(call, "x", out), Err(RespondError::NotOpen(NotOpen::Answered)));
 }
 
 #[test]
@@ -524,9 +534,9 @@ fn what_cannot_be_written_is_not_sent() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let mut bench = Bench::ready();
     let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
-    assert_eq!(notified, Err(SendError::Unserializable));
+    assert_eq!(notified, Err(NotSent::Unserializable));
     let asked = bench.server.request("r", Some(&unserializable), Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(SendError::Unserializable));
+    assert_eq!(asked, Err(NotSent::Unserializable));
     assert_eq!(bench.out.take(), [""; 0]);
     assert_eq!(bench.server.deadline(), None, "no timer was started");
 }
@@ -556,9 +566,9 @@ fn the_log_and_changed_tools_are_refused_as_notifications_are() {
         }
         bench
     }
-    let (not_yet, closed, full) = (SendError::NotReady, SendError::Closed, SendError::Full);
+    let (not_yet, closed, full) = (NotSent::NotReady, NotSent::Closed, NotSent::Full);
     // The log: severe enough, and not. The tools: others than before, and the same.
-    type Said = Result<bool, SendError>;
+    type Said = Result<bool, NotSent>;
     let rows: [(&str, [Said; 2], [Said; 2]); 6] = [
         ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),
         ("initializing", [Ok(true), Ok(false)], [Err(not_yet); 2]),
@@ -594,7 +604,7 @@ fn the_log_and_changed_tools_are_refused_as_notifications_are() {
             assert_eq!(again, expected, "{state}, changed: {changed}, again");
         }
         let mut bench = in_state(state, false);
-        let undeclared = Err(SendError::Undeclared);
+        let undeclared = Err(NotSent::Undeclared);
         assert_eq!(bench.server.log(LogLevel::Emergency, None, "x", &mut bench.out), undeclared, "{state}");
         assert_eq!(bench.server.tools_list_changed(&mut bench.out), undeclared, "{state}");
     }
@@ -606,11 +616,11 @@ fn nothing_is_said_before_the_client_can_hear_it() {
     closed.server.close();
     let [(_, new), (_, initializing), (_, ready), (_, draining)] = states();
     let rows = [
-        ("awaiting initialize", new, Err(SendError::NotReady), true),
-        ("initializing", initializing, Err(SendError::NotReady), true),
+        ("awaiting initialize", new, Err(NotSent::NotReady), true),
+        ("initializing", initializing, Err(NotSent::NotReady), true),
         ("ready", ready, Ok(()), true),
-        ("draining", draining, Err(SendError::NotReady), false),
-        ("closed", closed, Err(SendError::Closed), false),
+        ("draining", draining, Err(NotSent::NotReady), false),
+        ("closed", closed, Err(NotSent::Closed), false),
     ];
     for (state, mut bench, said, ping) in rows {
         assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
@@ -630,11 +640,8 @@ fn a_full_outbox_refuses_all_but_answers() {
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
     bench.out.full = true;
-    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(SendError::Full));
-    assert_eq!(
-        bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out),
-        Err(SendError::Full)
-    );
+    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Full));
+    assert_eq!(bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out), Err(NotSent::Full));
     assert_eq!(bench.out.take(), [""; 0]);
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert_eq!(bench.out.take().len(), 1);
@@ -650,7 +657,7 @@ fn the_log_is_sent_from_the_level_that_the_client_wants() {
         let sent = bench.server.log(level, Some("l"), &BTreeMap::from([("a", 1)]), &mut bench.out);
         (sent, bench.out.take().len())
     };
-    assert_eq!(log(&mut bench, LogLevel::Error), (Err(SendError::NotReady), 0));
+    assert_eq!(log(&mut bench, LogLevel::Error), (Err(NotSent::NotReady), 0));
     bench.hear(INITIALIZE);
     assert_eq!(log(&mut bench, LogLevel::Error), (Ok(true), 1), "before initialized");
     assert_eq!(log(&mut bench, LogLevel::Notice), (Ok(false), 0));
@@ -670,7 +677,7 @@ fn the_log_is_sent_from_the_level_that_the_client_wants() {
     // Where it is not declared there is none.
     let mut bench = Bench::ready();
     assert!(bench.hear(&set("\"debug\""))[0].contains("-32601"));
-    assert_eq!(log(&mut bench, LogLevel::Emergency), (Err(SendError::Undeclared), 0));
+    assert_eq!(log(&mut bench, LogLevel::Emergency), (Err(NotSent::Undeclared), 0));
 }
 
 /// Our own requests.
@@ -768,7 +775,7 @@ mod requests {
         }
         bench.out.take();
         let one_more = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out);
-        assert_eq!(one_more, Err(SendError::TooManyInFlight));
+        assert_eq!(one_more, Err(NotSent::TooManyInFlight));
         assert_eq!(bench.out.take(), [""; 0]);
         bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
         assert!(bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).is_ok());
@@ -788,10 +795,10 @@ fn closing_ends_everything_once() {
     let mut ended = Vec::new();
     while let Some(event) = bench.poll() {
         match event {
-            ServerEvent::Violation(violation) => {
-                assert_eq!(violation, Violation::Message(rpc::Violation::NotJson))
+            ServerEvent::PeerFault(violation) => {
+                assert_eq!(violation, PeerFault::Message(rpc::InvalidMessage::NotJson))
             }
-            ServerEvent::CallEnded { call: id, how } => {
+            ServerEvent::CallEnded { call: id, reason: how } => {
                 assert_eq!((id, &how), (call, &CallEnd::Closed));
                 ended.push("call");
             }
@@ -804,7 +811,7 @@ fn closing_ends_everything_once() {
     }
     assert_eq!(ended, ["call", "request"]);
     assert_eq!(bench.server.deadline(), None);
-    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(Gone::Closed));
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
     assert!(!bench.server.cancel(request, None, &mut bench.out));
     for text in [INITIALIZE, INITIALIZED, "garbage", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#] {
         assert_eq!(bench.hear(text), [""; 0], "{text}");
@@ -839,7 +846,7 @@ fn a_handle_of_another_session_opens_nothing() {
     }
     out.take();
     assert_eq!(other.open_calls(), 1);
-    assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(Gone::Unknown));
+    assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(NotOpen::Unknown));
     assert_eq!(out.take(), [""; 0]);
 }
 
@@ -951,7 +958,7 @@ fn every_end_of_a_call_frees_its_bytes() {
         ("failed", |bench, call| bench.server.fail(call, -1, "no", &mut bench.out).unwrap()),
         ("cancelled", |bench, _| drop(bench.cancel("1"))),
         ("expired", |bench, call| {
-            bench.server.wait(call, Timeout::After(Duration::from_secs(1))).unwrap();
+            bench.server.set_call_timeout(call, Timeout::After(Duration::from_secs(1))).unwrap();
             bench.at(2_000);
         }),
         ("shut down", |bench, _| bench.server.shut_down("ends", &mut bench.out)),

@@ -105,7 +105,7 @@ fn a_binary_frame(seed: u64, hits: &mut Hits) {
         events.extend(editor.feed(piece));
     }
     let mut expected: Vec<_> = tabs.iter().map(|tab| format!("diff {tab} Disconnected")).collect();
-    expected.push("Closed(Violation(UnexpectedBinary))".into());
+    expected.push("Closed(ProtocolError(UnexpectedBinary))".into());
     assert_eq!(shown(&events), expected, "script {seed}");
     assert_eq!(shown(&editor.eof()), [""; 0], "script {seed}");
     *hits.entry("C21".into()).or_default() += 1;

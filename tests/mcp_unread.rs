@@ -24,9 +24,9 @@ use support::{Editor, at, call, called, config, shown};
 #[test]
 fn a_peer_that_reads_nothing_is_left_without_a_ping() {
     let mut config = config();
-    config.limits.outgoing = 1_000;
-    config.limits.keepalive = None;
-    config.session.keepalive = Some(Keepalive::default());
+    config.ws.outgoing = 1_000;
+    config.ws.keepalive = None;
+    config.mcp.keepalive = Some(Keepalive::default());
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);
@@ -41,9 +41,9 @@ fn a_peer_that_reads_nothing_is_left_without_a_ping() {
 #[test]
 fn a_peer_that_reads_late_is_asked_then() {
     let mut config = config();
-    config.limits.outgoing = 1_000;
-    config.limits.keepalive = None;
-    config.session.keepalive = Some(Keepalive::default());
+    config.ws.outgoing = 1_000;
+    config.ws.keepalive = None;
+    config.mcp.keepalive = Some(Keepalive::default());
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);

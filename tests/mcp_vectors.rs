@@ -11,8 +11,8 @@
 mod mcp_support;
 
 use ide_mcp::{
-    mcp::{Implementation, ServerConfig, ServerEvent, ToolResult, Violation},
-    rpc::Gone,
+    mcp::{Implementation, PeerFault, ServerConfig, ServerEvent, ToolResult},
+    rpc::NotOpen,
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
 
@@ -128,7 +128,7 @@ fn measured_calls_in_flight() {
         let mut bench = Bench::ready();
         let open = bench.call(id, "plain");
         probe("cancel", &mut bench, &cancelled(id), &[]);
-        assert_eq!(bench.server.respond(open, &answer, &mut bench.out), Err(Gone::Cancelled));
+        assert_eq!(bench.server.respond(open, &answer, &mut bench.out), Err(NotOpen::Cancelled));
         assert_eq!(bench.at(600_000), (vec![], vec![]));
     }
     let mut bench = Bench::ready();
@@ -140,7 +140,7 @@ fn measured_calls_in_flight() {
     let old = bench.call("7", "plain");
     probe("cancel 7", &mut bench, &cancelled("7"), &[]);
     let new = bench.call("7", "plain");
-    assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(Gone::Cancelled));
+    assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(NotOpen::Cancelled));
     assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
     let sent = bench.out.take();
     assert!(sent.len() == 1 && sent[0].contains("new"), "then new call 7: {sent:?}");
@@ -197,15 +197,15 @@ fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
         (
             "2025-03-26",
             &nested,
-            Violation::NestedBatch,
+            PeerFault::NestedBatch,
             "a batch within a batch: put its messages into the outer one",
         ),
-        ("2025-11-25", &nested, Violation::Batch, "a batch, which version 2025-03-26 alone has: send"),
+        ("2025-11-25", &nested, PeerFault::Batch, "a batch, which version 2025-03-26 alone has: send"),
     ];
     for (version, text, want, said) in rows {
         let mut bench = ready(version);
         assert_eq!(bench.hear(text), [""; 0], "{version}");
-        let Some(ServerEvent::Violation(violation)) = bench.poll() else {
+        let Some(ServerEvent::PeerFault(violation)) = bench.poll() else {
             unreachable!("{version}: no fault")
         };
         assert_eq!(violation, want, "{version}");
@@ -214,7 +214,7 @@ fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
-    let Some(ServerEvent::Violation(violation)) = bench.poll() else { unreachable!("no fault") };
+    let Some(ServerEvent::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
     assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
 
@@ -320,8 +320,8 @@ fn j09_a_handle_of_before_means_nothing_to_the_next_session() {
     let mut after = Bench::numbered(config, 2);
     after.hear(INITIALIZE);
     let new = after.call("7", "plain");
-    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(Gone::Unknown));
-    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(Gone::Closed));
+    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(NotOpen::Unknown));
+    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(NotOpen::Closed));
     assert_eq!(after.server.respond(new, &ToolResult::text("x"), &mut after.out), Ok(()));
 }
 

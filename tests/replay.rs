@@ -26,7 +26,7 @@ use ide_mcp::{
         ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolSet,
     },
     mcp::{CallEnd, Implementation, ToolResult},
-    rpc::{CallId, Gone, SessionId},
+    rpc::{CallId, NotOpen, SessionId},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,7 +108,7 @@ enum Step {
     Bytes(Vec<u8>),
     Select(Selection),
     Mention(Mention),
-    Gone,
+    NotOpen,
 }
 
 impl Session {
@@ -122,7 +122,7 @@ impl Session {
             match (line.from.as_str(), line.http, line.text) {
                 ("client", Some(head), _) => {
                     if !session.asked.is_empty() {
-                        session.steps.push((line.ms, Step::Gone));
+                        session.steps.push((line.ms, Step::NotOpen));
                     }
                     session.steps.push((line.ms, Step::Connect));
                     session.steps.push((line.ms, Step::Bytes(head.into_bytes())));
@@ -133,7 +133,7 @@ impl Session {
                 (_, _, text) => session.push(line.ms, text.unwrap()),
             }
         }
-        session.steps.push((last + 50, Step::Gone));
+        session.steps.push((last + 50, Step::NotOpen));
         session
     }
 
@@ -193,7 +193,7 @@ impl Session {
                     player.server.as_mut().unwrap().select(selection.clone());
                 }
                 Step::Mention(mention) => player.server.as_mut().unwrap().mention(mention).unwrap(),
-                Step::Gone => player.gone(),
+                Step::NotOpen => player.gone(),
             }
             player.settle();
         }
@@ -201,7 +201,8 @@ impl Session {
 
     /// What has to hold whatever the application does.
     fn check(&self, run: &Run) {
-        let silent = run.log.matches("how: Closed }").count() + run.log.matches("why: Disconnected").count();
+        let silent =
+            run.log.matches("reason: Closed }").count() + run.log.matches("reason: Disconnected").count();
         let mut unanswered = 0;
         for (conn, asked) in self.asked.iter().enumerate() {
             let texts = run.texts(conn);
@@ -432,11 +433,11 @@ impl<'a> Player<'a> {
                     self.postponed.push((call, request));
                 }
             }
-            ServerEvent::CallEnded { call, how } => {
+            ServerEvent::CallEnded { call, reason: how } => {
                 self.end(call);
                 assert!(matches!(how, CallEnd::Expired | CallEnd::Closed), "{how:?}");
             }
-            ServerEvent::DiffClosed { call, why, .. } => {
+            ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.end(call);
                 assert!(
                     matches!(why, DiffEnd::TabClosed | DiffEnd::AllClosed | DiffEnd::Disconnected),
@@ -463,10 +464,10 @@ impl<'a> Player<'a> {
             (_, 0) => server.fail(call, -32000, "out of order"),
             (_, 1) => server.respond(call, &ToolResult::error("out of order")),
             (ToolRequest::OpenDiff(diff), 2 | 3) => {
-                server.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents.clone() })
+                server.decide(call, &DiffOutcome::Accepted { contents: diff.new_file_contents.clone() })
             }
             (ToolRequest::OpenDiff(_), 4) => {
-                server.decide(call, &DiffOutcome::Saved { contents: "edited \u{1f600}\n\"".into() })
+                server.decide(call, &DiffOutcome::Accepted { contents: "edited \u{1f600}\n\"".into() })
             }
             (ToolRequest::OpenDiff(diff), _) => {
                 server.decide(call, &DiffOutcome::Rejected { tab_name: diff.tab_name.clone() })
@@ -480,7 +481,7 @@ impl<'a> Player<'a> {
         };
         writeln!(self.run.log, "{} {answered:?}", self.now).unwrap();
         if answered.is_ok() {
-            assert_eq!(server.respond(call, &ToolResult::text("again")), Err(Gone::Answered));
+            assert_eq!(server.respond(call, &ToolResult::text("again")), Err(NotOpen::Answered));
             self.end(call);
         }
     }

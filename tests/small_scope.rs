@@ -28,7 +28,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, Ask, CloseCode, Closed, OwnedEvent};
+use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent};
 use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 
 const MARK: usize = 32;
@@ -227,7 +227,7 @@ impl World {
         (limits.stalled, limits.close, limits.drain) = (STALLED, CLOSE, Duration::from_secs(3));
         let now = Time::from_millis(1000);
         let mut server = ws::Server::new(limits.clone(), now);
-        let mut client = ws::Client::new(Ask::new("h"), Random::new(1), limits, now).unwrap();
+        let mut client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits, now).unwrap();
         server.feed(now, client.outgoing());
         client.sent(usize::MAX);
         assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
@@ -270,7 +270,7 @@ impl World {
                 with!(&mut end.machine, machine => machine.feed_eof(now));
                 !std::mem::replace(&mut end.transport_ended, true) && end.closed.is_none()
             }
-            Action::Second => self.tick(self.now.after(Duration::from_secs(1))),
+            Action::Second => self.tick(self.now.saturating_add(Duration::from_secs(1))),
             Action::Due => self.due().is_some_and(|due| self.tick(due)),
         };
         // An application can act between a read and the next poll.
@@ -393,7 +393,7 @@ impl World {
         let ago = |span: Duration| Time::new(now.since_start().saturating_sub(span));
         let mut fault = |fault, why: String| self.faults.push((fault, why));
         match closed {
-            Closed::Vanished if end.close.is_none() => {
+            Closed::Abnormal if end.close.is_none() => {
                 let whole = other.sent.iter().filter(|position| **position <= end.taken).count();
                 if end.reported != whole {
                     fault(Fault::LostBeforeEnd, format!("{} of {whole} messages reported", end.reported));
@@ -408,12 +408,15 @@ impl World {
                     fault(Fault::StalledReader, format!("{written} bytes were written in {STALLED:?}"));
                 }
             }
-            Closed::ByUs { answered: false } if !end.transport_ended => {
-                let trickles = end.closed_at.is_some_and(|at| now.since(at) >= STALLED)
+            Closed::Local { clean: false } if !end.transport_ended => {
+                let trickles = end.closed_at.is_some_and(|at| now.saturating_since(at) >= STALLED)
                     && end.written_since(ago(STALLED)) < MARK;
                 match end.close_written {
-                    Some(at) if now.since(at) < CLOSE => {
-                        fault(Fault::EarlyClose, format!("{:?} after the close frame", now.since(at)));
+                    Some(at) if now.saturating_since(at) < CLOSE => {
+                        fault(
+                            Fault::EarlyClose,
+                            format!("{:?} after the close frame", now.saturating_since(at)),
+                        );
                     }
                     None if end.written_since(ago(CLOSE)) > 0 && !trickles => {
                         fault(
@@ -468,7 +471,8 @@ impl World {
             (end.link.len(), &end.sent, end.close, end.closed_at, end.close_written).hash(&mut hasher);
             (end.written, end.taken, end.reported, end.unanswered).hash(&mut hasher);
             (end.transport_ended, end.closed.is_some(), self.now).hash(&mut hasher);
-            let recent: Vec<_> = end.writes.iter().filter(|(at, _)| self.now.since(*at) < STALLED).collect();
+            let recent: Vec<_> =
+                end.writes.iter().filter(|(at, _)| self.now.saturating_since(*at) < STALLED).collect();
             recent.hash(&mut hasher);
         }
         hasher.finish()

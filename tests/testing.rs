@@ -16,14 +16,15 @@ use std::time::Duration;
 use ide_mcp::{
     Time, Wire as _,
     testing::{Change, Link, Pair, Random, Span, Step, Way, script},
-    ws::{self, Ask, Closed, OwnedEvent},
+    ws::{self, ClientRequest, Closed, OwnedEvent},
 };
 
 type Sockets = Pair<ws::Server, ws::Client<Random>>;
 
 /// A server and a client, open, at 0 ms.
 fn open() -> Sockets {
-    let client = ws::Client::new(Ask::new("127.0.0.1:1"), Random::new(1), ws::Limits::default(), Time::ZERO);
+    let client =
+        ws::Client::new(ClientRequest::new("127.0.0.1:1"), Random::new(1), ws::Limits::default(), Time::ZERO);
     let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     let mut pair = Pair::new(server, client.unwrap(), Time::ZERO);
     pair.settle_with(
@@ -48,7 +49,7 @@ fn wait(pair: &mut Sockets, millis: u64) {
 fn heard(pair: &Sockets) -> Vec<&str> {
     let texts = pair.server_events.iter().filter_map(|event| match event {
         OwnedEvent::Text(text) => Some(text.as_str()),
-        OwnedEvent::Closed(Closed::Vanished) => Some("the end"),
+        OwnedEvent::Closed(Closed::Abnormal) => Some("the end"),
         _ => None,
     });
     texts.collect()
@@ -167,7 +168,7 @@ fn steps_do_what_they_say() {
     }
     let _ = pair.play(&Step::<()>::Link(Way::ToClient, Change::Cut), |_, _| {}, |_, _| {});
     pair.finish_with(|_, _| {}, |_, _| {});
-    assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Vanished)));
+    assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Abnormal)));
 }
 
 #[test]

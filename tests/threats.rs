@@ -25,7 +25,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{CloseCode, Closed, Violation};
+use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
 use ide_mcp::{Machine, Time, Wire};
 use support::{ACCEPTED, CLOSE, Editor, HEAD, INITIALIZE, PORT, at, config, masked, read, shown, text};
 
@@ -188,10 +188,10 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
         assert_eq!(frames.len(), 1, "{name}: {frames:?}");
         let reason = [&[0x03, 0xf0], &b"Invalid or missing authentication token"[..]].concat();
         assert_eq!((frames[0].first, &frames[0].payload), (CLOSE, &reason), "{name}");
-        assert!(!editor.server.is_open() && !editor.server.is_hearing(), "{name}");
+        assert!(!editor.server.is_open() && !editor.server.accepts_notifications(), "{name}");
         let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
         assert!(
-            matches!(&events[..], [ServerEvent::Closed(Closed::ByUs { answered: true })]),
+            matches!(&events[..], [ServerEvent::Closed(Closed::Local { clean: true })]),
             "{name}: {events:?}"
         );
         answers.push(answer);
@@ -199,7 +199,7 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
     assert!(answers.windows(2).all(|two| two[0] == two[1]), "they are answered alike");
     // One that does not answer goes after 2 s; until then it counts as a stranger.
     let mut config = HostConfig::new(config);
-    config.strangers = 1;
+    config.max_pending_connections = 1;
     let mut host = Host::new(config);
     let conn = host.connect(at(0));
     let wrong = right.replace("Authorization: tok", "Authorization: kot");
@@ -207,7 +207,7 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
     assert!(host.poll_event().is_none());
     host.connect(at(1));
     assert!(host.poll_event().is_none());
-    assert_eq!(host.strangers().wrong_tokens, 1, "it has made room");
+    assert_eq!(host.unauthenticated().wrong_tokens, 1, "it has made room");
     // All other refusals stay as they are.
     let mut editor = Editor::new(support::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
@@ -243,7 +243,7 @@ fn l14_resumed_token_alone_opens_nothing() {
     assert_eq!(refused, other.written(), "as for a wrong token");
 
     let mut limited = HostConfig::new(config.clone());
-    limited.connections = 1;
+    limited.max_clients = 1;
     let mut host = Host::new(limited);
     let both = [host.connect(at(0)), host.connect(at(0))];
     for conn in both {
@@ -280,7 +280,10 @@ fn f21_a_binary_message_is_not_spoken_here() {
         let mut editor = Editor::open(config());
         let events = editor.feed(&masked(0x82, payload));
         assert!(
-            matches!(&events[..], [ServerEvent::Closed(Closed::Violation(Violation::UnexpectedBinary))]),
+            matches!(
+                &events[..],
+                [ServerEvent::Closed(Closed::ProtocolError(ProtocolError::UnexpectedBinary))]
+            ),
             "{events:?}"
         );
         let frames = read(&editor.written());
@@ -337,7 +340,10 @@ fn e06_no_length_is_cut_to_32_bits() {
         bytes.extend([0; 4]);
         bytes.extend(b"{}");
         let events = editor.feed(&bytes);
-        assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Violation(_))]), "{claimed}: {events:?}");
+        assert!(
+            matches!(&events[..], [ServerEvent::Closed(Closed::ProtocolError(_))]),
+            "{claimed}: {events:?}"
+        );
     }
 }
 

@@ -10,7 +10,7 @@ mod support;
 
 use ide_mcp::testing::Pair;
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, SendError, Violation};
+use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
 use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn server() -> ws::Server {
 fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client<Random>> {
     let now = Time::from_millis(1000);
     let server = ws::Server::new(limits.clone(), now);
-    let client = ws::Client::new(ws::Ask::new("h"), Random::new(1), limits.clone(), now).unwrap();
+    let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();
     let mut pair = Pair::new(server, client, now);
     pair.settle_with(
         |server, event| {
@@ -53,13 +53,13 @@ fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client<Random>> {
     pair
 }
 
-const fn by_us(answered: bool) -> OwnedEvent {
-    OwnedEvent::Closed(Closed::ByUs { answered })
+const fn by_us(clean: bool) -> OwnedEvent {
+    OwnedEvent::Closed(Closed::Local { clean })
 }
 
 fn by_peer(code: Option<u16>, reason: &str) -> OwnedEvent {
     let code = code.map(|code| CloseCode::new(code).unwrap());
-    OwnedEvent::Closed(Closed::ByPeer { code, reason: reason.into() })
+    OwnedEvent::Closed(Closed::Remote { code, reason: reason.into() })
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_farewell_that_is_not_read_is_dropped_after_two_seconds() {
 
 #[test]
 fn the_end_of_the_transport_ends_in_its_turn() {
-    let vanished = || OwnedEvent::Closed(Closed::Vanished);
+    let vanished = || OwnedEvent::Closed(Closed::Abnormal);
     let text = || OwnedEvent::Text("Hi".into());
     let cases: Vec<(&str, Vec<u8>, Vec<OwnedEvent>)> = vec![
         ("nothing before it", vec![], vec![vanished()]),
@@ -228,7 +228,7 @@ fn the_end_of_the_transport_ends_in_its_turn() {
         (
             "a violation before it",
             masked(0xc1, b""),
-            vec![OwnedEvent::Closed(Closed::Violation(Violation::ReservedBit))],
+            vec![OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::ReservedBit))],
         ),
     ];
     for (name, bytes, expected) in cases {
@@ -457,10 +457,10 @@ fn bytes_that_are_not_wanted_end_the_connection() {
     assert!(!server.wants_input() && server.space().is_empty());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
     server.feed(Time::ZERO, b"x");
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Overfed)));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
     assert_eq!(frames::read(server.outgoing())[0].payload[..2], 1011_u16.to_be_bytes());
     let mut server = server_fed_too_much_at_once();
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Overfed)));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
 }
 
 fn server_fed_too_much_at_once() -> ws::Server {
@@ -495,12 +495,13 @@ impl TryCryptoRng for RunsDry {}
 #[test]
 fn a_client_without_randomness_ends() {
     let mut client =
-        ws::Client::new(ws::Ask::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
+        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
     assert_eq!(client.outgoing(), b"");
     assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Entropy)));
     assert!(client.is_done());
 
-    let client = ws::Client::new(ws::Ask::new("h"), RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
+    let client =
+        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
     let mut pair = Pair::new(ws::Server::new(ws::Limits::default(), Time::ZERO), client, Time::ZERO);
     let accept = |server: &mut ws::Server, event: &OwnedEvent| {
         if matches!(event, OwnedEvent::Upgrade(_)) {

@@ -10,7 +10,7 @@
 mod support;
 
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, Closed, OwnedEvent, SendError, Violation};
+use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
 use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 use support::cost;
 use support::cuts::{self, CutName};
@@ -30,7 +30,8 @@ fn server(limits: ws::Limits) -> ws::Server {
 /// A client that has opened, with its request written.
 fn client(seed: u64) -> ws::Client<Random> {
     let limits = ws::Limits::default();
-    let mut client = ws::Client::new(ws::Ask::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();
+    let mut client =
+        ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, client.outgoing());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
@@ -134,10 +135,10 @@ fn what_is_valid() {
 
 #[test]
 fn what_is_not() {
-    use Violation as V;
+    use ProtocolError as V;
     let long = |prefix: &[u8]| bytes(&[prefix, &M, &[b'x'; 300]]);
     // The number is the byte at which it must be known.
-    let cases: Vec<(&str, Vec<u8>, Violation, usize)> = vec![
+    let cases: Vec<(&str, Vec<u8>, ProtocolError, usize)> = vec![
         ("F2: not masked", b"\x81\x02Hi".to_vec(), V::Unmasked, 2),
         ("F3: RSV1", masked(0xc1, b"Hi"), V::ReservedBit, 1),
         ("F3: RSV2", masked(0xa1, b"Hi"), V::ReservedBit, 1),
@@ -192,16 +193,18 @@ fn what_is_not() {
         ("F19: a reason that is not UTF-8", masked(0x88, b"\x03\xe8\xff"), V::InvalidUtf8, 9),
     ];
     for (name, vector, violation, known_at) in cases {
-        let in_front = masked(0x82, b"in front");
-        let vector = bytes(&[&in_front, &vector, &masked(0x81, b"behind")]);
+        let focused = masked(0x82, b"in front");
+        let vector = bytes(&[&focused, &vector, &masked(0x81, b"behind")]);
         for cut in cuts::ways(&vector) {
             let (found, ended) = feed!(server(ws::Limits::default()), cut.pieces);
-            let events =
-                [OwnedEvent::Binary(b"in front".into()), OwnedEvent::Closed(Closed::Violation(violation))];
+            let events = [
+                OwnedEvent::Binary(b"in front".into()),
+                OwnedEvent::Closed(Closed::ProtocolError(violation)),
+            ];
             assert_eq!(found.events, events, "{name}, {}", cut.name);
             assert_close(&found.output, violation.close_code().get(), name);
             if cut.name == CutName::Every(1) {
-                assert_eq!(ended, Some(in_front.len() + known_at), "{name}");
+                assert_eq!(ended, Some(focused.len() + known_at), "{name}");
             }
         }
     }
@@ -218,13 +221,13 @@ fn assert_close(output: &[u8], code: u16, name: &str) {
 #[test]
 fn violations_have_the_close_codes_of_the_rfc() {
     for (violation, code) in [
-        (Violation::ReservedBit, 1002),
-        (Violation::Unmasked, 1002),
-        (Violation::InvalidCloseCode(1006), 1002),
-        (Violation::InvalidUtf8, 1007),
-        (Violation::TooManyEmptyFragments, 1008),
-        (Violation::MessageTooBig, 1009),
-        (Violation::UnexpectedBinary, 1003),
+        (ProtocolError::ReservedBit, 1002),
+        (ProtocolError::Unmasked, 1002),
+        (ProtocolError::InvalidCloseCode(1006), 1002),
+        (ProtocolError::InvalidUtf8, 1007),
+        (ProtocolError::TooManyEmptyFragments, 1008),
+        (ProtocolError::MessageTooBig, 1009),
+        (ProtocolError::UnexpectedBinary, 1003),
     ] {
         assert_eq!(violation.close_code().get(), code, "{violation:?}");
     }
@@ -234,7 +237,12 @@ fn violations_have_the_close_codes_of_the_rfc() {
 fn a_client_takes_no_masked_frame() {
     for cut in cuts::ways(&masked(0x81, b"Hi")) {
         let (found, ended) = feed!(client(1), cut.pieces);
-        assert_eq!(found.events, [OwnedEvent::Closed(Closed::Violation(Violation::Masked))], "{}", cut.name);
+        assert_eq!(
+            found.events,
+            [OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::Masked))],
+            "{}",
+            cut.name
+        );
         if cut.name == CutName::Every(1) {
             assert_eq!(ended, Some(2));
         }
@@ -361,10 +369,7 @@ fn what_comes_after_our_close_frame_is_not_kept() {
             assert!(cost.peak < most, "{first:x}, {begun}: {cost:?}");
             server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
             let closed = server.poll_event();
-            assert!(
-                matches!(closed, Some(OwnedEvent::Closed(Closed::ByUs { answered: true }))),
-                "{closed:?}"
-            );
+            assert!(matches!(closed, Some(OwnedEvent::Closed(Closed::Local { clean: true }))), "{closed:?}");
         }
     }
 }
@@ -403,7 +408,7 @@ fn a_message_may_be_as_long_as_the_limit() {
                     assert_eq!(found.events.last(), Some(&expected), "{name}, {}", cut.name);
                 }
                 Some(known_at) => {
-                    let expected = [OwnedEvent::Closed(Closed::Violation(Violation::MessageTooBig))];
+                    let expected = [OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::MessageTooBig))];
                     assert_eq!(found.events, expected, "{name}, {}", cut.name);
                     assert_close(&found.output, 1009, name);
                     if cut.name == CutName::Every(1) {
@@ -423,7 +428,7 @@ fn a_message_may_be_as_long_as_the_limit() {
 fn nothing_is_understood_behind_a_message_that_is_too_big() {
     let mut server = server(limited(10));
     server.feed(Time::ZERO, &masked(0x81, &[b'a'; 11]));
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Violation(_)))));
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(_)))));
     let output = server.outgoing().to_vec();
     for later in [&masked(0x81, b"Hi")[..], &masked(0x89, b""), &masked(0x88, b"\x03\xe8")] {
         server.feed(Time::ZERO, later);
@@ -442,7 +447,7 @@ fn empty_fragments_have_a_limit() {
         let (found, _) = feed!(server(ws::Limits::default()), message(1024).chunks(piece));
         assert_eq!(found.events, [text("ab")]);
         let (found, _) = feed!(server(ws::Limits::default()), message(1025).chunks(piece));
-        let expected = OwnedEvent::Closed(Closed::Violation(Violation::TooManyEmptyFragments));
+        let expected = OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::TooManyEmptyFragments));
         assert_eq!(found.events, [expected]);
         assert_close(&found.output, 1008, "1025 empty fragments");
     }
@@ -498,7 +503,7 @@ fn more_than_the_space_ends_the_connection() {
     space.copy_from_slice(&pongs[..len]);
     server.filled(Time::ZERO, usize::MAX);
     let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
-    assert_eq!(events, [OwnedEvent::Closed(Closed::Overfed)]);
+    assert_eq!(events, [OwnedEvent::Closed(Closed::InputOverflow)]);
     // After the end nothing changes.
     server.filled(Time::ZERO, usize::MAX);
     assert_eq!(server.poll_event(), None);
@@ -674,6 +679,6 @@ fn empty_fragments_are_counted_for_each_message() {
         assert_eq!(server.poll_event(), Some(OwnedEvent::Text("x".into())));
     }
     server.feed(Time::ZERO, &[masked(0x01, b""), masked(0x00, b"").repeat(2)].concat());
-    let violation = Violation::TooManyEmptyFragments;
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Violation(violation))));
+    let violation = ProtocolError::TooManyEmptyFragments;
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(violation))));
 }

@@ -174,7 +174,7 @@ fn what_comes_behind_a_refused_head_is_dropped() {
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
     let refusal = Refusal::new(Status::Unauthorized, "no");
     server.reject(refusal).unwrap();
-    assert_eq!(server.accept(None), Err(AcceptError::NotAsked));
+    assert_eq!(server.accept(None), Err(AcceptError::NoPendingRequest));
     assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Refused(refusal))));
     assert_eq!(server.poll_event(), None);
     assert!(server.outgoing().starts_with(b"HTTP/1.1 401 "));
@@ -188,7 +188,7 @@ fn h10_a_second_head_is_no_head() {
     assert_eq!(code, 101);
     assert!(matches!(
         events.as_slice(),
-        [OwnedEvent::Upgrade(_), OwnedEvent::Closed(Closed::Violation(ws::Violation::ReservedBit))]
+        [OwnedEvent::Upgrade(_), OwnedEvent::Closed(Closed::ProtocolError(ws::ProtocolError::ReservedBit))]
     ));
 }
 
@@ -264,7 +264,7 @@ fn h02_a_head_costs_its_length_even_a_byte_at_a_time() {
 }
 
 fn client() -> ws::Client<Random> {
-    let ask = ws::Ask::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
+    let ask = ws::ClientRequest::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
     ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()
 }
 
@@ -344,12 +344,12 @@ fn the_end_of_the_transport_ends_a_handshake() {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, &HEAD.as_bytes()[..cut]);
         server.feed_eof(Time::ZERO);
-        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Vanished)), "cut at {cut}");
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)), "cut at {cut}");
         assert!(server.is_done());
     }
     let mut client = client();
     client.feed_eof(Time::ZERO);
-    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Vanished)));
+    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
     assert!(client.is_done() && client.outgoing().is_empty());
 }
 
@@ -362,7 +362,7 @@ fn an_answer_that_is_not_read_is_dropped_after_two_seconds() {
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
     server.tick(Time::from_millis(2099));
     assert!(!server.is_done() && server.outgoing()[..12] == *b"HTTP/1.1 400");
-    server.tick(Time::from_millis(2099).after(Duration::from_millis(1)));
+    server.tick(Time::from_millis(2099).saturating_add(Duration::from_millis(1)));
     assert!(server.is_done() && server.outgoing().is_empty());
     assert_eq!(server.deadline(), None);
 }
@@ -371,8 +371,13 @@ fn an_answer_that_is_not_read_is_dropped_after_two_seconds() {
 fn the_request_of_a_client_has_a_fresh_key_and_no_frame_behind_it() {
     let mut keys = Vec::new();
     for seed in 0..20 {
-        let client =
-            ws::Client::new(ws::Ask::new("h"), Random::new(seed), ws::Limits::default(), Time::ZERO).unwrap();
+        let client = ws::Client::new(
+            ws::ClientRequest::new("h"),
+            Random::new(seed),
+            ws::Limits::default(),
+            Time::ZERO,
+        )
+        .unwrap();
         let request = String::from_utf8(client.outgoing().to_vec()).unwrap();
         assert_eq!(head_len(request.as_bytes()), request.len());
         let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
@@ -412,7 +417,7 @@ fn limit_of_zero_is_an_error() {
         assert!(!server.wants_input(), "{name}");
         assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ZeroLimit(name))));
         assert!(server.is_done() && server.poll_event().is_none(), "{name}");
-        let client = ws::Client::new(ws::Ask::new("h"), Random::new(1), limits, Time::ZERO);
-        assert_eq!(client.err(), Some(ws::InvalidAsk::ZeroLimit(name)));
+        let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits, Time::ZERO);
+        assert_eq!(client.err(), Some(ws::InvalidRequest::ZeroLimit(name)));
     }
 }

@@ -117,7 +117,7 @@ fn our_server(random: &mut Random) -> (ws::Server, End, WebSocket<End>) {
 fn our_client(random: &mut Random) -> (ws::Client<Random>, End, WebSocket<End>) {
     let end = End::default();
     let Err(HandshakeError::Interrupted(waiting)) = tungstenite::accept(end.clone()) else { panic!() };
-    let ask = ws::Ask::new("127.0.0.1:1").target("/x?y");
+    let ask = ws::ClientRequest::new("127.0.0.1:1").target("/x?y");
     let mut client = ws::Client::new(ask, Random::new(5), ws::Limits::default(), Time::ZERO).unwrap();
     end.exchange(&mut client, random);
     let peer = waiting.handshake().unwrap();
@@ -153,7 +153,7 @@ fn their_client_talks_to_our_server() {
         events.clear();
         echo!(server, events);
         let code = Some(CloseCode::GOING_AWAY);
-        assert_eq!(events, [OwnedEvent::Closed(Closed::ByPeer { code, reason: "bye".into() })]);
+        assert_eq!(events, [OwnedEvent::Closed(Closed::Remote { code, reason: "bye".into() })]);
         end.exchange(&mut server, &mut random);
         assert!(
             matches!(read_all(&mut peer).as_slice(), [Message::Close(Some(frame))] if frame.code == TheirCode::Away)
@@ -187,7 +187,7 @@ fn our_client_talks_to_their_server() {
         end.exchange(&mut client, &mut random);
         events.clear();
         echo!(client, events);
-        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::ByUs { answered: true })));
+        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::Local { clean: true })));
         assert!(client.is_done());
     }
 }
@@ -240,8 +240,8 @@ fn both_judge_the_same_frames_alike() {
                 OwnedEvent::Binary(bytes) => ours.push(Message::binary(bytes)),
                 OwnedEvent::Ping(bytes) => ours.push(Message::Ping(bytes.into_vec().into())),
                 OwnedEvent::Pong(bytes) => ours.push(Message::Pong(bytes.into_vec().into())),
-                OwnedEvent::Closed(Closed::ByPeer { .. }) => our_end = "closed",
-                OwnedEvent::Closed(Closed::Violation(_)) => our_end = "error",
+                OwnedEvent::Closed(Closed::Remote { .. }) => our_end = "closed",
+                OwnedEvent::Closed(Closed::ProtocolError(_)) => our_end = "error",
                 other => panic!("seed {seed}: {other:?}"),
             }
         }

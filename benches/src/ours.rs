@@ -4,7 +4,7 @@ use crate::floor::accept_key;
 use crate::tally::Tally;
 use crate::workload::{Source, Workload};
 use chacha20::ChaCha12Rng;
-use ide_mcp::ws::{Ask, Client, Event, Limits, Server};
+use ide_mcp::ws::{Client, ClientRequest, Event, Limits, Server};
 use ide_mcp::{Time, Wire};
 use rand_core::SeedableRng as _;
 use std::hint::black_box;
@@ -24,7 +24,7 @@ pub fn open_server() -> Server {
 pub fn open_client() -> Client<ChaCha12Rng> {
     let random = ChaCha12Rng::from_seed([7; 32]);
     let mut client =
-        Client::new(Ask::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
+        Client::new(ClientRequest::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
     let request = String::from_utf8(client.outgoing().to_vec()).expect("a request is text");
     let key = request.split("Sec-WebSocket-Key: ").nth(1).and_then(|rest| rest.get(..24)).expect("a key");
     let mut answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

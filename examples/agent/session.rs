@@ -3,10 +3,10 @@
 use getrandom::SysRng;
 use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::{
-    Backoff, Client, ClientConfig, ClientEvent, GivenUp, Reconnect, ToolRequest, display_safe,
+    Backoff, Client, ClientConfig, ClientEvent, GaveUp, Reconnect, ToolRequest, display_safe,
 };
 use ide_mcp::mcp::{self, Implementation, Outcome};
-use ide_mcp::rpc::{RequestId, SendError, SessionId};
+use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
@@ -149,7 +149,7 @@ impl Session {
     }
 
     /// Calls a tool without waiting for its outcome.
-    pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
+    pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, NotSent> {
         self.client()?.call(request)
     }
 
@@ -199,9 +199,9 @@ impl Session {
     /// What asks and says.
     ///
     /// # Errors
-    /// [`SendError::NotReady`] while there is no connection.
-    pub(crate) fn client(&mut self) -> Result<&mut Client<SysRng>, SendError> {
-        self.conn.as_mut().map(Conn::machine_mut).ok_or(SendError::NotReady)
+    /// [`NotSent::NotReady`] while there is no connection.
+    pub(crate) fn client(&mut self) -> Result<&mut Client<SysRng>, NotSent> {
+        self.conn.as_mut().map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
     pub(crate) const fn editor(&self) -> &Editor {
@@ -233,7 +233,7 @@ impl Session {
     fn begin_anew(&mut self) {
         self.is_lost = false;
         if let Some(again) = &mut self.again {
-            again.attached();
+            again.on_connected();
         }
     }
 
@@ -255,16 +255,16 @@ impl Session {
         self.conn = None;
         let now = self.clock.now();
         let Some(again) = &mut self.again else { return Err(safe(closed)) };
-        let ended = match again.ended(now, closed) {
-            Err(GivenUp::Refused) => match read_again(&self.editor, self.access) {
+        let ended = match again.on_disconnected(now, closed) {
+            Err(GaveUp::Refused) => match read_again(&self.editor, self.access) {
                 // It was started anew with another token, which the next attempt reads.
                 Ok(editor) if editor.token != self.editor.token => {
                     *again = Reconnect::new(Backoff::default(), now);
                     Ok(now)
                 }
-                Ok(_) => Err(GivenUp::Refused),
+                Ok(_) => Err(GaveUp::Refused),
                 // It has yet to publish that.
-                Err(_) => again.ended(now, &Closed::Vanished),
+                Err(_) => again.on_disconnected(now, &Closed::Abnormal),
             },
             ended => ended,
         };
@@ -280,8 +280,8 @@ impl Session {
 
     fn try_again(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
         let now = self.clock.now();
-        let due = self.again.as_ref().and_then(Reconnect::due).ok_or(OVER)?;
-        let wait = due.since(now).min(at_most);
+        let due = self.again.as_ref().and_then(Reconnect::next_attempt).ok_or(OVER)?;
+        let wait = due.saturating_since(now).min(at_most);
         if !wait.is_zero() {
             thread::sleep(wait);
         }
@@ -289,12 +289,12 @@ impl Session {
             return Ok(None);
         }
         if let Some(again) = &mut self.again {
-            again.started();
+            again.on_attempt();
         }
         // The editor can have another token and another process by now, or none: then nobody is spoken to.
         match read_again(&self.editor, self.access) {
             Ok(editor) => self.editor = editor,
-            Err(_) => return self.lost(&Closed::Vanished),
+            Err(_) => return self.lost(&Closed::Abnormal),
         }
         match self.connect() {
             Ok(conn) => {
@@ -304,7 +304,7 @@ impl Session {
             Err(NotConnected::NotOurs(error @ Error::PortNotOurs { .. })) => {
                 Err(NotConnected::NotOurs(error).to_string())
             }
-            Err(_) => self.lost(&Closed::Vanished),
+            Err(_) => self.lost(&Closed::Abnormal),
         }
     }
 }
@@ -329,7 +329,7 @@ impl Waiting {
     }
 
     pub(crate) fn show(&mut self) {
-        let seconds = self.since.now().since(Time::ZERO).as_secs();
+        let seconds = self.since.now().saturating_since(Time::ZERO).as_secs();
         self.progress.show(&format!("{} … {seconds} s", self.what));
     }
 }

@@ -129,15 +129,16 @@ impl Attachment {
 
     /// One turn: connects if it is time, and moves what there is to move.
     pub(crate) fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Above, ClientEvent)) -> Option<Change> {
-        if self.reconnect.due().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left {
-            self.reconnect.started();
+        if self.reconnect.next_attempt().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left
+        {
+            self.reconnect.on_attempt();
             if let Err(why) = self.connect(now) {
-                self.lost(now, &Closed::Vanished);
+                self.lost(now, &Closed::Abnormal);
                 return Some(Change::NotConnected(why));
             }
         }
         if let Some(why) = self.refused.take() {
-            self.lost(now, &Closed::Vanished);
+            self.lost(now, &Closed::Abnormal);
             return Some(Change::NotConnected(why));
         }
         let conn = self.conn.as_mut()?;
@@ -148,7 +149,7 @@ impl Attachment {
             event => on(client, event),
         });
         if matches!(change, Some(Change::Attached(_))) {
-            self.reconnect.attached();
+            self.reconnect.on_connected();
             self.was_attached = true;
         }
         if conn.is_over() {
@@ -165,7 +166,7 @@ impl Attachment {
 
     pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
         let conn = self.conn.as_ref().and_then(|conn| conn.deadline(now));
-        let due = self.reconnect.due().filter(|_| self.conn.is_none() && !self.is_left);
+        let due = self.reconnect.next_attempt().filter(|_| self.conn.is_none() && !self.is_left);
         conn.into_iter().chain(due).min()
     }
 
@@ -215,9 +216,9 @@ impl Attachment {
             ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
         config.raw_notifications = true;
-        config.session.capabilities = self.guise.capabilities.clone();
-        config.session.forward = Forward::All;
-        config.session.limits.requests = REQUESTS;
+        config.mcp.capabilities = self.guise.capabilities.clone();
+        config.mcp.forward = Forward::All;
+        config.mcp.limits.requests = REQUESTS;
         (self.was_attached, self.is_checked) = (false, false);
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
@@ -229,7 +230,7 @@ impl Attachment {
     }
 
     fn lost(&mut self, now: Time, closed: &Closed) {
-        if let Err(why) = self.reconnect.ended(now, closed) {
+        if let Err(why) = self.reconnect.on_disconnected(now, closed) {
             // Perhaps for another time: a new lock file may have another token.
             self.rest = Some(format!("{why}; it is tried again when something is asked"));
             self.rests = true;

@@ -2,7 +2,7 @@
 
 use crate::attachment::Guise;
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::{Limits, code, message, write};
+use ide_mcp::rpc::{SessionLimits, code, message, write};
 use ide_mcp::{Outbox, Time, To};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -49,7 +49,7 @@ impl Waiting {
     /// Answers every request with an error that says this.
     pub(crate) fn refuse(self, why: &str, out: &mut impl Outbox) {
         for line in iter::once(self.initialize).chain(self.held) {
-            let (id, code, why) = match message::classify(&line, &Limits::default()) {
+            let (id, code, why) = match message::classify(&line, &SessionLimits::default()) {
                 message::Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
                 message::Message::Invalid { answer: Some((id, code)), violation } => {
                     (id, code, violation.to_string())

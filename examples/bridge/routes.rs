@@ -13,7 +13,7 @@ use getrandom::SysRng;
 use ide_mcp::Outbox;
 use ide_mcp::ide::{Client, ClientEvent, Tool};
 use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SendError, code};
+use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
 use ide_mcp_examples::complain;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -43,7 +43,10 @@ impl Tools for OfEditor {
 
     /// As the editor has it: what closes diffs is not behind the diffs that wait to be closed.
     fn is_answered_at_once(&self, name: &str) -> bool {
-        matches!(Tool::named(name), Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode))
+        matches!(
+            Tool::from_name(name),
+            Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode)
+        )
     }
 }
 
@@ -82,18 +85,18 @@ impl Routes {
                 let timeout = patience(params.as_deref());
                 let asked = match above {
                     Some(above) => above.request(&method, params.as_deref(), timeout),
-                    None => Err(SendError::Closed),
+                    None => Err(NotSent::Closed),
                 };
                 // A call that was just opened is open.
                 let _ = match asked {
                     Ok(request) => {
                         self.down.insert(request, call);
-                        below.wait(call, Timeout::Never)
+                        below.set_call_timeout(call, Timeout::Never)
                     }
                     Err(error) => below.fail(call, code::INTERNAL_ERROR, &unsent(&error), out),
                 };
             }
-            ServerEvent::CallEnded { call, how } => {
+            ServerEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
                     _ => Some("the client has gone".into()),
@@ -106,10 +109,10 @@ impl Routes {
             ServerEvent::Notification { method, params } => {
                 let told = match above {
                     Some(above) => above.notify(&method, params.as_deref()),
-                    None => Err(SendError::Closed),
+                    None => Err(NotSent::Closed),
                 };
                 match told {
-                    Err(SendError::Closed | SendError::NotReady) => {
+                    Err(NotSent::Closed | NotSent::NotReady) => {
                         let unheard = self.unheard.get_or_insert((0, method));
                         unheard.0 = unheard.0.saturating_add(1);
                     }
@@ -132,7 +135,7 @@ impl Routes {
                 }
             }
             ServerEvent::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
-            ServerEvent::Violation(violation) => complain("bridge", &format!("the client: {violation}")),
+            ServerEvent::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
             _ => {}
         }
     }
@@ -150,17 +153,17 @@ impl Routes {
                 let timeout = patience(params.as_deref());
                 let asked = match below {
                     Some(below) => below.request(&method, params.as_deref(), timeout, out),
-                    None => Err(SendError::NotReady),
+                    None => Err(NotSent::NotReady),
                 };
                 let _ = match asked {
                     Ok(request) => {
                         self.up.insert(request, call);
-                        above.wait(call, Timeout::Never)
+                        above.set_call_timeout(call, Timeout::Never)
                     }
                     Err(error) => above.fail(call, code::INTERNAL_ERROR, &format!("the client: {error}")),
                 };
             }
-            ClientEvent::CallEnded { call, how } => {
+            ClientEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
                     _ => Some("the editor has gone".into()),
@@ -175,7 +178,7 @@ impl Routes {
                     tell(below.notify(&method, params.as_deref(), out), &method, "client");
                 }
                 _ if self.held.len() < HELD => self.held.push_back((method, params)),
-                _ => tell(Err(SendError::Full), &method, "client"),
+                _ => tell(Err(NotSent::Full), &method, "client"),
             },
             ClientEvent::Outcome { request, outcome } => {
                 if let (Some(call), Some(below)) = (self.down.remove(&request), below) {
@@ -192,7 +195,7 @@ impl Routes {
                 }
             }
             ClientEvent::PeerError(error) => complain("bridge", &format!("the editor reports {error}")),
-            ClientEvent::Violation(violation) => complain("bridge", &format!("the editor: {violation}")),
+            ClientEvent::PeerFault(violation) => complain("bridge", &format!("the editor: {violation}")),
             _ => {}
         }
     }
@@ -247,15 +250,15 @@ fn patience(params: Option<&RawValue>) -> Timeout {
     }
 }
 
-fn unsent(error: &SendError) -> String {
+fn unsent(error: &NotSent) -> String {
     match error {
-        SendError::Closed | SendError::NotReady => AWAY.into(),
+        NotSent::Closed | NotSent::NotReady => AWAY.into(),
         error => format!("the editor cannot be asked: {error}"),
     }
 }
 
 /// What is lost is said.
-fn tell(told: Result<(), SendError>, method: &str, to: &str) {
+fn tell(told: Result<(), NotSent>, method: &str, to: &str) {
     if let Err(error) = told {
         complain("bridge", &format!("the {to} did not hear {method}: {error}"));
     }

@@ -191,7 +191,7 @@ impl Bridge {
             mem::take(waiting).refuse(&why, &mut Roomy(&mut self.out));
         }
         self.attachment.leave();
-        self.stage = Stage::Leaving { until: now.after(DRAIN) };
+        self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
         self.failure = Some(why);
     }
 
@@ -249,7 +249,7 @@ impl Bridge {
     /// Nothing more is taken from the client.
     fn end(&mut self, now: Time, failure: Option<String>) {
         // What is asked and not answered has a moment, if somebody is there to read it.
-        let until = if self.pipes.is_broken() { now } else { now.after(GRACE) };
+        let until = if self.pipes.is_broken() { now } else { now.saturating_add(GRACE) };
         match &mut self.stage {
             Stage::Ending { .. } | Stage::Leaving { .. } => {}
             Stage::Attaching(waiting) => waiting.end_at(until, failure),
@@ -274,7 +274,7 @@ impl Bridge {
             self.work(now);
             self.routes.end_absence();
             self.attachment.leave();
-            self.stage = Stage::Leaving { until: now.after(DRAIN) };
+            self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
         }
         let Stage::Leaving { until } = self.stage else { return false };
         let written = self.out.waiting().is_empty() || self.pipes.is_broken();

@@ -2,7 +2,7 @@
 //! rules need no disk and no socket. No value here shows a token.
 
 use ide_mcp::ide::locate::Source;
-use ide_mcp::ide::matching::Listed;
+use ide_mcp::ide::matching::Candidate;
 use ide_mcp::ide::{ClientEnv, LockFile};
 use ide_mcp_examples::find::Here;
 use std::collections::BTreeMap;
@@ -98,8 +98,8 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// The same for the matching of the client; `None` if it has no port.
-    pub(crate) fn listed(&self) -> Option<Listed<&'static str>> {
-        Some(Listed {
+    pub(crate) fn listed(&self) -> Option<Candidate<&'static str>> {
+        Some(Candidate {
             port: self.port?,
             file: self.file.as_ref().map(Clone::clone).map_err(|_| "see above"),
             pid_alive: self.pid_alive,

@@ -18,15 +18,16 @@ fn json(text: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
     // serde_json counts both from 1, columns in bytes; 0 stands for the end of a line.
     let line = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
-    let begin = Position::new(line, 0).byte_in(text).unwrap_or(text.len());
-    let place = Position::of_byte(text, begin.saturating_add(error.column().saturating_sub(1)));
+    let begin = Position::new(line, 0).to_byte_offset(text).unwrap_or(text.len());
+    let place = Position::from_byte_offset(text, begin.saturating_add(error.column().saturating_sub(1)));
     Some(problem("json", Range::new(place, place), error.to_string()))
 }
 
 fn toml(text: &str) -> Option<Diagnostic> {
     let error = toml::from_str::<IgnoredAny>(text).err()?;
     let span = error.span().unwrap_or_default();
-    let range = Range::new(Position::of_byte(text, span.start), Position::of_byte(text, span.end));
+    let range =
+        Range::new(Position::from_byte_offset(text, span.start), Position::from_byte_offset(text, span.end));
     Some(problem("toml", range, error.message().to_owned()))
 }
 

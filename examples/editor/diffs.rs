@@ -33,9 +33,9 @@ impl Proposal {
     pub(crate) fn outcome(self, verdict: Verdict, contents: Option<String>) -> DiffOutcome {
         match verdict {
             Verdict::Accept => {
-                DiffOutcome::Saved { contents: contents.unwrap_or(self.diff.new_file_contents) }
+                DiffOutcome::Accepted { contents: contents.unwrap_or(self.diff.new_file_contents) }
             }
-            Verdict::Reject => self.diff.rejected(),
+            Verdict::Reject => self.diff.reject(),
         }
     }
 

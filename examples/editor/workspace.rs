@@ -107,10 +107,11 @@ pub(crate) fn on_disk(path: &Path) -> Vec<Diagnostic> {
 }
 
 fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String> {
-    let selected = range.of(text).ok_or_else(|| format!("{} has no such range", path.display()))?;
+    let selected = range.slice(text).ok_or_else(|| format!("{} has no such range", path.display()))?;
     // Columns behind the end of their line are brought back to it, so that the range is what the text is.
-    let place =
-        |position: Position| position.byte_in(text).map_or(position, |byte| Position::of_byte(text, byte));
+    let place = |position: Position| {
+        position.to_byte_offset(text).map_or(position, |byte| Position::from_byte_offset(text, byte))
+    };
     Ok(Selection::new(unicode(path)?, Range::new(place(range.start), place(range.end)), selected))
 }
 

@@ -71,7 +71,7 @@ fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -
                 ClientEvent::Notification { method, params } => {
                     report.notification(&method, params.as_deref())?
                 }
-                ClientEvent::Violation(violation) => {
+                ClientEvent::PeerFault(violation) => {
                     complain("mcp_client", &format!("the server: {violation}"))
                 }
                 ClientEvent::TooManyViolations => return Err("the server does not speak JSON-RPC".into()),
@@ -107,7 +107,7 @@ fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -
 /// Waits for the child, which has to end by itself.
 fn end(mut child: Child, notes: &Receiver<Note>) -> Result<(), Box<dyn Error>> {
     let clock = Clock::new();
-    let end = clock.now().after(PATIENCE);
+    let end = clock.now().saturating_add(PATIENCE);
     while clock.now() < end {
         if let Some(status) = child.try_wait()? {
             return if status.success() { Ok(()) } else { Err(format!("the server: {status}").into()) };

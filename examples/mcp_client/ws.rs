@@ -12,7 +12,7 @@ use std::error::Error;
 pub(crate) fn run(port: u16, options: &Options) -> Result<(), Box<dyn Error>> {
     let session = options.session();
     let mut config = ClientConfig::new(session.info.clone(), port, None);
-    config.session = session;
+    config.mcp = session;
     let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO)?;
     let mut conn = Conn::connect(("127.0.0.1", port), client)?;
     let mut report = Report::default();

@@ -99,7 +99,7 @@ fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
     // An error means that the agent has gone, or has cancelled the call.
     let _ = match request {
         ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
-        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
+        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
         _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
     };
 }

@@ -11,7 +11,7 @@ use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, S
 use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::CallId;
-use ide_mcp_link::{Bell, Next, Shutdown};
+use ide_mcp_link::{Next, Shutdown, WakeSet};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_server::{Bind, Server, Transport};
 use std::error::Error;
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let info = Implementation::new("tokio_recipe", "1.0");
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
-    let bell = Bell::new();
+    let bell = WakeSet::new();
     let mut server = Server::bind(Bind::AnyPort, config, |listener| Sockets::new(listener, &bell))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "tokio", token);
     server.publish(&LockDir::from_environment()?, &file)?;
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Next::Event(HostEvent::Connection { event: ServerEvent::Call { call, request }, .. }) => {
                 answer(server.host_mut(), call, request);
             }
-            Next::Woken => server.shutdown(clock.now()),
+            Next::Wake => server.shutdown(clock.now()),
             Next::Over => return Ok(()),
             _ => {}
         }
@@ -65,13 +65,18 @@ fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
     // An error means that the agent has gone, or has cancelled the call.
     let _ = match request {
         ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
-        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
+        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
         _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
     };
 }
 
 /// Waits for the next event, or for a waker. Dropping the future loses nothing.
-async fn next(server: &mut Server<Sockets>, bell: &Bell, clock: &Clock, start: Instant) -> Next<HostEvent> {
+async fn next(
+    server: &mut Server<Sockets>,
+    bell: &WakeSet,
+    clock: &Clock,
+    start: Instant,
+) -> Next<HostEvent> {
     let mut timer = pin!(sleep_until(start));
     future::poll_fn(|context| {
         loop {
@@ -94,11 +99,11 @@ async fn next(server: &mut Server<Sockets>, bell: &Bell, clock: &Clock, start: I
 struct Sockets {
     listener: Option<TcpListener>,
     of_listener: Waker,
-    bell: Bell,
+    bell: WakeSet,
 }
 
 impl Sockets {
-    fn new(listener: net::TcpListener, bell: &Bell) -> io::Result<Self> {
+    fn new(listener: net::TcpListener, bell: &WakeSet) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = Some(TcpListener::from_std(listener)?);
         Ok(Self { listener, of_listener: bell.of_listener(), bell: bell.clone() })

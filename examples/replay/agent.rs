@@ -52,7 +52,7 @@ impl<'a> AgentCore<'a> {
             field("x-claude-code-ide-authorization").and_then(|token| AuthToken::from_text(token).ok());
         let mut config = ClientConfig::new(info, self.header.map_or(0, |header| header.port), token);
         config.host = field("host").unwrap_or_default();
-        config.session.capabilities =
+        config.mcp.capabilities =
             read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));

@@ -5,7 +5,7 @@ use crate::engine::{Cause, Core};
 use crate::message::{Kind, Message, read_member};
 use crate::script::Expected;
 use crate::units::{Piece, Unit};
-use ide_mcp::ide::{ConnId, Dialect, Host, HostEvent, Mention, Notice, Selection, ServerEvent};
+use ide_mcp::ide::{ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent};
 use ide_mcp::mcp::{Progress, Timeout};
 use ide_mcp::rpc::{CallId, RequestId};
 use ide_mcp::ws::frame::Opcode;
@@ -70,16 +70,16 @@ impl EditorCore {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
         let written_by_core = self.config.host.server.tools.dialect() == Dialect::VsCode;
-        match Notice::named(method).filter(|_| written_by_core) {
+        match EditorNotification::from_name(method).filter(|_| written_by_core) {
             // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
             // replay sends each push itself: as the core writes it in the dialect of VS Code, in others as it was.
-            Some(Notice::SelectionChanged) => {
+            Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
                     let _ = self.host.notify(id, method, Some(&selection));
                     return;
                 }
             }
-            Some(Notice::AtMentioned) => {
+            Some(EditorNotification::AtMentioned) => {
                 if let Ok(mention) = serde_json::from_str::<Mention>(text) {
                     let _ = self.host.notify(id, method, Some(&mention));
                     return;

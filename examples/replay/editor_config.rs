@@ -27,13 +27,13 @@ impl EditorConfig {
         let tools = answers.with_unlisted(lists.pop_front().unwrap_or_default());
         let mut server = ServerConfig::new(answers.info(), policy(header, script), tools);
         let greeting = answers.first("initialize");
-        server.session.instructions = read_member(greeting, "instructions");
+        server.mcp.instructions = read_member(greeting, "instructions");
         declare(&mut server, member(greeting, "capabilities").as_deref());
-        server.session.forward = Forward::Methods(answers.forwarded());
+        server.mcp.forward = Forward::Methods(answers.forwarded());
         let mut host = HostConfig::new(server);
         // What was said was held back where it was said first.
         host.debounce = Duration::ZERO;
-        host.debounce_at_most = Duration::ZERO;
+        host.debounce_max = Duration::ZERO;
         Self { host, later: lists }
     }
 
@@ -90,11 +90,11 @@ fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
     for (name, value) in all.unwrap_or_default() {
         match name.as_str() {
             "tools" => {
-                server.session.tools_list_changed = read_member(Some(&value), "listChanged").unwrap_or(false);
+                server.mcp.tools_list_changed = read_member(Some(&value), "listChanged").unwrap_or(false);
             }
-            "logging" => server.session.logging = Some(LogLevel::Info),
+            "logging" => server.mcp.logging = Some(LogLevel::Info),
             _ => {
-                server.session.capabilities.insert(name.into(), value.get().to_owned().into());
+                server.mcp.capabilities.insert(name.into(), value.get().to_owned().into());
             }
         }
     }
@@ -159,7 +159,7 @@ impl Answers {
     fn with_unlisted(&self, tools: ToolSet) -> ToolSet {
         let names = self.to("tools/call").filter(|(_, answer)| answer.result.is_some());
         let names = names.filter_map(|(call, _)| read_member::<String>(call.params.as_deref(), "name"));
-        names.fold(tools, |tools, name| match Tool::named(&name) {
+        names.fold(tools, |tools, name| match Tool::from_name(&name) {
             Some(tool) if tools.names().all(|listed| listed != name) && !is_built_in(tool) => {
                 tools.handle_unlisted(tool)
             }
@@ -193,7 +193,7 @@ fn tools(list: &str) -> ToolSet {
     let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
     // Of several that fit, the first: what the real client understands.
     let dialect = Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default();
-    listed.iter().fold(ToolSet::speaking(dialect), |tools, spec| {
+    listed.iter().fold(ToolSet::with_dialect(dialect), |tools, spec| {
         let name: String = read_member(Some(spec), "name").unwrap_or_default();
         match self::known(dialect, spec) {
             // `openDiff` brings others along.
@@ -202,7 +202,7 @@ fn tools(list: &str) -> ToolSet {
             None => {
                 let description: String = read_member(Some(spec), "description").unwrap_or_default();
                 let schema = member(Some(spec), "inputSchema").map(|schema| schema.get().to_owned());
-                tools.own(name, description, schema.unwrap_or_default())
+                tools.custom(name, description, schema.unwrap_or_default())
             }
         }
     })
@@ -210,7 +210,7 @@ fn tools(list: &str) -> ToolSet {
 
 /// The tool that this dialect lists just so.
 fn known(dialect: Dialect, listed: &RawValue) -> Option<Tool> {
-    let tool = Tool::named(&read_member::<String>(Some(listed), "name")?)?;
+    let tool = Tool::from_name(&read_member::<String>(Some(listed), "name")?)?;
     let spec: ToolSpec = tool.spec(dialect);
     (serde_json::to_string(&spec).ok()? == listed.get()).then_some(tool)
 }

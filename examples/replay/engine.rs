@@ -74,7 +74,7 @@ pub(crate) fn play<C: Core>(script: &Script, tolerance: Duration, new: impl Fn()
     let mut reversed = BTreeSet::new();
     let mut best = Run::new(script, tolerance, &reversed, new()).play();
     'better: while let Some(difference) = &best.difference {
-        let near = |(_, (at, _)): &(usize, &(Time, u32))| at.after(tolerance) >= difference.at;
+        let near = |(_, (at, _)): &(usize, &(Time, u32))| at.saturating_add(tolerance) >= difference.at;
         let choices = best.choices.iter().enumerate().rev().take_while(near);
         let choices = choices.filter(|(choice, _)| !reversed.contains(choice));
         // What happened on the same connection explains it best.
@@ -160,7 +160,7 @@ impl<'a, C: Core> Run<'a, C> {
     fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;
-            if heard && due.after(self.tolerance) >= until && self.is_reversed(due, conn) {
+            if heard && due.saturating_add(self.tolerance) >= until && self.is_reversed(due, conn) {
                 self.now = self.now.max(until);
                 return Ok(());
             }
@@ -196,7 +196,7 @@ impl<'a, C: Core> Run<'a, C> {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
             while let Some(expected) = self.next(conn) {
-                if expected.at > self.now.after(self.tolerance) {
+                if expected.at > self.now.saturating_add(self.tolerance) {
                     break;
                 }
                 let Some(cause) = self.core.cause_of(conn, expected) else { break };
@@ -227,7 +227,7 @@ impl<'a, C: Core> Run<'a, C> {
             self.core.cause(self.now, conn, expected);
             self.work()?;
         }
-        let late = self.now.after(self.tolerance);
+        let late = self.now.saturating_add(self.tolerance);
         while !is_said(self) {
             match self.core.deadline().filter(|due| *due <= late) {
                 Some(due) => self.pass(due)?,
@@ -264,7 +264,7 @@ impl<'a, C: Core> Run<'a, C> {
                 let at = self.now;
                 let Some(expected) = self.next(conn) else {
                     // What was said at the very end need not have been read any more.
-                    if at.after(self.tolerance) >= self.script.end {
+                    if at.saturating_add(self.tolerance) >= self.script.end {
                         continue;
                     }
                     let place =
@@ -272,7 +272,7 @@ impl<'a, C: Core> Run<'a, C> {
                     return Err(Difference { line: None, at, conn, place });
                 };
                 let place = compare(&expected.unit, &unit).or_else(|| {
-                    let early = expected.at > at.after(self.tolerance);
+                    let early = expected.at > at.saturating_add(self.tolerance);
                     early.then(|| Place {
                         path: "when it is said".into(),
                         recorded: format!("{} s: {}", seconds(expected.at), show(&unit)),

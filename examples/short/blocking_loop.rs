@@ -83,7 +83,7 @@ fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(CallId
     thread::spawn(move || {
         // One who takes everything as it is.
         for (call, diff) in proposed {
-            if decided.send(Message::Decided(call, diff.accepted())).is_err() {
+            if decided.send(Message::Decided(call, diff.accept())).is_err() {
                 return;
             }
             person.wake();

@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // The application draws, and its person decides; here everything is accepted a frame later.
         while let Some((call, diff)) = open.pop_first() {
-            let _ = host.decide(call, &diff.accepted());
+            let _ = host.decide(call, &diff.accept());
         }
         // A client that cannot see this process deletes its lock file. The system says so, and only then the disk is used.
         lock.notified();
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 eprintln!("frame_loop: the lock file: {}", display_safe(&error));
             }
         }
-        thread::sleep(FRAME.saturating_sub(clock.now().since(begin)));
+        thread::sleep(FRAME.saturating_sub(clock.now().saturating_since(begin)));
     }
 
     // Farewell: two seconds at most, if somebody does not answer it.

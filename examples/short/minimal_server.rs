@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 // Yours here: the agent takes an empty list for "no problems".
                 ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
                 // The agent writes the file; whoever writes it as well makes its next edit fail.
-                ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
+                ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
                 _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
             };
         }

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (queue, jobs) = start_threads(&Waker::new(poll.registry(), WAKER)?)?;
 
     let (clock, mut events) = (Clock::new(), Events::with_capacity(64));
-    let mut status_at = clock.now().after(STATUS_EVERY);
+    let mut status_at = clock.now().saturating_add(STATUS_EVERY);
     while !server.is_over() {
         // Whatever is due first ends the wait.
         let next = earliest(server.deadline(clock.now()), status_at);
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let now = clock.now();
         if status_at <= now {
-            status_at = now.after(STATUS_EVERY);
+            status_at = now.saturating_add(STATUS_EVERY);
             // Not those that are not let in yet, nor those that are ending.
             let attached = server.host().connections().filter(|(_, agent)| agent.is_open()).count();
             println!("{attached} attached");

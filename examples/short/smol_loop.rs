@@ -79,7 +79,7 @@ async fn hear(server: &mut Server, event: ServerEvent) {
         ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
             // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
-            let _ = server.host_mut().decide(call, &diff.accepted());
+            let _ = server.host_mut().decide(call, &diff.accept());
         }
         _ => {}
     }

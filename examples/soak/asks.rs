@@ -27,7 +27,7 @@ pub(crate) enum Ask {
     Outside(&'static str),
     Open {
         file: &'static str,
-        in_front: bool,
+        focused: bool,
     },
     Proposal(String),
     CloseTab,
@@ -48,7 +48,7 @@ impl Ask {
             7..=12 => Self::Diagnostics(Some(file(random))),
             13 => Self::Diagnostics(None),
             14 => Self::Outside(["getDiagnostics", "openFile"][random.below(2)]),
-            15..=18 => Self::Open { file: file(random), in_front: !is_calm && random.one_in(8) },
+            15..=18 => Self::Open { file: file(random), focused: !is_calm && random.one_in(8) },
             19..=28 if may_propose => Self::Proposal(proposal(random)),
             29 => Self::CloseAll,
             30 => match random.below(5) {
@@ -96,9 +96,9 @@ pub(crate) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
                 Expected::Failed,
             );
         }
-        Ask::Open { file, in_front } => {
+        Ask::Open { file, focused } => {
             let path = format!("{}/{file}", project());
-            let arguments = json!({"filePath": path, "startText": "line 7", "makeFrontmost": in_front});
+            let arguments = json!({"filePath": path, "startText": "line 7", "makeFrontmost": focused});
             call(
                 life,
                 "openFile",

@@ -169,7 +169,7 @@ impl Life<'_, '_> {
             (_, Phase::Ending) if self.ledger.open().0 > 0 => {
                 Err(format!("the editor ended and left this unanswered: {:?}", self.ledger))
             }
-            (Some(ws::Closed::ByPeer { .. }), Phase::Ending) => Ok(()),
+            (Some(ws::Closed::Remote { .. }), Phase::Ending) => Ok(()),
             (closed, phase) => Err(format!("while {phase:?} the connection ended: {closed:?}")),
         }
     }

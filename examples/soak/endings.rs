@@ -67,7 +67,7 @@ impl Ending {
                 // Where that cannot be sent the connection has ended, which is found below.
                 let _ = life.conn.machine_mut().sender().close(CloseCode::NORMAL, "soak");
                 match life.closed()? {
-                    Closed::ByUs { answered: true } => Ok(()),
+                    Closed::Local { clean: true } => Ok(()),
                     other => Err(format!("a close frame led to this: {other}")),
                 }
             }
@@ -75,7 +75,7 @@ impl Ending {
                 let written = life.flush().and_then(|()| write(life.conn.stream(), b"\x81\x01a"));
                 written.map_err(|error| error.to_string())?;
                 match life.closed()? {
-                    Closed::ByPeer { code: Some(code), .. } if code == CloseCode::PROTOCOL => Ok(()),
+                    Closed::Remote { code: Some(code), .. } if code == CloseCode::PROTOCOL => Ok(()),
                     other => Err(format!("a frame without a mask led to this: {other}")),
                 }
             }
@@ -125,7 +125,7 @@ fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 pub(crate) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
     let soak = client.soak;
     let (mut stream, before) = soak.connect()?;
-    soak.totals.add(Of::Strangers, 1);
+    soak.totals.add(Of::Unauthenticated, 1);
     let head = format!(
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\

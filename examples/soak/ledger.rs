@@ -77,9 +77,13 @@ impl Ledger {
 
     /// What should have been answered long ago, if anything.
     pub(crate) fn overdue(&self, now: Time) -> Option<String> {
-        let is_late = |owed: &&Owed| owed.is_quick() && now.since(owed.since) > PATIENCE;
+        let is_late = |owed: &&Owed| owed.is_quick() && now.saturating_since(owed.since) > PATIENCE;
         let late = self.0.iter().find(is_late)?;
-        Some(format!("{} is not answered for {} s: {late:?}", late.id, now.since(late.since).as_secs()))
+        Some(format!(
+            "{} is not answered for {} s: {late:?}",
+            late.id,
+            now.saturating_since(late.since).as_secs()
+        ))
     }
 
     /// The ids of proposals that wait for a verdict.
@@ -183,11 +187,11 @@ mod tests {
 
     #[test]
     fn all_but_verdicts_are_due() {
-        let late = Time::ZERO.after(PATIENCE + Duration::from_millis(1));
+        let late = Time::ZERO.saturating_add(PATIENCE + Duration::from_millis(1));
         for (expected, is_overdue) in [(Expected::Result, true), (Expected::Verdict(String::new()), false)] {
             let mut ledger = Ledger::default();
             ledger.asked("1".into(), expected, Time::ZERO);
-            assert_eq!(ledger.overdue(Time::ZERO.after(PATIENCE)), None);
+            assert_eq!(ledger.overdue(Time::ZERO.saturating_add(PATIENCE)), None);
             assert_eq!(ledger.overdue(late).is_some(), is_overdue);
             assert_eq!(ledger.is_settled(), !is_overdue);
         }

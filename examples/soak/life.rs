@@ -46,7 +46,7 @@ impl<'c, 'a> Life<'c, 'a> {
     /// Connects.
     pub(crate) fn begin(client: &'c mut Client<'a>, life: u64) -> Result<Self, String> {
         let (port, token) = (client.soak.editor.port, client.soak.editor.token.as_str());
-        let ask = ws::Ask::new(format!("127.0.0.1:{port}")).subprotocol("mcp");
+        let ask = ws::ClientRequest::new(format!("127.0.0.1:{port}")).subprotocol("mcp");
         let ask = ask.field("x-claude-code-ide-authorization", token);
         let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO);
         let (stream, _) = client.soak.connect()?;
@@ -86,7 +86,7 @@ impl<'c, 'a> Life<'c, 'a> {
             if !was_open && self.conn.machine().is_open() {
                 self.ask("initialize", Some(&params), Expected::Result);
             }
-            if self.client.soak.now().since(begin) > PATIENCE || self.phase() == Phase::Failed {
+            if self.client.soak.now().saturating_since(begin) > PATIENCE || self.phase() == Phase::Failed {
                 return Err("the session does not open".into());
             }
         }
@@ -110,7 +110,7 @@ impl<'c, 'a> Life<'c, 'a> {
             if let Some(closed) = &self.ended {
                 return Err(format!("before {what} the connection ended: {closed}; {:?}", self.ledger));
             }
-            if self.client.soak.now().since(begin) > PATIENCE {
+            if self.client.soak.now().saturating_since(begin) > PATIENCE {
                 return Err(format!(
                     "waited {} s in vain until {what}: {:?}",
                     PATIENCE.as_secs(),
@@ -124,7 +124,7 @@ impl<'c, 'a> Life<'c, 'a> {
     /// Listens until the connection ends, and says how.
     pub(crate) fn closed(&mut self) -> Result<ws::Closed, String> {
         let begin = self.client.soak.now();
-        while self.client.soak.now().since(begin) < PATIENCE && self.phase() < Phase::Failed {
+        while self.client.soak.now().saturating_since(begin) < PATIENCE && self.phase() < Phase::Failed {
             self.hear(Duration::from_millis(20))?;
             if let Some(closed) = self.ended.take() {
                 return Ok(closed);
@@ -135,9 +135,9 @@ impl<'c, 'a> Life<'c, 'a> {
 
     /// Listens for so long.
     pub(crate) fn hear(&mut self, at_most: Duration) -> Result<(), String> {
-        let until = self.client.soak.now().after(at_most);
+        let until = self.client.soak.now().saturating_add(at_most);
         loop {
-            match self.conn.poll(until.since(self.client.soak.now())) {
+            match self.conn.poll(until.saturating_since(self.client.soak.now())) {
                 Some(OwnedEvent::Text(text)) => {
                     self.take(&text).map_err(|problem| format!("{problem}, in {text}"))?;
                 }
@@ -200,7 +200,7 @@ impl<'c, 'a> Life<'c, 'a> {
                 soak.totals.add(Of::Selections, 1);
                 soak.note(self.client.number, |seen| seen.line = Some(line));
                 self.selections += 1;
-                let since = soak.now().since(self.attached).as_millis();
+                let since = soak.now().saturating_since(self.attached).as_millis();
                 if u128::from(self.selections) > since / DEBOUNCE.as_millis() + 2 {
                     return Err(format!("that is selection {} within {since} ms", self.selections));
                 }

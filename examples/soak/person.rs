@@ -131,7 +131,7 @@ impl<'a> Person<'a> {
         };
         self.mentioned.retain(awaited);
         match self.mentioned.first() {
-            Some(first) if now.since(first.at) > PATIENCE => {
+            Some(first) if now.saturating_since(first.at) > PATIENCE => {
                 Err(format!("mention {} does not arrive at client {}", first.number, first.client))
             }
             _ => Ok(()),
@@ -163,7 +163,7 @@ impl<'a> Person<'a> {
     fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
         let begin = self.soak.now();
         while !is_so(self) && self.soak.phase() < Phase::Failed {
-            if self.soak.now().since(begin) > PATIENCE {
+            if self.soak.now().saturating_since(begin) > PATIENCE {
                 return Err(format!("waited {} s in vain until {what}", PATIENCE.as_secs()));
             }
             thread::sleep(Duration::from_millis(2));

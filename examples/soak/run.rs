@@ -78,27 +78,30 @@ pub(crate) fn run(
 /// Lets it run, and looks at the memory now and then.
 fn watch(soak: &Soak<'_>, length: Duration, memory: &mut Memory) {
     let every = SAMPLE.min(length / FEWEST_SAMPLES);
-    let (end, mut sample, mut report) =
-        (Time::ZERO.after(length), Time::ZERO.after(every), Time::ZERO.after(REPORT));
+    let (end, mut sample, mut report) = (
+        Time::ZERO.saturating_add(length),
+        Time::ZERO.saturating_add(every),
+        Time::ZERO.saturating_add(REPORT),
+    );
     while soak.phase() == Phase::Busy {
         let now = soak.now();
         if now >= sample {
-            sample = sample.after(every);
+            sample = sample.saturating_add(every);
             memory.note(soak.editor.rss());
         }
         if now >= report {
-            report = report.after(REPORT);
+            report = report.saturating_add(REPORT);
             progress(soak, now);
         }
         if now >= end {
             return soak.enter(Phase::Settling);
         }
-        thread::sleep(sample.min(report).min(end).since(now).min(Duration::from_millis(100)));
+        thread::sleep(sample.min(report).min(end).saturating_since(now).min(Duration::from_millis(100)));
     }
 }
 
 fn progress(soak: &Soak<'_>, now: Time) {
-    let seconds = now.since(Time::ZERO).as_secs();
+    let seconds = now.saturating_since(Time::ZERO).as_secs();
     let rss = soak.editor.rss().map(|kib| format!("RSS {kib} KiB, ")).unwrap_or_default();
     // Where nobody reads this, the exit status tells.
     say(&format!("{:3}:{:02} {rss}{}", seconds / 60, seconds % 60, soak.totals.line()));
@@ -134,7 +137,7 @@ fn end(soak: &Soak<'_>) -> Result<(), String> {
 fn wait(soak: &Soak<'_>, is_so: impl Fn() -> bool) -> Result<(), String> {
     let begin = soak.now();
     while !is_so() && soak.phase() < Phase::Failed {
-        if soak.now().since(begin) > PATIENCE {
+        if soak.now().saturating_since(begin) > PATIENCE {
             return Err(format!("waited {} s in vain", PATIENCE.as_secs()));
         }
         thread::sleep(Duration::from_millis(10));

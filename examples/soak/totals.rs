@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Connections,
-    Strangers,
+    Unauthenticated,
     Rebuffed,
     Kills,
     Requests,
@@ -25,7 +25,7 @@ pub(crate) enum Of {
 
 const ALL: [(Of, &str); 15] = [
     (Of::Connections, "connections"),
-    (Of::Strangers, "strangers"),
+    (Of::Unauthenticated, "unauthenticated"),
     (Of::Rebuffed, "of them turned away"),
     (Of::Kills, "killed"),
     (Of::Requests, "requests"),

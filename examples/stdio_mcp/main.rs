@@ -130,7 +130,7 @@ impl Session {
                     let _ = self.server.respond(call, &result, &mut self.out);
                 }
                 ServerEvent::CallEnded { call, .. } => self.reminders.forget(call),
-                ServerEvent::Violation(violation) => {
+                ServerEvent::PeerFault(violation) => {
                     complain("stdio_mcp", &format!("the client: {violation}"))
                 }
                 ServerEvent::PeerError(error) => {
@@ -145,7 +145,7 @@ impl Session {
 
     /// Writes what waits, as long as somebody reads it.
     fn flush(&mut self, clock: &Clock) -> Result<(), Box<dyn Error>> {
-        let end = clock.now().after(DRAIN);
+        let end = clock.now().saturating_add(DRAIN);
         while !self.out.waiting().is_empty() {
             let left = clock.until(Some(end));
             if !pipes::wait(false, true, left)?.to_write {

@@ -13,7 +13,7 @@ pub(crate) struct Reminders(Vec<(Time, CallId, String)>);
 
 impl Reminders {
     pub(crate) fn add(&mut self, now: Time, call: CallId, asked: Remind) {
-        self.0.push((now.after(Duration::from_millis(asked.after_ms)), call, asked.text));
+        self.0.push((now.saturating_add(Duration::from_millis(asked.after_ms)), call, asked.text));
     }
 
     /// The call has ended without us: the client cancelled it, or its deadline passed.

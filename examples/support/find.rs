@@ -3,7 +3,7 @@
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv};
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use ide_mcp::ide::locate::{Candidate, Extras};
-use ide_mcp::ide::matching::{Matching, Place, check_transport, choose};
+use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use ide_mcp_lockfile::{Error, Found, client_env, from_environment, scan_for, system};
 use std::ffi::OsStr;
@@ -222,7 +222,7 @@ fn by_directory(
     found: &[Found],
 ) -> Result<Editor, Nothing> {
     let here = Here::of(asked.cwd.as_deref()).map_err(|error| Nothing(error.to_string()))?;
-    let place = Place {
+    let place = AgentContext {
         cwd: &here.logical,
         canonical: Some(&here.canonical),
         port: env.port(),
@@ -234,7 +234,7 @@ fn by_directory(
         found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
     let matching = choose(&listed, &place);
     let may_attach = asked.no_agent || env.auto_connects();
-    let chosen = matching.only().filter(|_| may_attach).and_then(|only| {
+    let chosen = matching.unique().filter(|_| may_attach).and_then(|only| {
         let found = files.get(only.index)?;
         Some(Editor::new(env, only.port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
     });

@@ -158,7 +158,7 @@ pub(crate) fn lock(pipe: &Mutex<Pipe>) -> MutexGuard<'_, Pipe> {
 /// The same, unless it stays busy for so long.
 pub(crate) fn lock_in(pipe: &Mutex<Pipe>, at_most: Duration) -> Option<MutexGuard<'_, Pipe>> {
     let clock = Clock::new();
-    let end = clock.now().after(at_most);
+    let end = clock.now().saturating_add(at_most);
     loop {
         match pipe.try_lock() {
             Ok(pipe) => return Some(pipe),

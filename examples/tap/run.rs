@@ -171,7 +171,7 @@ impl Tap {
             return strangers.len();
         };
         if let Some(open) = self.open.remove(oldest) {
-            thread::sleep(CHANCE.saturating_sub(self.clock.now().since(open.since)));
+            thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
             // It may have been let in meanwhile.
             if !self.recorder.strangers().contains(oldest) {
                 self.open.insert(*oldest, open);
@@ -193,7 +193,7 @@ impl Tap {
         }
         self.open.values().filter_map(|open| open.handle.as_ref()).for_each(Handle::end);
         let clock = Clock::new();
-        let end = clock.now().after(DRAIN);
+        let end = clock.now().saturating_add(DRAIN);
         while !self.open.is_empty() {
             let left = clock.until(Some(end)).unwrap_or_default();
             match self.events.recv_timeout(left) {

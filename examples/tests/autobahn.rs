@@ -44,7 +44,7 @@ fn it_asks_for_every_case_says_everything_back_and_has_the_report_written() {
     let url = format!("ws://{}", listener.local_addr().unwrap());
     let mut client = Place::new("autobahn").start("ws_autobahn_client", &[&url, "us"]);
 
-    let closed = || ws::OwnedEvent::Closed(ws::Closed::ByUs { answered: true });
+    let closed = || ws::OwnedEvent::Closed(ws::Closed::Local { clean: true });
     let text = |text: &str| ws::OwnedEvent::Text(text.into());
     let expected = [
         ("/getCaseCount", &["2"][..], vec![closed()]),

@@ -28,7 +28,7 @@ fn echo(adapter: &str) -> (Process, u16) {
     (echo, port.try_into().unwrap())
 }
 
-fn client(port: u16, ask: ws::Ask) -> Conn<ws::Client<SysRng>> {
+fn client(port: u16, ask: ws::ClientRequest) -> Conn<ws::Client<SysRng>> {
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(("127.0.0.1", port), machine).unwrap()
 }
@@ -42,7 +42,7 @@ fn everything_comes_back_on_every_connection() {
     for adapter in ADAPTERS {
         let (_echo, port) = echo(adapter);
         for offers in [true, false] {
-            let mut ask = ws::Ask::new(format!("127.0.0.1:{port}"));
+            let mut ask = ws::ClientRequest::new(format!("127.0.0.1:{port}"));
             if offers {
                 ask = ask.subprotocol("other").subprotocol("mcp");
             }
@@ -55,7 +55,7 @@ fn everything_comes_back_on_every_connection() {
             assert!(conn.next_event() == Some(ws::OwnedEvent::Text(text)), "{what}");
             assert!(conn.next_event() == Some(ws::OwnedEvent::Binary(bytes)), "{what}");
             conn.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
-            let expected = ws::OwnedEvent::Closed(ws::Closed::ByUs { answered: true });
+            let expected = ws::OwnedEvent::Closed(ws::Closed::Local { clean: true });
             assert_eq!(conn.next_event(), Some(expected), "{what}");
             assert_eq!(conn.next_event(), None, "{what}");
         }
@@ -68,7 +68,7 @@ fn a_signal_ends_it_with_a_word_to_everyone() {
     for adapter in ADAPTERS {
         let (mut echo, port) = echo(adapter);
         let mut clients: Vec<_> =
-            (0..3).map(|_| client(port, ws::Ask::new(format!("127.0.0.1:{port}")))).collect();
+            (0..3).map(|_| client(port, ws::ClientRequest::new(format!("127.0.0.1:{port}")))).collect();
         for conn in &mut clients {
             open(conn, None);
         }
@@ -77,7 +77,7 @@ fn a_signal_ends_it_with_a_word_to_everyone() {
         echo.terminate();
         for conn in &mut clients {
             let code = Some(ws::CloseCode::GOING_AWAY);
-            let expected = ws::OwnedEvent::Closed(ws::Closed::ByPeer { code, reason: "".into() });
+            let expected = ws::OwnedEvent::Closed(ws::Closed::Remote { code, reason: "".into() });
             assert_eq!(conn.next_event(), Some(expected), "{adapter}");
             assert_eq!(conn.next_event(), None, "{adapter}");
         }

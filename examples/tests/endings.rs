@@ -205,7 +205,7 @@ fn n05_strangers_fill_no_output_that_nobody_reads() {
     out.read_to_string(&mut text).unwrap();
     assert_eq!(editor.end().0, Some(0), "{text}");
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let strangers = events.iter().filter(|event| event["event"] == "strangers").count();
+    let strangers = events.iter().filter(|event| event["event"] == "unauthenticated").count();
     assert!((1..=3).contains(&strangers) && events.len() < 15, "{} events: {text}", events.len());
 }
 

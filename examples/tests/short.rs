@@ -143,7 +143,7 @@ fn tracer() {
     let said = lines.join("\n");
     assert_eq!(tracer.end(), (Some(0), String::new()));
     for line in
-        ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed(ByPeer"]
+        ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed(Remote"]
     {
         assert!(said.contains(line), "{line}: {said}");
     }

@@ -68,10 +68,10 @@ fn converse(
     target: &str,
     mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent),
 ) -> Result<ws::Closed, Box<dyn Error>> {
-    let ask = ws::Ask::new(host).target(target);
+    let ask = ws::ClientRequest::new(host).target(target);
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO)?;
     let mut conn = Conn::connect(host, machine)?;
-    let mut end = ws::Closed::Vanished;
+    let mut end = ws::Closed::Abnormal;
     // Also after the last event: the farewell goes out with the call that follows.
     while let Some(event) = conn.next_event() {
         match event {

@@ -230,7 +230,7 @@ pub enum DiagnosticsChanged {
         uris: Vec<String>,
     },
     /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
-    /// [`Limits::diagnostics`](super::Limits::diagnostics) of them.
+    /// [`PushLimits::diagnostics`](super::PushLimits::diagnostics) of them.
     Now(FileDiagnostics),
 }
 

@@ -56,24 +56,26 @@ impl Dialect {
 
     /// The name of a notification of the editor, such as `selection_changed`, in this dialect.
     #[must_use]
-    pub const fn notification(self, notice: Notice) -> &'static str {
+    pub const fn notification(self, notice: EditorNotification) -> &'static str {
         let (bare, prefixed) = match notice {
-            Notice::SelectionChanged => ("selection_changed", "notifications/selection_changed"),
-            Notice::AtMentioned => ("at_mentioned", "notifications/at_mentioned"),
-            Notice::DiagnosticsChanged => ("diagnostics_changed", "notifications/diagnostics_changed"),
+            EditorNotification::SelectionChanged => ("selection_changed", "notifications/selection_changed"),
+            EditorNotification::AtMentioned => ("at_mentioned", "notifications/at_mentioned"),
+            EditorNotification::DiagnosticsChanged => {
+                ("diagnostics_changed", "notifications/diagnostics_changed")
+            }
             // Has a prefix of its own.
-            Notice::ActiveEditorChanged => {
+            EditorNotification::ActiveEditorChanged => {
                 ("workspace/didChangeActiveEditor", "workspace/didChangeActiveEditor")
             }
         };
-        if self.rules().prefixes { prefixed } else { bare }
+        if self.rules().notification_prefix { prefixed } else { bare }
     }
 }
 
 /// What an editor says unasked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum EditorNotification {
     /// The person selected something, or moved the cursor.
     SelectionChanged,
     /// The person mentioned a file.
@@ -84,14 +86,14 @@ pub enum Notice {
     ActiveEditorChanged,
 }
 
-impl Notice {
+impl EditorNotification {
     /// All of them.
     pub const ALL: [Self; 4] =
         [Self::SelectionChanged, Self::AtMentioned, Self::DiagnosticsChanged, Self::ActiveEditorChanged];
 
     /// Which one a method is, in any dialect.
     #[must_use]
-    pub fn named(method: &str) -> Option<Self> {
+    pub fn from_name(method: &str) -> Option<Self> {
         let is_named =
             |notice: &Self| Dialect::ALL.iter().any(|dialect| dialect.notification(*notice) == method);
         Self::ALL.into_iter().find(is_named)
@@ -104,21 +106,21 @@ pub(crate) struct Rules {
     /// Tools, and members of what is sent, are spelled `open_file` and not `openFile`.
     pub(crate) snake_case: bool,
     /// Names of notifications begin with `notifications/`.
-    pub(crate) prefixes: bool,
+    pub(crate) notification_prefix: bool,
     /// `DIFF_REJECTED` is followed by the tab.
-    pub(crate) names_rejected_tab: bool,
+    pub(crate) reject_includes_tab: bool,
     /// What was done is answered `OK`, what was not found by a text that says so.
-    pub(crate) says_ok: bool,
+    pub(crate) ok_text: bool,
     /// `ERROR` and not `Error`.
-    pub(crate) shouts: bool,
+    pub(crate) uppercase_severity: bool,
     /// What the members of a selection are.
     pub(crate) selection: SelectionForm,
     /// The error for a tool that nobody handles.
     pub(crate) unknown_tool: i64,
     /// The client is pinged over JSON-RPC.
-    pub(crate) pings: bool,
+    pub(crate) rpc_ping: bool,
     /// `readFile` and its like are served.
-    pub(crate) direct: bool,
+    pub(crate) direct_methods: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,30 +135,30 @@ pub(crate) enum SelectionForm {
 
 const VS_CODE: Rules = Rules {
     snake_case: false,
-    prefixes: false,
-    names_rejected_tab: true,
-    says_ok: false,
-    shouts: false,
+    notification_prefix: false,
+    reject_includes_tab: true,
+    ok_text: false,
+    uppercase_severity: false,
     selection: SelectionForm::Full,
     unknown_tool: code::INVALID_PARAMS,
-    pings: false,
-    direct: false,
+    rpc_ping: false,
+    direct_methods: false,
 };
 
 const JETBRAINS: Rules = Rules {
-    names_rejected_tab: false,
-    says_ok: true,
-    shouts: true,
+    reject_includes_tab: false,
+    ok_text: true,
+    uppercase_severity: true,
     selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,
-    pings: true,
+    rpc_ping: true,
     ..VS_CODE
 };
 
 const SNAKE_CASE: Rules =
-    Rules { snake_case: true, prefixes: true, selection: SelectionForm::Ranged, ..JETBRAINS };
+    Rules { snake_case: true, notification_prefix: true, selection: SelectionForm::Ranged, ..JETBRAINS };
 
-const OBSIDIAN: Rules = Rules { direct: true, ..VS_CODE };
+const OBSIDIAN: Rules = Rules { direct_methods: true, ..VS_CODE };
 
 #[cfg(test)]
 mod tests {
@@ -165,11 +167,18 @@ mod tests {
     #[test]
     fn notices_are_known_in_every_dialect() {
         for dialect in Dialect::ALL {
-            for notice in Notice::ALL {
-                assert_eq!(Notice::named(dialect.notification(notice)), Some(notice), "{dialect:?}");
+            for notice in EditorNotification::ALL {
+                assert_eq!(
+                    EditorNotification::from_name(dialect.notification(notice)),
+                    Some(notice),
+                    "{dialect:?}"
+                );
             }
         }
-        assert_eq!(Dialect::SnakeCase.notification(Notice::AtMentioned), "notifications/at_mentioned");
-        assert_eq!(Notice::named("notifications/tools/list_changed"), None);
+        assert_eq!(
+            Dialect::SnakeCase.notification(EditorNotification::AtMentioned),
+            "notifications/at_mentioned"
+        );
+        assert_eq!(EditorNotification::from_name("notifications/tools/list_changed"), None);
     }
 }

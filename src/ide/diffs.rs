@@ -18,7 +18,7 @@ pub enum DiffEnd {
     ShutDown,
     /// The client cancelled the call; nothing is answered.
     Cancelled,
-    /// The time that the application gave it is over ([`Server::wait`](super::Server::wait)). The call has been answered.
+    /// The time that the application gave it is over ([`Server::set_call_timeout`](super::Server::set_call_timeout)). The call has been answered.
     Expired,
     /// The connection ended; nothing can be answered.
     Disconnected,

@@ -4,7 +4,7 @@
 //! file is only taken for left over where everything says so, and never one of another editor or one that is not
 //! understood.
 
-use super::matching::Listed;
+use super::matching::Candidate;
 use core::fmt;
 
 /// Whether this is a file that our own editor left behind and that may be removed.
@@ -14,27 +14,31 @@ use core::fmt;
 ///
 /// # Errors
 /// Why it has to stay.
-pub fn is_left_over<E>(listed: &Listed<E>, ide_name: &str, listening: Option<bool>) -> Result<(), Kept> {
-    let Ok(file) = &listed.file else { return Err(Kept::NotUnderstood) };
+pub fn is_left_over<E>(
+    listed: &Candidate<E>,
+    ide_name: &str,
+    listening: Option<bool>,
+) -> Result<(), NotStaleReason> {
+    let Ok(file) = &listed.file else { return Err(NotStaleReason::NotUnderstood) };
     if ide_name.is_empty() || file.ide_name != ide_name {
-        return Err(Kept::OfAnother);
+        return Err(NotStaleReason::OfAnother);
     }
     match listed.pid_alive {
-        Some(true) => return Err(Kept::Alive),
-        None => return Err(Kept::PerhapsAlive),
+        Some(true) => return Err(NotStaleReason::Alive),
+        None => return Err(NotStaleReason::PerhapsAlive),
         Some(false) => {}
     }
     match listening {
         Some(false) => Ok(()),
-        Some(true) => Err(Kept::Listening),
-        None => Err(Kept::PerhapsListening),
+        Some(true) => Err(NotStaleReason::Listening),
+        None => Err(NotStaleReason::PerhapsListening),
     }
 }
 
 /// Why a lock file has to stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kept {
+pub enum NotStaleReason {
     /// It could not be read, so nobody knows whose it is.
     NotUnderstood,
     /// It has another name of an editor.
@@ -51,7 +55,7 @@ pub enum Kept {
     Replaced,
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for NotStaleReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotUnderstood => "it could not be read, so nobody knows whose it is",
@@ -72,29 +76,29 @@ mod tests {
 
     #[test]
     fn l06_only_what_is_surely_ours_and_dead_is_left_over() {
-        let listed = |name: &str, pid_alive| Listed::<LockFileError> {
+        let listed = |name: &str, pid_alive| Candidate::<LockFileError> {
             port: 1,
             file: Ok(LockFile::new(2, [].into(), name, AuthToken::from_text("t").unwrap())),
             pid_alive,
             modified: None,
         };
-        let unreadable = Listed { file: Err(LockFileError::Empty), ..listed("", Some(false)) };
+        let unreadable = Candidate { file: Err(LockFileError::Empty), ..listed("", Some(false)) };
         let cases = [
             ("dead and closed", listed("me", Some(false)), Some(false), Ok(())),
-            ("unreadable", unreadable, Some(false), Err(Kept::NotUnderstood)),
-            ("another editor", listed("Me", Some(false)), Some(false), Err(Kept::OfAnother)),
-            ("no name", listed("", Some(false)), Some(false), Err(Kept::OfAnother)),
-            ("alive", listed("me", Some(true)), Some(false), Err(Kept::Alive)),
-            ("of another world", listed("me", None), Some(false), Err(Kept::PerhapsAlive)),
-            ("its port is taken", listed("me", Some(false)), Some(true), Err(Kept::Listening)),
-            ("its port is unknown", listed("me", Some(false)), None, Err(Kept::PerhapsListening)),
+            ("unreadable", unreadable, Some(false), Err(NotStaleReason::NotUnderstood)),
+            ("another editor", listed("Me", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
+            ("no name", listed("", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
+            ("alive", listed("me", Some(true)), Some(false), Err(NotStaleReason::Alive)),
+            ("of another world", listed("me", None), Some(false), Err(NotStaleReason::PerhapsAlive)),
+            ("its port is taken", listed("me", Some(false)), Some(true), Err(NotStaleReason::Listening)),
+            ("its port is unknown", listed("me", Some(false)), None, Err(NotStaleReason::PerhapsListening)),
         ];
         for (name, listed, listening, expected) in cases {
             assert_eq!(is_left_over(&listed, "me", listening), expected, "{name}");
         }
         assert_eq!(
             is_left_over(&listed("", Some(false)), "", Some(false)),
-            Err(Kept::OfAnother),
+            Err(NotStaleReason::OfAnother),
             "we have no name"
         );
     }

@@ -81,7 +81,7 @@
 //! let file = LockFile::parse(&published)?;
 //! let listed = Listed { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
 //! let matching = choose(&[listed], &Place { cwd: "/w/src", ..Place::default() });
-//! assert_eq!(matching.only().map(|file| file.port), Some(PORT));
+//! assert_eq!(matching.unique().map(|file| file.port), Some(PORT));
 //! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
 //! let mut agent = Client::new(config, random, SessionId::new(2), now)?;
 //!
@@ -93,7 +93,7 @@
 //!         match event {
 //!             // A person looks at it, and changes it.
 //!             ServerEvent::Call { call, request: ToolRequest::OpenDiff(_) } => {
-//!                 editor.decide(call, &DiffOutcome::Saved { contents: "edited".into() })?;
+//!                 editor.decide(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
 //!             }
 //!             ServerEvent::Closed(_) => ends += 1,
 //!             _ => {}
@@ -152,19 +152,20 @@ pub mod paths;
 pub use client::{Client, ClientConfig, ClientEvent};
 pub use client_env::ClientEnv;
 pub use context::{DiagnosticsChanged, Mention, Selection};
-pub use dialect::{Dialect, Notice};
+pub use dialect::{Dialect, EditorNotification};
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use host::{
-    ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent, MentionError, Selected, Strangers,
+    ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent, MentionError, Selected,
+    Unauthenticated,
 };
-pub use leftover::{Kept, is_left_over};
-pub use limits::Limits;
+pub use leftover::{NotStaleReason, is_left_over};
+pub use limits::PushLimits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};
-pub use reconnect::{Backoff, GivenUp, Reconnect};
+pub use reconnect::{Backoff, GaveUp, Reconnect};
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
 pub use tool::{

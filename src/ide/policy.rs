@@ -16,7 +16,7 @@
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
 use super::AuthToken;
-use crate::ws::{Refusal, Request, Single, Status};
+use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;
 
@@ -117,7 +117,7 @@ impl Policy {
             Ok(()) => {
                 let subprotocol = subprotocol(request);
                 match self.auth {
-                    Auth::Resumed(_) => Verdict::Ask { subprotocol },
+                    Auth::Resumed(_) => Verdict::Decide { subprotocol },
                     Auth::Token(_) | Auth::Disabled => Verdict::LetIn { subprotocol },
                 }
             }
@@ -138,12 +138,12 @@ impl Policy {
 
     fn check(&self, request: &Request<'_>, full: bool) -> Result<(), Refusal> {
         match request.single("host") {
-            Single::Once(host) if self.is_ours(host) => {}
-            Single::Once(_) | Single::Missing | Single::Repeated => return Err(FOREIGN_HOST),
+            HeaderField::One(host) if self.is_ours(host) => {}
+            HeaderField::One(_) | HeaderField::Absent | HeaderField::Many => return Err(FOREIGN_HOST),
         }
         let origin = request.single("origin");
-        let allowed = matches!(origin, Single::Once(origin) if self.allows(origin));
-        if !allowed && (origin != Single::Missing || request.has("sec-fetch-site")) {
+        let allowed = matches!(origin, HeaderField::One(origin) if self.allows(origin));
+        if !allowed && (origin != HeaderField::Absent || request.has("sec-fetch-site")) {
             return Err(FOREIGN_ORIGIN);
         }
         if !self.paths.is_empty() && !self.paths.iter().any(|path| path == request.target()) {
@@ -151,8 +151,8 @@ impl Policy {
         }
         if let Auth::Token(token) | Auth::Resumed(token) = &self.auth {
             let offered = match request.single(TOKEN_FIELD) {
-                Single::Once(offered) => Some(offered),
-                Single::Missing | Single::Repeated => None,
+                HeaderField::One(offered) => Some(offered),
+                HeaderField::Absent | HeaderField::Many => None,
             };
             if !token.matches(offered) {
                 return Err(WRONG_TOKEN);
@@ -205,7 +205,7 @@ pub(crate) enum Verdict {
         subprotocol: Option<&'static str>,
     },
     /// The application decides.
-    Ask {
+    Decide {
         subprotocol: Option<&'static str>,
     },
     /// Open, and close at once.

@@ -26,10 +26,10 @@ impl Position {
     ///
     /// ```
     /// use ide_mcp::ide::Position;
-    /// assert_eq!(Position::of_byte("a\n😀b", 6), Position::new(1, 2));
+    /// assert_eq!(Position::from_byte_offset("a\n😀b", 6), Position::new(1, 2));
     /// ```
     #[must_use]
-    pub fn of_byte(text: &str, offset: usize) -> Self {
+    pub fn from_byte_offset(text: &str, offset: usize) -> Self {
         let before = truncate(text, offset);
         let line = before.bytes().filter(|byte| *byte == b'\n').count();
         let column: usize = before.rsplit('\n').next().unwrap_or_default().chars().map(char::len_utf16).sum();
@@ -41,7 +41,7 @@ impl Position {
     /// A column behind the end of its line counts as the end, as LSP has it, and one inside a surrogate pair as its
     /// beginning. A carriage return before the line feed belongs to the end of the line.
     #[must_use]
-    pub fn byte_in(self, text: &str) -> Option<usize> {
+    pub fn to_byte_offset(self, text: &str) -> Option<usize> {
         let mut begin = 0_usize;
         for _ in 0..self.line {
             let rest = text.get(begin..)?;
@@ -91,8 +91,8 @@ impl Range {
 
     /// What lies in this range of `text`; `None` if the text has no such lines, or the end is before the start.
     #[must_use]
-    pub fn of(self, text: &str) -> Option<&str> {
-        text.get(self.start.byte_in(text)?..self.end.byte_in(text)?)
+    pub fn slice(self, text: &str) -> Option<&str> {
+        text.get(self.start.to_byte_offset(text)?..self.end.to_byte_offset(text)?)
     }
 }
 
@@ -113,20 +113,20 @@ mod tests {
             ("end", 18, Position::new(3, 3)),
         ];
         for (name, byte, place) in cases {
-            assert_eq!(Position::of_byte(TEXT, byte), place, "{name}");
-            assert_eq!(place.byte_in(TEXT), Some(byte), "{name}");
+            assert_eq!(Position::from_byte_offset(TEXT, byte), place, "{name}");
+            assert_eq!(place.to_byte_offset(TEXT), Some(byte), "{name}");
         }
     }
 
     #[test]
     fn what_is_no_place_is_brought_to_one_or_refused() {
-        assert_eq!(Position::of_byte(TEXT, 2), Position::new(0, 1), "inside a character");
-        assert_eq!(Position::of_byte(TEXT, 999), Position::new(3, 3), "behind the end");
-        assert_eq!(Position::new(1, 1).byte_in(TEXT), Some(8), "inside a surrogate pair");
-        assert_eq!(Position::new(0, 99).byte_in(TEXT), Some(6), "behind the line, before its CR");
-        assert_eq!(Position::new(4, 0).byte_in(TEXT), None, "no such line");
-        assert_eq!(Range::new(Position::new(1, 0), Position::new(0, 0)).of(TEXT), None, "backwards");
-        assert_eq!(Range::new(Position::new(0, 1), Position::new(1, 2)).of(TEXT), Some("éllo\r\n😀"));
+        assert_eq!(Position::from_byte_offset(TEXT, 2), Position::new(0, 1), "inside a character");
+        assert_eq!(Position::from_byte_offset(TEXT, 999), Position::new(3, 3), "behind the end");
+        assert_eq!(Position::new(1, 1).to_byte_offset(TEXT), Some(8), "inside a surrogate pair");
+        assert_eq!(Position::new(0, 99).to_byte_offset(TEXT), Some(6), "behind the line, before its CR");
+        assert_eq!(Position::new(4, 0).to_byte_offset(TEXT), None, "no such line");
+        assert_eq!(Range::new(Position::new(1, 0), Position::new(0, 0)).slice(TEXT), None, "backwards");
+        assert_eq!(Range::new(Position::new(0, 1), Position::new(1, 2)).slice(TEXT), Some("éllo\r\n😀"));
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
                     && text.get(..byte).is_some_and(|before| before.ends_with('\r'));
                 if !in_line_end {
                     assert_eq!(
-                        Position::of_byte(&text, byte).byte_in(&text),
+                        Position::from_byte_offset(&text, byte).to_byte_offset(&text),
                         Some(byte),
                         "{text:?} {character:?}"
                     );

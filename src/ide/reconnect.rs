@@ -5,7 +5,7 @@
 //!            ▼                           │
 //!  ──▶ Waiting ──due──▶ Trying ──▶ Attached
 //!          ▲              │  │
-//!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GivenUp
+//!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GaveUp
 //! ```
 //!
 //! It knows no lock file and no socket. While the editor is away, another user can take its port, so read the lock file again
@@ -26,19 +26,15 @@ pub struct Backoff {
     /// The first pause. Default 1 s; each is twice the one before.
     pub first: Duration,
     /// The longest pause. Default 8 s, so that an editor that is back is found within the 12 s of the real client.
-    pub most: Duration,
+    pub max: Duration,
     /// How long after it was lost, or first looked for, no attempt begins any more. Default 60 s: an editor that is
     /// started again is there by then, and one that is not has been closed.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self {
-            first: Duration::from_secs(1),
-            most: Duration::from_secs(8),
-            patience: Duration::from_secs(60),
-        }
+        Self { first: Duration::from_secs(1), max: Duration::from_secs(8), timeout: Duration::from_secs(60) }
     }
 }
 
@@ -49,13 +45,13 @@ impl Default for Backoff {
 /// use ide_mcp::{Time, ide::{Backoff, Reconnect}, ws::Closed};
 ///
 /// let mut reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
-/// assert_eq!(reconnect.due(), Some(Time::ZERO));
-/// reconnect.started();
+/// assert_eq!(reconnect.next_attempt(), Some(Time::ZERO));
+/// reconnect.on_attempt();
 /// // Connected, `ClientEvent::Ready` …
-/// reconnect.attached();
+/// reconnect.on_connected();
 /// // … and the editor is stopped.
 /// let lost = Time::from_millis(90_000);
-/// assert_eq!(reconnect.ended(lost, &Closed::Vanished), Ok(Time::from_millis(91_000)));
+/// assert_eq!(reconnect.on_disconnected(lost, &Closed::Abnormal), Ok(Time::from_millis(91_000)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Reconnect {
@@ -76,38 +72,38 @@ impl Reconnect {
 
     /// When the next attempt is to begin; `None` while one runs, the connection stands, or it was given up.
     #[must_use]
-    pub const fn due(&self) -> Option<Time> {
+    pub const fn next_attempt(&self) -> Option<Time> {
         self.due
     }
 
     /// An attempt has begun.
-    pub const fn started(&mut self) {
+    pub const fn on_attempt(&mut self) {
         self.due = None;
     }
 
     /// The session is ready: what went before is forgotten.
-    pub const fn attached(&mut self) {
+    pub const fn on_connected(&mut self) {
         self.pause = self.backoff.first;
         self.without_since = None;
         self.due = None;
     }
 
-    /// The attempt failed or the connection ended so. A socket that could not be connected is [`Closed::Vanished`]. When
-    /// the next attempt begins, which [`due`](Self::due) says as well.
+    /// The attempt failed or the connection ended so. A socket that could not be connected is [`Closed::Abnormal`]. When
+    /// the next attempt begins, which [`due`](Self::next_attempt) says as well.
     ///
     /// # Errors
-    /// [`GivenUp`]: nothing is due any more.
-    pub fn ended(&mut self, now: Time, closed: &Closed) -> Result<Time, GivenUp> {
+    /// [`GaveUp`]: nothing is due any more.
+    pub fn on_disconnected(&mut self, now: Time, closed: &Closed) -> Result<Time, GaveUp> {
         self.due = None;
         if let Some(why) = for_good(closed) {
             return Err(why);
         }
         let since = *self.without_since.get_or_insert(now);
-        let due = now.after(self.pause);
-        if due.since(since) > self.backoff.patience {
-            return Err(GivenUp::TooLong);
+        let due = now.saturating_add(self.pause);
+        if due.saturating_since(since) > self.backoff.timeout {
+            return Err(GaveUp::TooLong);
         }
-        self.pause = self.pause.saturating_mul(2).min(self.backoff.most);
+        self.pause = self.pause.saturating_mul(2).min(self.backoff.max);
         self.due = Some(due);
         Ok(due)
     }
@@ -116,7 +112,7 @@ impl Reconnect {
 /// Why it is not tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GivenUp {
+pub enum GaveUp {
     /// This side closed: because it was told to, or since no session could be opened, which
     /// [`Failed`](super::ClientEvent::Failed) or [`SubprotocolMissing`](super::ClientEvent::SubprotocolMissing) said.
     Closed,
@@ -129,31 +125,31 @@ pub enum GivenUp {
     TooLong,
 }
 
-impl fmt::Display for GivenUp {
+impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => "the connection was closed from here",
             Self::Refused => "the editor refuses: look for its lock file again",
-            Self::Incompatible => "what listens there is no such editor",
+            Self::Incompatible => "the peer is not a compatible editor",
             Self::TooLong => "the editor has not come back in time",
         })
     }
 }
 
-impl core::error::Error for GivenUp {}
+impl core::error::Error for GaveUp {}
 
 /// Whether this is an end after which nothing would be different.
-fn for_good(closed: &Closed) -> Option<GivenUp> {
+fn for_good(closed: &Closed) -> Option<GaveUp> {
     match closed {
-        Closed::ByUs { .. } | Closed::Overfed | Closed::Entropy | Closed::ZeroLimit(_) => {
-            Some(GivenUp::Closed)
+        Closed::Local { .. } | Closed::InputOverflow | Closed::Entropy | Closed::ZeroLimit(_) => {
+            Some(GaveUp::Closed)
         }
-        Closed::ByPeer { code: Some(CloseCode::POLICY), .. } => Some(GivenUp::Refused),
+        Closed::Remote { code: Some(CloseCode::POLICY), .. } => Some(GaveUp::Refused),
         // 503 is an editor that is full, 408 one that was busy.
         Closed::NotAccepted(ResponseError::Status(408 | 500..=599, _) | ResponseError::TimedOut) => None,
-        Closed::NotAccepted(ResponseError::Status(401 | 403 | 404, _)) => Some(GivenUp::Refused),
-        Closed::NotAccepted(_) | Closed::Violation(_) | Closed::Refused(_) => Some(GivenUp::Incompatible),
-        Closed::ByPeer { .. } | Closed::Vanished | Closed::TimedOut | Closed::Stalled => None,
+        Closed::NotAccepted(ResponseError::Status(401 | 403 | 404, _)) => Some(GaveUp::Refused),
+        Closed::NotAccepted(_) | Closed::ProtocolError(_) | Closed::Refused(_) => Some(GaveUp::Incompatible),
+        Closed::Remote { .. } | Closed::Abnormal | Closed::TimedOut | Closed::Stalled => None,
     }
 }
 
@@ -169,17 +165,20 @@ mod tests {
     /// When it is tried after it was lost at second 100, if every attempt fails at once.
     fn attempts(backoff: Backoff) -> Vec<u64> {
         let mut reconnect = Reconnect::new(backoff, at(0));
-        reconnect.started();
-        reconnect.attached();
+        reconnect.on_attempt();
+        reconnect.on_connected();
         let (mut now, mut seen) = (at(100), Vec::new());
-        while let Ok(due) = reconnect.ended(now, &Closed::Vanished) {
-            assert_eq!(reconnect.due(), Some(due));
-            seen.push(due.since(at(100)).as_secs());
-            reconnect.started();
-            assert_eq!(reconnect.due(), None);
+        while let Ok(due) = reconnect.on_disconnected(now, &Closed::Abnormal) {
+            assert_eq!(reconnect.next_attempt(), Some(due));
+            seen.push(due.saturating_since(at(100)).as_secs());
+            reconnect.on_attempt();
+            assert_eq!(reconnect.next_attempt(), None);
             now = due;
         }
-        assert_eq!((reconnect.ended(now, &Closed::Vanished), reconnect.due()), (Err(GivenUp::TooLong), None));
+        assert_eq!(
+            (reconnect.on_disconnected(now, &Closed::Abnormal), reconnect.next_attempt()),
+            (Err(GaveUp::TooLong), None)
+        );
         seen
     }
 
@@ -189,16 +188,16 @@ mod tests {
         assert_eq!(default, [1, 3, 7, 15, 23, 31, 39, 47, 55]);
         let gaps = default.windows(2).map(|two| two[1] - two[0]);
         assert!(gaps.max() < Some(12), "an editor that is back is found as fast as by the real client");
-        let patience = Duration::from_secs(7);
-        assert_eq!(attempts(Backoff { patience, ..Backoff::default() }), [1, 3, 7], "the last moment counts");
+        let timeout = Duration::from_secs(7);
+        assert_eq!(attempts(Backoff { timeout, ..Backoff::default() }), [1, 3, 7], "the last moment counts");
     }
 
     #[test]
     fn what_would_not_change_is_not_tried_again() {
         let status = |code| Closed::NotAccepted(ResponseError::Status(code, "".into()));
-        let by_peer = |code| Closed::ByPeer { code: CloseCode::new(code), reason: "".into() };
-        let cases: &[(Closed, Result<Time, GivenUp>)] = &[
-            (Closed::Vanished, Ok(at(1))),
+        let by_peer = |code| Closed::Remote { code: CloseCode::new(code), reason: "".into() };
+        let cases: &[(Closed, Result<Time, GaveUp>)] = &[
+            (Closed::Abnormal, Ok(at(1))),
             (Closed::TimedOut, Ok(at(1))),
             (Closed::Stalled, Ok(at(1))),
             (by_peer(1001), Ok(at(1))),
@@ -206,19 +205,19 @@ mod tests {
             (status(503), Ok(at(1))),
             (status(408), Ok(at(1))),
             (Closed::NotAccepted(ResponseError::TimedOut), Ok(at(1))),
-            (by_peer(1008), Err(GivenUp::Refused)),
-            (status(401), Err(GivenUp::Refused)),
-            (status(403), Err(GivenUp::Refused)),
-            (status(404), Err(GivenUp::Refused)),
-            (status(200), Err(GivenUp::Incompatible)),
-            (Closed::ByUs { answered: true }, Err(GivenUp::Closed)),
-            (Closed::Entropy, Err(GivenUp::Closed)),
+            (by_peer(1008), Err(GaveUp::Refused)),
+            (status(401), Err(GaveUp::Refused)),
+            (status(403), Err(GaveUp::Refused)),
+            (status(404), Err(GaveUp::Refused)),
+            (status(200), Err(GaveUp::Incompatible)),
+            (Closed::Local { clean: true }, Err(GaveUp::Closed)),
+            (Closed::Entropy, Err(GaveUp::Closed)),
         ];
         for (closed, expected) in cases {
             let mut reconnect = Reconnect::new(Backoff::default(), at(0));
-            reconnect.started();
-            assert_eq!(reconnect.ended(at(0), closed), *expected, "{closed:?}");
-            assert_eq!(reconnect.due(), expected.ok(), "{closed:?}");
+            reconnect.on_attempt();
+            assert_eq!(reconnect.on_disconnected(at(0), closed), *expected, "{closed:?}");
+            assert_eq!(reconnect.next_attempt(), expected.ok(), "{closed:?}");
         }
     }
 
@@ -226,19 +225,19 @@ mod tests {
     fn an_attachment_begins_anew() {
         let mut reconnect = Reconnect::new(Backoff::default(), at(0));
         for now in [0, 1, 3] {
-            reconnect.started();
-            assert!(reconnect.ended(at(now), &Closed::Vanished).is_ok());
+            reconnect.on_attempt();
+            assert!(reconnect.on_disconnected(at(now), &Closed::Abnormal).is_ok());
         }
-        reconnect.started();
-        reconnect.attached();
-        assert_eq!(reconnect.ended(at(10_000), &Closed::Vanished), Ok(at(10_001)));
+        reconnect.on_attempt();
+        reconnect.on_connected();
+        assert_eq!(reconnect.on_disconnected(at(10_000), &Closed::Abnormal), Ok(at(10_001)));
     }
 
     #[test]
     fn the_end_of_time_is_no_panic() {
         let mut reconnect = Reconnect::new(Backoff::default(), Time::new(Duration::MAX));
         assert_eq!(
-            reconnect.ended(Time::new(Duration::MAX), &Closed::Vanished),
+            reconnect.on_disconnected(Time::new(Duration::MAX), &Closed::Abnormal),
             Ok(Time::new(Duration::MAX))
         );
     }

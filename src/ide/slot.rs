@@ -141,13 +141,13 @@ impl Slot {
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
         if let State::Settling { since, behind, until: until @ None } = &mut self.state {
             if *behind <= written {
-                let latest = since.get_or_insert(now).after(self.settle.max(LONGEST_SETTLING));
-                *until = Some(now.after(self.settle).min(latest));
+                let latest = since.get_or_insert(now).saturating_add(self.settle.max(LONGEST_SETTLING));
+                *until = Some(now.saturating_add(self.settle).min(latest));
             }
         }
         self.unwritten_selection.take_if(|end| *end <= written);
         if self.unwritten_mention.take_if(|end| *end <= written).is_some() {
-            self.next_mention = Some(now.after(MENTION_GAP));
+            self.next_mention = Some(now.saturating_add(MENTION_GAP));
         }
         // With a settle time of zero the time has come.
         self.tick(now);
@@ -155,17 +155,17 @@ impl Slot {
 
     /// Advances the clock.
     pub(crate) fn tick(&mut self, now: Time) {
-        let has_come = |at: Time| at <= now && at.if_ever().is_some();
+        let is_due = |at: Time| at <= now && at.finite().is_some();
         match &mut self.state {
-            State::Settling { until: Some(until), .. } if has_come(*until) => {
+            State::Settling { until: Some(until), .. } if is_due(*until) => {
                 let has_selection = self.latest.is_some();
                 self.is_due |= has_selection && !self.settle.is_zero();
-                self.state = State::Settled { repeat: has_selection.then(|| now.after(REPEAT)) };
+                self.state = State::Settled { repeat: has_selection.then(|| now.saturating_add(REPEAT)) };
             }
-            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| has_come(*at)).is_some(),
+            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| is_due(*at)).is_some(),
             State::Attaching | State::Settling { .. } => {}
         }
-        self.next_mention.take_if(|at| has_come(*at));
+        self.next_mention.take_if(|at| is_due(*at));
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
@@ -174,14 +174,14 @@ impl Slot {
             State::Settling { until, .. } => until,
             State::Settled { repeat } => repeat,
         };
-        earlier(state.and_then(Time::if_ever), self.next_mention.and_then(Time::if_ever))
+        earlier(state.and_then(Time::finite), self.next_mention.and_then(Time::finite))
     }
 
     /// Returns true if the client accepts pushes at `now`, as far as can be known.
     pub(crate) fn is_settled(&self, now: Time) -> bool {
         match self.state {
             State::Attaching => false,
-            State::Settling { until, .. } => until.and_then(Time::if_ever).is_some_and(|until| until <= now),
+            State::Settling { until, .. } => until.and_then(Time::finite).is_some_and(|until| until <= now),
             State::Settled { .. } => true,
         }
     }

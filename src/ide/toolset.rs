@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 /// use ide_mcp::ide::{Tool, ToolSet};
 /// let tools = ToolSet::new()
 ///     .handle(Tool::OpenDiff)
-///     .own("countLines", "Counts the lines of a file", r#"{"type":"object"}"#);
+///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#);
 /// assert!(tools.names().eq(["openDiff", "close_tab", "closeAllDiffTabs", "countLines"]));
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -33,12 +33,12 @@ impl ToolSet {
     /// No tools, in the dialect of VS Code, which is what the real client understands.
     #[must_use]
     pub const fn new() -> Self {
-        Self::speaking(Dialect::VsCode)
+        Self::with_dialect(Dialect::VsCode)
     }
 
     /// No tools, in this dialect.
     #[must_use]
-    pub const fn speaking(dialect: Dialect) -> Self {
+    pub const fn with_dialect(dialect: Dialect) -> Self {
         Self { dialect, specs: Vec::new(), handled: Vec::new(), own: Vec::new() }
     }
 
@@ -72,7 +72,7 @@ impl ToolSet {
     ///
     /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
     #[must_use]
-    pub fn own(
+    pub fn custom(
         mut self,
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -111,7 +111,7 @@ impl ToolSet {
     /// What a call of this name is; `None` for nothing that is handled.
     fn called(&self, name: &str) -> Option<Called> {
         let is_own = self.own.iter().any(|own| own == name);
-        match Tool::named(name) {
+        match Tool::from_name(name) {
             Some(tool) if tool.is_built_in() || (is_own && tool == Tool::OpenDiff) => {
                 Some(Called::Known(tool))
             }
@@ -143,7 +143,7 @@ impl Tools for SharedTools {
             return Ok(());
         }
         // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
-        let is_diff = Tool::named(name) == Some(Tool::OpenDiff);
+        let is_diff = Tool::from_name(name) == Some(Tool::OpenDiff);
         let code = if is_diff { code::METHOD_NOT_FOUND } else { self.0.dialect.rules().unknown_tool };
         Err(ErrorObject::new(code, format!("tool {name} not found")))
     }
@@ -175,7 +175,7 @@ impl Tools for SharedTools {
 
     /// What ends diffs is not behind them.
     fn is_answered_at_once(&self, name: &str) -> bool {
-        Tool::named(name).is_some_and(Tool::is_built_in)
+        Tool::from_name(name).is_some_and(Tool::is_built_in)
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
         use crate::ide::{Answer, Diagnostics, GetDiagnostics};
         for dialect in Dialect::ALL {
             let call = ToolRequest::GetDiagnostics(GetDiagnostics::new(None));
-            let result = shared(ToolSet::speaking(dialect)).result_when_late(&call).unwrap();
+            let result = shared(ToolSet::with_dialect(dialect)).result_when_late(&call).unwrap();
             assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
         }
     }
@@ -208,7 +208,7 @@ mod tests {
     fn tools_are_called_by_the_names_of_every_dialect() {
         for dialect in Dialect::ALL {
             let tools = shared(
-                ToolSet::speaking(dialect).handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors),
+                ToolSet::with_dialect(dialect).handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors),
             );
             assert_eq!(tools.0.names().collect::<Vec<_>>(), [Tool::OpenFile.name(dialect)]);
             for name in ["openFile", "open_file"] {
@@ -228,11 +228,11 @@ mod tests {
     fn nothing_is_listed_twice() {
         let tools = ToolSet::new().handle(Tool::CloseTab).handle(Tool::OpenDiff).handle(Tool::OpenDiff);
         assert!(tools.names().eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
-        let tools = ToolSet::new().handle(Tool::GetDiagnostics).own("x", "1", "{}").own("x", "2", "{}").own(
-            "getDiagnostics",
-            "ours",
-            "{}",
-        );
+        let tools = ToolSet::new()
+            .handle(Tool::GetDiagnostics)
+            .custom("x", "1", "{}")
+            .custom("x", "2", "{}")
+            .custom("getDiagnostics", "ours", "{}");
         assert!(tools.names().eq(["getDiagnostics", "x"]), "{tools:?}");
         assert!(tools.specs.iter().map(|spec| &*spec.description).eq(["ours", "2"]), "the last counts");
     }
@@ -247,14 +247,14 @@ mod tests {
         assert_eq!(codes(&none, "close_tab"), Ok(()));
         assert_eq!(codes(&none, "closeAllDiffTabs"), Ok(()));
         assert_eq!(codes(&none, "set_permission_mode"), Ok(()));
-        let some = shared(ToolSet::new().handle(Tool::OpenDiff).own("mine", "", "{}"));
+        let some = shared(ToolSet::new().handle(Tool::OpenDiff).custom("mine", "", "{}"));
         assert_eq!(codes(&some, "openDiff"), Ok(()));
         assert_eq!(codes(&some, "mine"), Ok(()));
     }
 
     #[test]
     fn an_own_tool_may_have_a_name_of_the_protocol() {
-        let tools = shared(ToolSet::new().own("openFile", "", "{}"));
+        let tools = shared(ToolSet::new().custom("openFile", "", "{}"));
         let arguments: &RawValue = serde_json::from_str(r#"{"line":1}"#).unwrap();
         let call = tools.decode("openFile", arguments).unwrap();
         assert!(matches!(call, ToolRequest::Other(other) if other.arguments.get() == r#"{"line":1}"#));

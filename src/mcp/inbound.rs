@@ -6,7 +6,7 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use serde_json::value::RawValue;
 
 use super::{
-    Outcome, ProtocolVersion, Violation,
+    Outcome, PeerFault, ProtocolVersion,
     batch::{self, Gather},
     incoming::{answer, not_found, refuse, refuse_duplicate},
     outgoing::Purpose,
@@ -89,7 +89,7 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
 fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox) {
     let Some(elements) = batch::elements(array) else {
         // What JSON-RPC would have answered has no id, and peers end a session on that.
-        return role.session().tolerate(Violation::BatchLength);
+        return role.session().tolerate(PeerFault::BatchLength);
     };
     let mut gather = Gather::new(out);
     for element in elements {
@@ -97,7 +97,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
         session.incoming.on_message(element.get().len());
         let message = classify(element.get(), &session.limits);
         if matches!(message, Message::Batch(_)) {
-            role.session().tolerate(Violation::NestedBatch);
+            role.session().tolerate(PeerFault::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {
             // It may lead to a request, which is not for an array of answers.
             take(role, message, gather.direct());
@@ -117,7 +117,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         Message::Notification { method, params } => take_notification(role, &method, params),
         Message::Response { id, answer } => take_response(role, &id, answer, out),
         Message::PeerError(error) => session.push(Common::PeerError(error)),
-        Message::Batch(_) => session.tolerate(Violation::Batch),
+        Message::Batch(_) => session.tolerate(PeerFault::Batch),
         Message::Invalid { answer: Some((id, code)), violation } => {
             refuse(&id, code, violation.text(), out);
             session.report(violation);
@@ -147,7 +147,7 @@ fn take_request<R: Role>(role: &mut R, asked: Asked<'_>, out: &mut impl Outbox) 
 fn take_notification<R: Role>(role: &mut R, method: &str, params: Option<&RawValue>) {
     let session = role.session();
     match (session.state, method) {
-        (_, method) if REQUESTS.contains(&method) => session.report(Violation::RequestWithoutId),
+        (_, method) if REQUESTS.contains(&method) => session.report(PeerFault::RequestWithoutId),
         // Nothing can be open before a server was asked to open the session.
         (State::Awaiting, "notifications/cancelled" | "notifications/progress") => {}
         (_, "notifications/cancelled") => session.on_cancelled(params),

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     Outbox, Time, To,
     rpc::{
-        CallId, Calls, ErrorObject, Gone, Id, Limits, RespondError, SendError, SessionId, code, is_object,
-        write,
+        CallId, Calls, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionId, SessionLimits, code,
+        is_object, write,
     },
     text::truncate,
 };
@@ -25,7 +25,7 @@ use crate::{
 pub enum CallEnd {
     /// The peer does not want the answer any more. Nothing was and will be sent.
     Cancelled {
-        /// What the peer said about it, cut to [`Limits::reason`](crate::rpc::Limits::reason).
+        /// What the peer said about it, cut to [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
         reason: Option<Box<str>>,
     },
     /// Its deadline passed, and it was answered for the application.
@@ -87,7 +87,7 @@ struct Call {
 }
 
 impl Incoming {
-    pub(super) const fn new(session: SessionId, limits: &Limits, waits: Waits) -> Self {
+    pub(super) const fn new(session: SessionId, limits: &SessionLimits, waits: Waits) -> Self {
         Self {
             calls: Calls::new(session, limits.open_calls),
             waits,
@@ -210,7 +210,7 @@ impl Incoming {
         Some(opened)
     }
 
-    fn finish(&mut self, call: CallId) -> Result<(Id, Call), Gone> {
+    fn finish(&mut self, call: CallId) -> Result<(Id, Call), NotOpen> {
         let (id, ended) = self.calls.finish(call)?;
         self.ended(&ended);
         Ok((id, ended))
@@ -226,16 +226,16 @@ impl Incoming {
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         let is_sent = send_result(self.calls.id(call)?, result, out);
         self.finish_sent(call, is_sent)
     }
 
     /// Ends a call whose answer was sent. Where a closed outbox did not take it, the call stays open and ends with the
     /// session.
-    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), Gone> {
+    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotOpen> {
         if !is_sent {
-            return Err(Gone::Closed);
+            return Err(NotOpen::Closed);
         }
         self.finish(call).map(drop)
     }
@@ -250,8 +250,8 @@ impl Incoming {
         let id = self.calls.id(call)?;
         match send(out, To::Answer(id), |buf| write::result(buf, id, result)) {
             Ok(()) => Ok(self.finish(call).map(drop)?),
-            Err(SendError::Unserializable) => Err(RespondError::Unserializable),
-            Err(_) => Err(RespondError::Gone(Gone::Closed)),
+            Err(NotSent::Unserializable) => Err(RespondError::Unserializable),
+            Err(_) => Err(RespondError::NotOpen(NotOpen::Closed)),
         }
     }
 
@@ -262,7 +262,7 @@ impl Incoming {
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         let id = self.calls.id(call)?;
         let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
         self.finish_sent(call, is_sent)
@@ -273,7 +273,7 @@ impl Incoming {
         call: CallId,
         error: (i64, &str, Option<&RawValue>),
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         let is_sent = send_error(self.calls.id(call)?, error, out);
         self.finish_sent(call, is_sent)
     }
@@ -284,9 +284,9 @@ impl Incoming {
         &mut self,
         call: CallId,
         error: &ErrorObject,
-        limits: &Limits,
+        limits: &SessionLimits,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         self.fail(call, limited(error, limits), out)
     }
 
@@ -298,7 +298,7 @@ impl Incoming {
         said: &Progress<'_>,
         version: Option<ProtocolVersion>,
         out: &mut impl Outbox,
-    ) -> Result<bool, Gone> {
+    ) -> Result<bool, NotOpen> {
         let open = self.calls.get_mut(call)?;
         if !said.progress.is_finite() || said.progress <= open.reached {
             return Ok(false);
@@ -309,7 +309,7 @@ impl Incoming {
                 let sent = send(out, To::Unasked, |buf| {
                     write::notification(buf, "notifications/progress", Some(&params))
                 });
-                debug_assert_ne!(sent, Err(SendError::Unserializable), "numbers and strings are always JSON");
+                debug_assert_ne!(sent, Err(NotSent::Unserializable), "numbers and strings are always JSON");
                 sent.is_ok()
             }
             Some(_) | None => false,
@@ -322,7 +322,12 @@ impl Incoming {
     }
 
     /// Gives a call another time to wait, counted from now.
-    pub(super) fn wait(&mut self, now: Time, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+    pub(super) fn set_call_timeout(
+        &mut self,
+        now: Time,
+        call: CallId,
+        timeout: Timeout,
+    ) -> Result<(), NotOpen> {
         let wait = timeout.begin(now, self.usual(now));
         self.calls.get_mut(call)?.wait = wait;
         self.calls.set_deadline(call, wait.and_then(|wait| wait.deadline(now)));
@@ -379,7 +384,7 @@ fn give_up(id: &Id, is_tool: bool, text: &str, out: &mut impl Outbox) -> bool {
 /// Answers with what is known to be an object. Returns whether the answer was sent.
 fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) -> bool {
     let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
-    debug_assert_ne!(sent, Err(SendError::Unserializable), "a result of our own is an object");
+    debug_assert_ne!(sent, Err(NotSent::Unserializable), "a result of our own is an object");
     sent.is_ok()
 }
 
@@ -389,7 +394,7 @@ fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), ou
 }
 
 /// Returns what is sent of an error whose message may repeat what the peer sent, at any length.
-fn limited<'a>(error: &'a ErrorObject, limits: &Limits) -> (i64, &'a str, Option<&'a RawValue>) {
+fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str, Option<&'a RawValue>) {
     (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }
 
@@ -406,7 +411,7 @@ pub(super) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
 }
 
 /// Answers with what was wrong with the request.
-pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &Limits, out: &mut impl Outbox) {
+pub(super) fn refuse_invalid(id: &Id, error: &ErrorObject, limits: &SessionLimits, out: &mut impl Outbox) {
     send_error(id, limited(error, limits), out);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Off ──session ready──▶ Idle ──due──▶ ping sent: Waiting ──answered, or any message──▶ Idle
-//!                         │  ▲                     │ patience over
+//!                         │  ▲                     │ timeout over
 //!                         └──┘ no room: later      ├── much later than due (a laptop slept), once until a sign of
 //!                                                  │   life: another ping, Waiting
 //!                                                  └── else: the peer is reported as unresponsive, once; Off
@@ -17,7 +17,7 @@ use crate::{Time, rpc::RequestId};
 /// Pings a peer that is silent. Off unless configured: over WebSocket its own pings serve the same and are invisible
 /// to MCP.
 ///
-/// At most one ping is in flight. It does not count against [`Limits::requests`](crate::rpc::Limits::requests), so that
+/// At most one ping is in flight. It does not count against [`Limits::requests`](crate::rpc::SessionLimits::requests), so that
 /// an application which asks a lot does not lose sight of its peer.
 ///
 /// None is sent while the [`Outbox`](crate::Outbox) is full: it would lie behind what the peer does not read, and say
@@ -28,16 +28,16 @@ use crate::{Time, rpc::RequestId};
 pub struct Keepalive {
     /// How long after the last ping, or the last sign of life, the next one is sent. Default 5 s, as the JetBrains
     /// plugin.
-    pub every: Duration,
+    pub interval: Duration,
     /// How long the answer may take. Default 3 s, as there.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Whether any message of the peer is as good as an answer, and puts off the next ping. Default true.
     pub any_message: bool,
 }
 
 impl Default for Keepalive {
     fn default() -> Self {
-        Self { every: Duration::from_secs(5), patience: Duration::from_secs(3), any_message: true }
+        Self { interval: Duration::from_secs(5), timeout: Duration::from_secs(3), any_message: true }
     }
 }
 
@@ -76,7 +76,7 @@ impl Pulse {
 
     pub(super) fn start(&mut self, now: Time) {
         if let Some(keepalive) = self.keepalive {
-            self.rest_until(now.after(keepalive.every));
+            self.rest_until(now.saturating_add(keepalive.interval));
         }
     }
 
@@ -87,8 +87,8 @@ impl Pulse {
     pub(super) fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Off => None,
-            State::Idle { due } => due.if_ever(),
-            State::Waiting { until, .. } => until.if_ever(),
+            State::Idle { due } => due.finite(),
+            State::Waiting { until, .. } => until.finite(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Pulse {
     pub(super) fn heard(&mut self, now: Time) {
         match self.keepalive {
             Some(keepalive) if keepalive.any_message && self.state != State::Off => {
-                self.rest_until(now.after(keepalive.every));
+                self.rest_until(now.saturating_add(keepalive.interval));
             }
             _ => {}
         }
@@ -106,7 +106,7 @@ impl Pulse {
     pub(super) fn answered(&mut self, ping: RequestId, now: Time) {
         match (self.keepalive, self.state) {
             (Some(keepalive), State::Waiting { ping: waiting, sent, .. }) if waiting == ping => {
-                self.rest_until(now.max(sent.after(keepalive.every)));
+                self.rest_until(now.max(sent.saturating_add(keepalive.interval)));
             }
             _ => {}
         }
@@ -117,7 +117,9 @@ impl Pulse {
         let due = self.deadline().filter(|due| *due <= now)?;
         Some(match self.state {
             // So late that it was this side that was away.
-            State::Waiting { .. } if now.since(due) > keepalive.every && !self.has_repeated => Beat::Ping,
+            State::Waiting { .. } if now.saturating_since(due) > keepalive.interval && !self.has_repeated => {
+                Beat::Ping
+            }
             State::Waiting { .. } => Beat::GiveUp,
             State::Idle { .. } | State::Off => Beat::Ping,
         })
@@ -127,7 +129,7 @@ impl Pulse {
     pub(super) fn pinged(&mut self, ping: RequestId, now: Time) {
         if let Some(keepalive) = self.keepalive {
             self.has_repeated = matches!(self.state, State::Waiting { .. });
-            self.state = State::Waiting { ping, sent: now, until: now.after(keepalive.patience) };
+            self.state = State::Waiting { ping, sent: now, until: now.saturating_add(keepalive.timeout) };
         }
     }
 
@@ -135,7 +137,7 @@ impl Pulse {
     pub(super) fn put_off(&mut self, now: Time) {
         if let Some(keepalive) = self.keepalive {
             // With no time at all between two attempts, they would never end.
-            self.rest_until(now.after(keepalive.every.max(LEAST)));
+            self.rest_until(now.saturating_add(keepalive.interval.max(LEAST)));
         }
     }
 

@@ -35,7 +35,6 @@
 //! | end it | `drain`, `shut_down`, `close` |
 
 mod batch;
-mod both;
 pub mod client;
 mod content;
 mod forward;
@@ -47,13 +46,14 @@ mod listing;
 mod logging;
 mod outgoing;
 mod params;
+mod peer_fault;
 mod progress;
 pub mod server;
 mod session;
+mod session_methods;
 mod timeout;
 mod tools;
 mod version;
-mod violation;
 
 pub use client::{Client, ClientConfig, ClientEvent, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
@@ -64,9 +64,9 @@ pub use keepalive::Keepalive;
 pub use listing::List;
 pub use logging::LogLevel;
 pub use outgoing::Outcome;
+pub use peer_fault::PeerFault;
 pub use progress::Progress;
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use timeout::Timeout;
 pub use tools::{RawCall, RawTools, ToolSpec, Tools};
 pub use version::ProtocolVersion;
-pub use violation::Violation;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Progress, Timeout, Violation,
+    PeerFault, Progress, Timeout,
     listing::Listing,
     params::CancelledOut,
     progress::{ProgressIn, with_token},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Outbox, OutboxClosed, Time, To,
-    rpc::{ErrorObject, Id, Limits, RequestId, Requests, SendError, SessionId, requests::Match, write},
+    rpc::{ErrorObject, Id, NotSent, RequestId, Requests, SessionId, SessionLimits, requests::Match, write},
     text::truncate,
 };
 
@@ -78,7 +78,7 @@ struct Pace {
 }
 
 impl Outgoing {
-    pub(super) const fn new(session: SessionId, limits: &Limits, timeout: Duration) -> Self {
+    pub(super) const fn new(session: SessionId, limits: &SessionLimits, timeout: Duration) -> Self {
         Self {
             requests: Requests::new(session),
             limit: limits.requests,
@@ -104,16 +104,16 @@ impl Outgoing {
         timeout: Timeout,
         purpose: Purpose,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         // The handshake needs its one place under any limit.
         if self.is_full() && !matches!(purpose, Purpose::Initialize) {
-            return Err(SendError::TooManyInFlight);
+            return Err(NotSent::TooManyInFlight);
         }
         let id = self.requests.next_id();
         let wait = timeout.begin(now, Wait::new(now, self.timeout, self.timeout));
         let pace = match (timeout, wait) {
             (Timeout::Progress { .. }, Some(wait)) => {
-                let params = with_token(params, id).ok_or(SendError::Unserializable)?;
+                let params = with_token(params, id).ok_or(NotSent::Unserializable)?;
                 send(out, To::Unasked, |buf| write::request(buf, id, method, Some(&params)))?;
                 Some(Pace { wait, reached: f64::NEG_INFINITY })
             }
@@ -132,7 +132,7 @@ impl Outgoing {
         self.forget_ping();
         let id = self.requests.next_id();
         let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
-        debug_assert_ne!(sent, Err(SendError::Unserializable), "nothing but a name and a number is written");
+        debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
         sent.ok()?;
         self.ping = Some(self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None }));
         self.ping
@@ -152,11 +152,11 @@ impl Outgoing {
     }
 
     /// Ends the request that a response answers. It is named as the application knows it, here and below.
-    pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), Violation> {
+    pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
         match self.requests.resolve(id) {
             Match::Waiting(request, asked) => Ok((name(request, &asked.purpose), asked.purpose)),
-            Match::Late => Err(Violation::LateResponse),
-            Match::Unknown => Err(Violation::UnknownResponse),
+            Match::Late => Err(PeerFault::LateResponse),
+            Match::Unknown => Err(PeerFault::UnknownResponse),
         }
     }
 
@@ -165,17 +165,17 @@ impl Outgoing {
         &mut self,
         now: Time,
         said: &ProgressIn<'_>,
-        limits: &Limits,
-    ) -> Result<Option<(RequestId, Progress<'static>)>, Violation> {
+        limits: &SessionLimits,
+    ) -> Result<Option<(RequestId, Progress<'static>)>, PeerFault> {
         let token = said.token(limits);
         let found = token.as_ref().and_then(|token| self.requests.find_mut(token));
         let Some((request, Asked { purpose, pace: Some(pace) })) = found else {
-            return Err(Violation::UnknownProgress);
+            return Err(PeerFault::UnknownProgress);
         };
         let progress = said.progress(limits.reason);
         // A number that JSON has is never NaN.
         if progress.progress <= pace.reached {
-            return Err(Violation::StaleProgress);
+            return Err(PeerFault::StaleProgress);
         }
         pace.reached = progress.progress;
         let (deadline, name) = (pace.wait.deadline(now), name(request, purpose));
@@ -229,7 +229,7 @@ impl Outgoing {
         let params = CancelledOut { request_id: request.serial(), reason };
         let sent =
             send(out, To::Unasked, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
-        debug_assert_ne!(sent, Err(SendError::Unserializable), "a number and a string are always JSON");
+        debug_assert_ne!(sent, Err(NotSent::Unserializable), "a number and a string are always JSON");
     }
 }
 
@@ -246,8 +246,8 @@ pub(super) fn send(
     out: &mut impl Outbox,
     to: To<'_>,
     write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
-) -> Result<(), SendError> {
+) -> Result<(), NotSent> {
     let mut written = Ok(());
-    out.message(to, |buf| written = write(buf)).map_err(|OutboxClosed { .. }| SendError::Closed)?;
-    written.map_err(|write::Unserializable| SendError::Unserializable)
+    out.message(to, |buf| written = write(buf)).map_err(|OutboxClosed { .. }| NotSent::Closed)?;
+    written.map_err(|write::Unserializable| NotSent::Unserializable)
 }

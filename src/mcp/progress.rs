@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::ProtocolVersion;
 use crate::{
-    rpc::{Id, Limits, each_member, read_object, text_of},
+    rpc::{Id, SessionLimits, each_member, read_object, text_of},
     text::truncate,
 };
 
@@ -67,7 +67,7 @@ impl<'a> ProgressIn<'a> {
         serde_json::from_str(params?.get()).ok()
     }
 
-    pub(super) fn token(&self, limits: &Limits) -> Option<Id> {
+    pub(super) fn token(&self, limits: &SessionLimits) -> Option<Id> {
         Id::read(self.progress_token, limits)
     }
 
@@ -107,7 +107,7 @@ impl Serialize for ProgressOut<'_> {
 }
 
 /// The token of a request, from its `_meta`. `None` where there is none that could be echoed.
-pub(super) fn token(meta: Option<&RawValue>, limits: &Limits) -> Option<Id> {
+pub(super) fn token(meta: Option<&RawValue>, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Meta<'a> {
@@ -119,7 +119,7 @@ pub(super) fn token(meta: Option<&RawValue>, limits: &Limits) -> Option<Id> {
 }
 
 /// The token of a request, from its parameters.
-pub(super) fn token_of(params: Option<&RawValue>, limits: &Limits) -> Option<Id> {
+pub(super) fn token_of(params: Option<&RawValue>, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     struct Params<'a> {
         #[serde(borrow, rename = "_meta")]

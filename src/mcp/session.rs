@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallEnd, Outcome, Progress, ProtocolVersion, Timeout, Violation,
+    CallEnd, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
     incoming::Incoming,
     keepalive::{Beat, Pulse},
     outgoing::{Outgoing, Purpose, send},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Outbox, Time, To,
-    rpc::{CallId, ErrorObject, Gone, Id, Limits, RequestId, SendError, write},
+    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RequestId, SessionLimits, write},
     time::earlier,
 };
 
@@ -40,20 +40,20 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) enum Common {
     Request { call: CallId, method: Box<str>, params: Option<Box<RawValue>> },
-    CallEnded { call: CallId, how: CallEnd },
+    CallEnded { call: CallId, reason: CallEnd },
     Notification { method: Box<str>, params: Option<Box<RawValue>> },
     Outcome { request: RequestId, outcome: Outcome },
     Progress { request: RequestId, progress: Progress<'static> },
     PeerError(ErrorObject),
-    Violation(Violation),
+    PeerFault(PeerFault),
     TooManyViolations,
-    Unresponsive,
+    PingTimeout,
 }
 
 /// The common part of a session; `E` is what its role reports.
 #[derive(Debug)]
 pub(super) struct Session<E> {
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
     pub(super) state: State,
     pub(super) version: Option<ProtocolVersion>,
     pub(super) incoming: Incoming,
@@ -67,7 +67,7 @@ pub(super) struct Session<E> {
 impl<E: From<Common>> Session<E> {
     pub(super) const fn new(
         state: State,
-        limits: Limits,
+        limits: SessionLimits,
         incoming: Incoming,
         outgoing: Outgoing,
         pulse: Pulse,
@@ -132,12 +132,12 @@ impl<E: From<Common>> Session<E> {
     }
 
     /// Reports a fault of the peer.
-    pub(super) fn report(&mut self, violation: impl Into<Violation>) {
-        self.push(Common::Violation(violation.into()));
+    pub(super) fn report(&mut self, violation: impl Into<PeerFault>) {
+        self.push(Common::PeerFault(violation.into()));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
-    pub(super) fn tolerate(&mut self, violation: impl Into<Violation>) {
+    pub(super) fn tolerate(&mut self, violation: impl Into<PeerFault>) {
         self.report(violation);
         self.violations = self.violations.saturating_add(1);
         if self.violations == self.limits.violations.saturating_add(1) {
@@ -172,12 +172,12 @@ impl<E: From<Common>> Session<E> {
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
         if let Some(call) = id.and_then(|id| self.incoming.cancelled(&id)) {
             let reason = cancelled.reason(self.limits.reason);
-            self.push(Common::CallEnded { call, how: CallEnd::Cancelled { reason } });
+            self.push(Common::CallEnded { call, reason: CallEnd::Cancelled { reason } });
         }
     }
 
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
-        let said = ProgressIn::read(params).ok_or(Violation::UnknownProgress);
+        let said = ProgressIn::read(params).ok_or(PeerFault::UnknownProgress);
         match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
             Ok(Some((request, progress))) => self.push(Common::Progress { request, progress }),
             Ok(None) => {}
@@ -194,7 +194,7 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
             let how = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
-            self.push(Common::CallEnded { call, how });
+            self.push(Common::CallEnded { call, reason: how });
             return true;
         }
         match self.pulse.due(self.now) {
@@ -208,7 +208,7 @@ impl<E: From<Common>> Session<E> {
             Some(Beat::GiveUp) => {
                 self.outgoing.forget_ping();
                 self.pulse.stop();
-                self.push(Common::Unresponsive);
+                self.push(Common::PingTimeout);
             }
         }
         true
@@ -221,7 +221,7 @@ impl<E: From<Common>> Session<E> {
         timeout: Timeout,
         purpose: Purpose,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         self.outgoing.request(self.now, what, timeout, purpose, out)
     }
 
@@ -229,7 +229,7 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn announce(&self, method: &str, out: &mut impl Outbox) {
         // Where the outbox is closed, the session is about to be.
         let sent = send(out, To::Unasked, |buf| write::notification(buf, method, None::<&()>));
-        debug_assert_ne!(sent, Err(SendError::Unserializable), "nothing but a name is written");
+        debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
     // What follows is what an application does, in either role; the documentation is at the roles.
@@ -240,7 +240,7 @@ impl<E: From<Common>> Session<E> {
         timeout: Timeout,
         purpose: Purpose,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         self.may_speak(method == "ping")?;
         has_room(out)?;
         self.ask((method, params), timeout, purpose, out)
@@ -252,7 +252,7 @@ impl<E: From<Common>> Session<E> {
         method: &str,
         params: Option<&P>,
         out: &mut impl Outbox,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), NotSent> {
         has_room(out)?;
         send(out, To::Unasked, |buf| write::notification(buf, method, params))
     }
@@ -270,7 +270,7 @@ impl<E: From<Common>> Session<E> {
         call: CallId,
         said: &Progress<'_>,
         out: &mut impl Outbox,
-    ) -> Result<bool, Gone> {
+    ) -> Result<bool, NotOpen> {
         self.incoming.progress(self.now, call, said, self.version, out)
     }
 
@@ -284,7 +284,7 @@ impl<E: From<Common>> Session<E> {
         self.drain();
         while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
             let how = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
-            self.push(Common::CallEnded { call, how });
+            self.push(Common::CallEnded { call, reason: how });
         }
     }
 
@@ -293,28 +293,28 @@ impl<E: From<Common>> Session<E> {
         self.state = State::Closed;
         self.pulse.stop();
         while let Some(call) = self.incoming.close_one() {
-            self.push(Common::CallEnded { call, how: CallEnd::Closed });
+            self.push(Common::CallEnded { call, reason: CallEnd::Closed });
         }
     }
 
     /// What may be sent when: everything once the handshake is over; before it, what may come `early`.
-    pub(super) const fn may_speak(&self, early: bool) -> Result<(), SendError> {
+    pub(super) const fn may_speak(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),
             State::Awaiting | State::Opening if early => Ok(()),
-            State::Closed => Err(SendError::Closed),
+            State::Closed => Err(NotSent::Closed),
             State::Idle | State::Awaiting | State::Opening | State::Draining | State::Failed => {
-                Err(SendError::NotReady)
+                Err(NotSent::NotReady)
             }
         }
     }
 
     /// The same for the log, which may begin as soon as `initialize` was answered.
-    pub(super) fn may_log(&self) -> Result<(), SendError> {
+    pub(super) fn may_log(&self) -> Result<(), NotSent> {
         self.may_speak(self.state == State::Opening)
     }
 }
 
-fn has_room(out: &impl Outbox) -> Result<(), SendError> {
-    if out.is_full() { Err(SendError::Full) } else { Ok(()) }
+fn has_room(out: &impl Outbox) -> Result<(), NotSent> {
+    if out.is_full() { Err(NotSent::Full) } else { Ok(()) }
 }

@@ -56,12 +56,12 @@ pub(super) struct Wait {
 
 impl Wait {
     pub(super) fn new(now: Time, idle: Duration, total: Duration) -> Self {
-        Self { idle: idle.min(total), latest: now.after(total) }
+        Self { idle: idle.min(total), latest: now.saturating_add(total) }
     }
 
     /// When it is over if nothing more is reported from now on.
     pub(super) fn deadline(self, now: Time) -> Option<Time> {
-        now.after(self.idle).min(self.latest).if_ever()
+        now.saturating_add(self.idle).min(self.latest).finite()
     }
 }
 

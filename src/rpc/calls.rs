@@ -12,7 +12,7 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use super::{CallId, Gone, Id, SessionId, sorted, table::Table};
+use super::{CallId, Id, NotOpen, SessionId, sorted, table::Table};
 use crate::Time;
 
 /// How many ended calls are remembered at least. As many as may be open are, so that closing a session forgets none of
@@ -33,7 +33,7 @@ pub struct Calls<T> {
     at_once: usize,
     /// The digest of its id and the number of every open call, sorted. Only ever searched.
     by_id: Vec<(u64, u64)>,
-    ended: VecDeque<(u64, Gone)>,
+    ended: VecDeque<(u64, NotOpen)>,
 }
 
 #[derive(Debug)]
@@ -119,11 +119,11 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn finish(&mut self, call: CallId) -> Result<(Id, T), Gone> {
+    pub fn finish(&mut self, call: CallId) -> Result<(Id, T), NotOpen> {
         if call.session() != self.session {
-            return Err(Gone::Unknown);
+            return Err(NotOpen::Unknown);
         }
-        match self.end(call.serial(), Gone::Answered) {
+        match self.end(call.serial(), NotOpen::Answered) {
             Some(open) => Ok((open.id, open.data)),
             None => Err(self.how_ended(call.serial())),
         }
@@ -134,7 +134,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn get(&self, call: CallId) -> Result<&T, Gone> {
+    pub fn get(&self, call: CallId) -> Result<&T, NotOpen> {
         self.entry(call).map(|open| &open.data)
     }
 
@@ -143,7 +143,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn id(&self, call: CallId) -> Result<&Id, Gone> {
+    pub fn id(&self, call: CallId) -> Result<&Id, NotOpen> {
         self.entry(call).map(|open| &open.id)
     }
 
@@ -152,9 +152,9 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn get_mut(&mut self, call: CallId) -> Result<&mut T, Gone> {
+    pub fn get_mut(&mut self, call: CallId) -> Result<&mut T, NotOpen> {
         self.get(call)?;
-        self.open.get_mut(call.serial()).map(|open| &mut open.data).ok_or(Gone::Unknown)
+        self.open.get_mut(call.serial()).map(|open| &mut open.data).ok_or(NotOpen::Unknown)
     }
 
     /// Gives an open call another deadline. Nothing happens if it is not open.
@@ -167,21 +167,21 @@ impl<T> Calls<T> {
     /// Ends the call with this id because the peer cancelled it. `None` if there is none.
     pub fn cancel(&mut self, id: &Id) -> Option<(CallId, T)> {
         let serial = self.find(id)?;
-        let open = self.end(serial, Gone::Cancelled)?;
+        let open = self.end(serial, NotOpen::Cancelled)?;
         Some((CallId::new(self.session, serial), open.data))
     }
 
     /// Ends the call that has been due longest at `now`. `None` if none is due.
     pub fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
         let (serial, open) = self.open.expire(now)?;
-        self.note(serial, &open, Gone::Expired);
+        self.note(serial, &open, NotOpen::Expired);
         Some((CallId::new(self.session, serial), open.id, open.data))
     }
 
     /// Ends the oldest open call because the session ends. To be repeated until `None`.
     pub fn close_one(&mut self) -> Option<(CallId, T)> {
         let serial = self.open.first()?;
-        let open = self.end(serial, Gone::Closed)?;
+        let open = self.end(serial, NotOpen::Closed)?;
         Some((CallId::new(self.session, serial), open.data))
     }
 
@@ -240,9 +240,9 @@ impl<T> Calls<T> {
         CallId::new(self.session, serial)
     }
 
-    fn entry(&self, call: CallId) -> Result<&Open<T>, Gone> {
+    fn entry(&self, call: CallId) -> Result<&Open<T>, NotOpen> {
         if call.session() != self.session {
-            return Err(Gone::Unknown);
+            return Err(NotOpen::Unknown);
         }
         self.open.get(call.serial()).ok_or_else(|| self.how_ended(call.serial()))
     }
@@ -257,14 +257,14 @@ impl<T> Calls<T> {
             .find(|serial| self.open.get(*serial).is_some_and(|open| open.id == *id))
     }
 
-    fn end(&mut self, serial: u64, how: Gone) -> Option<Open<T>> {
+    fn end(&mut self, serial: u64, how: NotOpen) -> Option<Open<T>> {
         let open = self.open.end(serial)?;
         self.note(serial, &open, how);
         Some(open)
     }
 
     /// Notes how a call ended that is no longer in the table.
-    fn note(&mut self, serial: u64, open: &Open<T>, how: Gone) {
+    fn note(&mut self, serial: u64, open: &Open<T>, how: NotOpen) {
         self.at_once = self.at_once.saturating_sub(usize::from(open.at_once));
         sorted::remove(&mut self.by_id, &(open.id.digest(), serial));
         if self.ended.len() >= self.limit.max(REMEMBERED) {
@@ -273,8 +273,8 @@ impl<T> Calls<T> {
         self.ended.push_back((serial, how));
     }
 
-    fn how_ended(&self, serial: u64) -> Gone {
-        self.ended.iter().rev().find(|(ended, _)| *ended == serial).map_or(Gone::Unknown, |(_, how)| *how)
+    fn how_ended(&self, serial: u64) -> NotOpen {
+        self.ended.iter().rev().find(|(ended, _)| *ended == serial).map_or(NotOpen::Unknown, |(_, how)| *how)
     }
 }
 
@@ -306,12 +306,12 @@ mod tests {
         assert_eq!(calls.close_one(), None);
 
         let rows = [
-            ("answered", answered, Gone::Answered),
-            ("cancelled", cancelled, Gone::Cancelled),
-            ("expired", expired, Gone::Expired),
-            ("closed", closed, Gone::Closed),
-            ("of another session", CallId::new(SessionId::new(2), 1), Gone::Unknown),
-            ("never opened", CallId::new(SessionId::new(1), 99), Gone::Unknown),
+            ("answered", answered, NotOpen::Answered),
+            ("cancelled", cancelled, NotOpen::Cancelled),
+            ("expired", expired, NotOpen::Expired),
+            ("closed", closed, NotOpen::Closed),
+            ("of another session", CallId::new(SessionId::new(2), 1), NotOpen::Unknown),
+            ("never opened", CallId::new(SessionId::new(1), 99), NotOpen::Unknown),
         ];
         for (name, call, how) in rows {
             assert_eq!(calls.id(call), Err(how), "{name}");
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(calls.open(Id::from(7), None, "too early"), Err(Refused::Duplicate));
         calls.cancel(&Id::from(7)).unwrap();
         let second = calls.open(Id::from(7), None, "second").unwrap();
-        assert_eq!(calls.finish(first), Err(Gone::Cancelled));
+        assert_eq!(calls.finish(first), Err(NotOpen::Cancelled));
         assert_eq!(calls.finish(second), Ok((Id::from(7), "second")));
     }
 
@@ -350,8 +350,8 @@ mod tests {
             calls.finish(call).unwrap();
             ended.push(call);
         }
-        assert_eq!(calls.finish(ended[0]), Err(Gone::Unknown), "one more than is remembered");
-        assert_eq!(calls.finish(ended[1]), Err(Gone::Answered));
+        assert_eq!(calls.finish(ended[0]), Err(NotOpen::Unknown), "one more than is remembered");
+        assert_eq!(calls.finish(ended[1]), Err(NotOpen::Answered));
     }
 
     #[test]
@@ -382,12 +382,12 @@ mod tests {
         calls.set_deadline(other, None);
         assert_eq!(
             (calls.deadline(), calls.get_mut(other)),
-            (Some(Time::from_millis(10)), Err(Gone::Unknown))
+            (Some(Time::from_millis(10)), Err(NotOpen::Unknown))
         );
         assert_eq!((calls.is_open(first), calls.is_open(other)), (true, false));
 
         calls.finish(first).unwrap();
-        assert_eq!(calls.get_mut(first), Err(Gone::Answered));
+        assert_eq!(calls.get_mut(first), Err(NotOpen::Answered));
         assert!(!calls.is_open(first));
         assert_eq!((calls.first(), calls.deadline()), (Some(second), Some(Time::from_millis(20))));
     }
@@ -398,7 +398,7 @@ mod tests {
         const TOKENS: &[&str] =
             &["0", "1", "-1", "\"\"", "\"0\"", "\"a\"", "1e30", "-1e30", "14695981039346656037"];
         let read = |token: &str| {
-            Id::read(serde_json::from_str(token).unwrap(), &crate::rpc::Limits::default()).unwrap()
+            Id::read(serde_json::from_str(token).unwrap(), &crate::rpc::SessionLimits::default()).unwrap()
         };
         let mut calls = table(16);
         let open: Vec<_> = TOKENS.iter().map(|token| calls.open(read(token), None, "").unwrap()).collect();
@@ -440,6 +440,6 @@ mod tests {
         let mut calls = table(300);
         let open: Vec<CallId> = (0..300).map(|id| calls.open(Id::from(id), None, "").unwrap()).collect();
         while calls.close_one().is_some() {}
-        assert!(open.iter().all(|call| calls.finish(*call) == Err(Gone::Closed)));
+        assert!(open.iter().all(|call| calls.finish(*call) == Err(NotOpen::Closed)));
     }
 }

@@ -38,7 +38,7 @@ impl SessionId {
 /// Names one request of the peer that waits for our answer.
 ///
 /// It stays what it is for ever: once the call has ended, or in another session, it is refused with a
-/// [`Gone`](crate::rpc::Gone) that says why, even where the peer uses the same id again.
+/// [`NotOpen`](crate::rpc::NotOpen) that says why, even where the peer uses the same id again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     session: SessionId,

@@ -10,7 +10,7 @@ use core::{cmp::Ordering, fmt, hash};
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
-use super::{Limits, digest, write::write_json};
+use super::{SessionLimits, digest, write::write_json};
 
 /// The id of a request, as MCP allows it: a string or an integer.
 ///
@@ -37,12 +37,12 @@ enum Key {
 
 impl Id {
     /// Reads the `id` member of an envelope: `None` if it is neither a string nor an integer, or is longer than
-    /// [`Limits::id`].
+    /// [`SessionLimits::id`].
     ///
     /// `7.0` and `1e2` are integers in another spelling, `1.5` is not. A string with half a surrogate pair means
     /// nothing that could be compared and is refused.
     #[must_use]
-    pub fn read(token: &RawValue, limits: &Limits) -> Option<Self> {
+    pub fn read(token: &RawValue, limits: &SessionLimits) -> Option<Self> {
         let token = token.get();
         if let Some(inner) = token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             if inner.len() > limits.id {
@@ -212,7 +212,7 @@ mod tests {
     use alloc::{format, string::String};
 
     fn read(token: &str) -> Option<Id> {
-        Id::read(serde_json::from_str(token).unwrap(), &Limits::default())
+        Id::read(serde_json::from_str(token).unwrap(), &SessionLimits::default())
     }
 
     const VALID: &[&str] = &[

@@ -3,7 +3,7 @@
 /// The limits of a session. The defaults are what the real peers stay far below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct SessionLimits {
     /// How deeply objects and arrays may nest, the outermost counted. Default 128: what serde_json takes for typed
     /// values, applied here to raw ones too, so that a later parser accepts them as well.
     pub depth: usize,
@@ -24,7 +24,7 @@ pub struct Limits {
     pub reason: usize,
 }
 
-impl Limits {
+impl SessionLimits {
     /// Returns the name of the first limit that is 0 and under which no session can be opened.
     #[cfg(feature = "ide")]
     pub(crate) fn zero(&self) -> Option<&'static str> {
@@ -39,7 +39,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             depth: 128,

@@ -13,7 +13,7 @@ use core::{fmt, marker::PhantomData};
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ErrorObject, Id, Limits, Violation, depth, is_object, text_of};
+use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, text_of};
 
 /// What a text is. Borrows from it.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub enum Message<'a> {
         /// The id and the code of the error to answer with, where that is possible.
         answer: Option<(Id, i64)>,
         /// The rule.
-        violation: Violation,
+        violation: InvalidMessage,
     },
 }
 
@@ -64,32 +64,32 @@ pub enum Answer<'a> {
     /// It was not.
     Error(ErrorObject),
     /// The id can be read, but not the answer: the request is over all the same.
-    Malformed(Violation),
+    Malformed(InvalidMessage),
 }
 
 /// Says what `text` is. A byte order mark in front of it is ignored.
 #[must_use]
-pub fn classify<'a>(text: &'a str, limits: &Limits) -> Message<'a> {
+pub fn classify<'a>(text: &'a str, limits: &SessionLimits) -> Message<'a> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let too_deep = depth::exceeds(text, limits.depth);
     match text.trim_start_matches([' ', '\t', '\n', '\r']).as_bytes().first() {
         Some(b'{') => match Envelope::read(text) {
             Ok(envelope) => envelope.classify(too_deep, limits),
-            Err(_) => unanswered(Violation::NotJson),
+            Err(_) => unanswered(InvalidMessage::NotJson),
         },
         Some(b'[') => match serde_json::from_str::<&'a RawValue>(text) {
-            Ok(_) if too_deep => unanswered(Violation::TooDeep),
+            Ok(_) if too_deep => unanswered(InvalidMessage::TooDeep),
             Ok(batch) => Message::Batch(batch),
-            Err(_) => unanswered(Violation::NotJson),
+            Err(_) => unanswered(InvalidMessage::NotJson),
         },
         _ => match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(_) => unanswered(Violation::NotAMessage),
-            Err(_) => unanswered(Violation::NotJson),
+            Ok(_) => unanswered(InvalidMessage::NotAMessage),
+            Err(_) => unanswered(InvalidMessage::NotJson),
         },
     }
 }
 
-const fn unanswered(violation: Violation) -> Message<'static> {
+const fn unanswered(violation: InvalidMessage) -> Message<'static> {
     Message::Invalid { answer: None, violation }
 }
 
@@ -109,18 +109,18 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn classify(self, too_deep: bool, limits: &Limits) -> Message<'a> {
+    fn classify(self, too_deep: bool, limits: &SessionLimits) -> Message<'a> {
         let id = match self.id {
-            _ if self.doubled_id => return unanswered(Violation::InvalidId),
+            _ if self.doubled_id => return unanswered(InvalidMessage::InvalidId),
             Some(token) => Some(Id::read(token, limits)),
             None => None,
         };
         let fault = if too_deep {
-            Some(Violation::TooDeep)
+            Some(InvalidMessage::TooDeep)
         } else if self.doubled {
-            Some(Violation::DuplicateMember)
+            Some(InvalidMessage::DuplicateMember)
         } else if self.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
-            Some(Violation::WrongVersion)
+            Some(InvalidMessage::WrongVersion)
         } else {
             None
         };
@@ -135,22 +135,24 @@ impl<'a> Envelope<'a> {
         &self,
         id: Option<Option<Id>>,
         method: &'a RawValue,
-        fault: Option<Violation>,
-        limits: &Limits,
+        fault: Option<InvalidMessage>,
+        limits: &SessionLimits,
     ) -> Message<'a> {
         let id = match id {
-            Some(None) => return unanswered(Violation::InvalidId),
+            Some(None) => return unanswered(InvalidMessage::InvalidId),
             Some(Some(id)) => Some(id),
             None => None,
         };
         let params = self.params.filter(|params| !is_null(params));
         let checked = match fault {
             Some(violation) => Err(violation),
-            None if self.result.is_some() || self.error.is_some() => Err(Violation::MixedMembers),
+            None if self.result.is_some() || self.error.is_some() => Err(InvalidMessage::MixedMembers),
             None => match text_of(method) {
-                None => Err(Violation::InvalidMethod),
-                Some(method) if method.len() > limits.method => Err(Violation::MethodTooLong),
-                Some(_) if params.is_some_and(|params| !is_object(params)) => Err(Violation::InvalidParams),
+                None => Err(InvalidMessage::InvalidMethod),
+                Some(method) if method.len() > limits.method => Err(InvalidMessage::MethodTooLong),
+                Some(_) if params.is_some_and(|params| !is_object(params)) => {
+                    Err(InvalidMessage::InvalidParams)
+                }
                 Some(method) => Ok(method),
             },
         };
@@ -164,15 +166,15 @@ impl<'a> Envelope<'a> {
     }
 
     /// There is no `method`: a response, or an attempt at one.
-    fn answers(&self, id: Option<Id>, fault: Option<Violation>) -> Message<'a> {
+    fn answers(&self, id: Option<Id>, fault: Option<InvalidMessage>) -> Message<'a> {
         let error = self.error.filter(|error| !is_null(error));
         if let Some(id) = id {
             let answer = match (fault, self.result, error) {
                 (Some(violation), ..) => Answer::Malformed(violation),
                 (None, Some(result), None) => Answer::Result(result),
                 (None, result, Some(error)) if result.is_none_or(is_null) => ErrorObject::read(error)
-                    .map_or(Answer::Malformed(Violation::MalformedResponse), Answer::Error),
-                (None, _, _) => Answer::Malformed(Violation::MalformedResponse),
+                    .map_or(Answer::Malformed(InvalidMessage::MalformedResponse), Answer::Error),
+                (None, _, _) => Answer::Malformed(InvalidMessage::MalformedResponse),
             };
             return Message::Response { id, answer };
         }
@@ -183,8 +185,8 @@ impl<'a> Envelope<'a> {
             }
         }
         unanswered(match (self.id, self.result, self.error) {
-            (None, None, None) => Violation::NotAMessage,
-            _ => Violation::InvalidId,
+            (None, None, None) => InvalidMessage::NotAMessage,
+            _ => InvalidMessage::InvalidId,
         })
     }
 }
@@ -355,7 +357,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, text: &str, want: &str) {
-        assert_eq!(describe(&classify(text, &Limits::default())), want, "{name}: {text:.200}");
+        assert_eq!(describe(&classify(text, &SessionLimits::default())), want, "{name}: {text:.200}");
     }
 
     /// Name, text, what it is.
@@ -633,9 +635,9 @@ mod tests {
             for _ in 0..u.int_in_range(0..=24)? {
                 text.push_str(u.choose(&tokens)?);
             }
-            let message = classify(&text, &Limits::default());
+            let message = classify(&text, &SessionLimits::default());
             // Whatever is delivered, was JSON.
-            if !matches!(message, Message::Invalid { violation: Violation::NotJson, .. }) {
+            if !matches!(message, Message::Invalid { violation: InvalidMessage::NotJson, .. }) {
                 assert!(serde_json::from_str::<IgnoredAny>(&text).is_ok(), "{text}");
             }
             Ok(())

@@ -5,7 +5,7 @@ use core::fmt;
 /// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SendError {
+pub enum NotSent {
     /// The session is not yet, or no longer, in a state in which the peer takes this message.
     NotReady,
     /// So much waits to be written that nothing more is taken that is not an answer. Try again when some has gone.
@@ -20,11 +20,11 @@ pub enum SendError {
     Unserializable,
 }
 
-impl fmt::Display for SendError {
+impl fmt::Display for NotSent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotReady => "the session is not ready for this message",
-            Self::Full => "too much waits to be written",
+            Self::Full => "the send buffer is full",
             Self::TooManyInFlight => "too many requests wait for their answers",
             Self::Closed => "the session has ended",
             Self::Undeclared => "the capability was not declared",
@@ -33,28 +33,28 @@ impl fmt::Display for SendError {
     }
 }
 
-impl core::error::Error for SendError {}
+impl core::error::Error for NotSent {}
 
 /// Why a call was not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RespondError {
     /// The call is not open: how it ended.
-    Gone(Gone),
+    NotOpen(NotOpen),
     /// The result could not be written as JSON, or is no object. The call is still open, and waits for another answer.
     Unserializable,
 }
 
-impl From<Gone> for RespondError {
-    fn from(gone: Gone) -> Self {
-        Self::Gone(gone)
+impl From<NotOpen> for RespondError {
+    fn from(gone: NotOpen) -> Self {
+        Self::NotOpen(gone)
     }
 }
 
 impl fmt::Display for RespondError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone(gone) => gone.fmt(f),
+            Self::NotOpen(gone) => gone.fmt(f),
             Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
         }
     }
@@ -65,7 +65,7 @@ impl core::error::Error for RespondError {}
 /// Why a call can no longer be answered: how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Gone {
+pub enum NotOpen {
     /// It has been answered.
     Answered,
     /// The peer cancelled it and expects no answer.
@@ -78,7 +78,7 @@ pub enum Gone {
     Unknown,
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for NotOpen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answered => "the call has been answered",
@@ -90,4 +90,4 @@ impl fmt::Display for Gone {
     }
 }
 
-impl core::error::Error for Gone {}
+impl core::error::Error for NotOpen {}

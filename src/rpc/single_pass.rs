@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Id, Limits, depth, message::Member};
+use super::{Id, SessionLimits, depth, message::Member};
 use crate::text::truncate;
 
 /// How the parameters of one method are decoded.
@@ -36,7 +36,11 @@ pub trait Params<'t>: Sized {
 const HEAD: usize = 128;
 
 /// The id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about it.
-pub fn request<'t, P: Params<'t>>(text: &'t str, limits: &Limits, params: P) -> Option<(Id, P::Value)> {
+pub fn request<'t, P: Params<'t>>(
+    text: &'t str,
+    limits: &SessionLimits,
+    params: P,
+) -> Option<(Id, P::Value)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Which is refused for its length, the other way says.
     if P::METHOD.len() > limits.method {
@@ -52,7 +56,7 @@ pub fn request<'t, P: Params<'t>>(text: &'t str, limits: &Limits, params: P) -> 
 }
 
 struct Envelope<'t, 'l, P> {
-    limits: &'l Limits,
+    limits: &'l SessionLimits,
     params: P,
     text: PhantomData<&'t str>,
 }
@@ -72,20 +76,20 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'t, '_, P> {
                 Member::Jsonrpc if !version => {
                     version = map.next_value::<&RawValue>()?.get() == r#""2.0""#;
                     if !version {
-                        return Err(another_way());
+                        return Err(use_slow_path());
                     }
                 }
                 Member::Id if id.is_none() => {
-                    id = Some(Id::read(map.next_value()?, self.limits).ok_or_else(another_way)?);
+                    id = Some(Id::read(map.next_value()?, self.limits).ok_or_else(use_slow_path)?);
                 }
                 Member::Method if !method => {
                     method = map.next_value::<&str>()? == P::METHOD;
                     if !method {
-                        return Err(another_way());
+                        return Err(use_slow_path());
                     }
                 }
                 Member::Params if method => {
-                    let decoder = decoder.take().ok_or_else(another_way)?;
+                    let decoder = decoder.take().ok_or_else(use_slow_path)?;
                     value = Some(map.next_value_seed(Seed { decoder, text: PhantomData })?);
                 }
                 Member::Other => {
@@ -97,18 +101,18 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'t, '_, P> {
                 | Member::Method
                 | Member::Params
                 | Member::Result
-                | Member::Error => return Err(another_way()),
+                | Member::Error => return Err(use_slow_path()),
             }
         }
         match (version, id, value) {
             (true, Some(id), Some(value)) => Ok((id, value)),
-            _ => Err(another_way()),
+            _ => Err(use_slow_path()),
         }
     }
 }
 
 /// The error that ends an attempt. Nobody reads it.
-pub(crate) fn another_way<E: Error>() -> E {
+pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
@@ -161,7 +165,7 @@ mod tests {
     }
 
     fn found(text: &str) -> Option<(Id, Number)> {
-        request(text, &Limits::default(), Numbers)
+        request(text, &SessionLimits::default(), Numbers)
     }
 
     #[test]
@@ -207,7 +211,8 @@ mod tests {
             );
             let Some((id, value)) = found(&text) else { return Ok(()) };
             hits += 1;
-            let Message::Request { id: want, method, params } = classify(&text, &Limits::default()) else {
+            let Message::Request { id: want, method, params } = classify(&text, &SessionLimits::default())
+            else {
                 unreachable!("{text}");
             };
             assert_eq!((id, &*method), (want, "count"), "{text}");
@@ -244,7 +249,7 @@ mod tests {
         }
         let text = CASES[0].1;
         for (method, want) in [(4, false), (5, true), (6, true)] {
-            let limits = Limits { method, ..Limits::default() };
+            let limits = SessionLimits { method, ..SessionLimits::default() };
             assert_eq!(request(text, &limits, Numbers).is_some(), want, "a method of at most {method} bytes");
         }
         let deep = |levels: usize| {

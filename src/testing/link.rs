@@ -141,7 +141,11 @@ impl Link {
         if taken > 0 {
             // A delay that became shorter does not turn the order round.
             let last = self.on_the_way.back().map_or(Time::ZERO, |portion| portion.at);
-            self.on_the_way.push_back(Portion { at: now.after(self.delay).max(last), bytes, read: 0 });
+            self.on_the_way.push_back(Portion {
+                at: now.saturating_add(self.delay).max(last),
+                bytes,
+                read: 0,
+            });
             self.held = self.held.saturating_add(taken);
             from.sent(taken);
         }
@@ -173,7 +177,7 @@ impl Link {
             room = room.saturating_sub(given);
         }
         if room < self.piece {
-            self.stalled = self.stalled.max(now.after(self.pace));
+            self.stalled = self.stalled.max(now.saturating_add(self.pace));
         }
         let is_over = match self.state {
             State::Finishing => self.on_the_way.is_empty() || to.is_done(),

@@ -196,7 +196,7 @@ fn value(u: &mut Unstructured<'_>) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpc::{Limits, Message, classify};
+    use crate::rpc::{Message, SessionLimits, classify};
     use crate::testing::Random;
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         for _ in 0..2000 {
             let bytes = random.bytes(64);
             let said = Said::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
-            seen[match classify(said.text(), &Limits::default()) {
+            seen[match classify(said.text(), &SessionLimits::default()) {
                 Message::Request { .. } => 0,
                 Message::Notification { .. } => 1,
                 Message::Response { .. } => 2,

@@ -43,7 +43,7 @@
 //!     // This stands for the application under test.
 //!     let mut editor = |server: &mut Server, event: &ServerEvent| match event {
 //!         ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-//!             let verdict = DiffOutcome::Saved { contents: diff.new_file_contents.clone() };
+//!             let verdict = DiffOutcome::Accepted { contents: diff.new_file_contents.clone() };
 //!             server.decide(*call, &verdict).unwrap();
 //!         }
 //!         ServerEvent::Call { call, .. } => server.respond(*call, &ToolResult::diagnostics(&[])).unwrap(),

@@ -117,7 +117,7 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         mut on_server: impl FnMut(&mut S, &S::Event),
         mut on_client: impl FnMut(&mut C, &C::Event),
     ) {
-        let end = self.now.after(span);
+        let end = self.now.saturating_add(span);
         for _ in 0..NEVER_IDLE {
             self.now = self.deadline().filter(|due| *due < end).unwrap_or(end).max(self.now);
             self.server.tick(self.now);
@@ -169,13 +169,13 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
             Step::Act(act) => return Some(act),
             Step::Wait(span) => self.advance_with(span.duration(), on_server, on_client),
             Step::Sleep(span) => {
-                self.now = self.now.after(span.duration());
+                self.now = self.now.saturating_add(span.duration());
                 self.server.tick(self.now);
                 self.client.tick(self.now);
             }
             Step::Due => {
                 let due = self.deadline().unwrap_or(self.now);
-                self.advance_with(due.since(self.now), on_server, on_client);
+                self.advance_with(due.saturating_since(self.now), on_server, on_client);
             }
             Step::Link(way, change) => {
                 let link = match way {
@@ -185,7 +185,7 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
                 match change {
                     Change::Piece(piece) => link.piece = piece.get().into(),
                     Change::Delay(span) => link.delay = span.duration(),
-                    Change::Stall(span) => link.stall(self.now.after(span.duration())),
+                    Change::Stall(span) => link.stall(self.now.saturating_add(span.duration())),
                     Change::Clear => {
                         link.piece = usize::MAX;
                         link.delay = Duration::ZERO;

@@ -2,10 +2,10 @@
 
 use super::head::EndSearch;
 use super::output::Phase;
-use super::response::{self, Ask, InvalidAsk, ResponseError};
+use super::response::{self, ClientRequest, InvalidRequest, ResponseError};
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
-use crate::machine::hand_to;
+use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
@@ -24,7 +24,7 @@ pub struct Client<R: TryCryptoRng> {
 #[derive(Debug)]
 struct Opening {
     search: EndSearch,
-    ask: Ask,
+    ask: ClientRequest,
     /// 16 random bytes in base64.
     key: [u8; 24],
     /// The sub-protocol that was chosen, once the answer is good and waits to be reported.
@@ -35,11 +35,11 @@ impl<R: TryCryptoRng> Client<R> {
     /// Asks to open a connection.
     ///
     /// # Errors
-    /// [`InvalidAsk`] if the request cannot be written so, or a limit is 0.
-    pub fn new(ask: Ask, random: R, limits: Limits, now: Time) -> Result<Self, InvalidAsk> {
+    /// [`InvalidRequest`] if the request cannot be written so, or a limit is 0.
+    pub fn new(ask: ClientRequest, random: R, limits: Limits, now: Time) -> Result<Self, InvalidRequest> {
         ask.check()?;
         if let Some(limit) = limits.zero() {
-            return Err(InvalidAsk::ZeroLimit(limit));
+            return Err(InvalidRequest::ZeroLimit(limit));
         }
         let mut stream = Stream::new(Masked::new(random), false, limits, now);
         let (mut nonce, mut key) = ([0; 16], [0; 24]);
@@ -95,7 +95,7 @@ impl<R: TryCryptoRng> Client<R> {
 
     /// Ends the connection because of what layers above found.
     #[cfg(feature = "ide")]
-    pub(crate) fn fail(&mut self, violation: super::Violation) {
+    pub(crate) fn fail(&mut self, violation: super::ProtocolError) {
         self.stream.output.fail(violation);
     }
 
@@ -145,7 +145,7 @@ fn text(key: &[u8; 24]) -> &str {
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {
-    hand_to!(stream: space filled feed feed_eof outgoing sent wants_input is_done trim);
+    delegate_wire!(stream: space filled feed feed_eof outgoing sent wants_input is_done trim);
 }
 
 impl<R: TryCryptoRng> Machine for Client<R> {

@@ -1,6 +1,6 @@
 //! Close codes and the body of a close frame (RFC 6455 sections 5.5.1 and 7.4).
 
-use super::Violation;
+use super::ProtocolError;
 use core::fmt;
 
 /// A close code that may stand in a close frame.
@@ -61,14 +61,14 @@ impl fmt::Display for CloseCode {
 pub(crate) const MAX_REASON: usize = 123;
 
 /// Reads the body of a close frame: the code, if there is one, and the reason.
-pub(crate) fn parse(body: &[u8]) -> Result<(Option<CloseCode>, &str), Violation> {
+pub(crate) fn parse(body: &[u8]) -> Result<(Option<CloseCode>, &str), ProtocolError> {
     let (code, reason) = match body {
         [] => return Ok((None, "")),
-        [_] => return Err(Violation::TruncatedCloseCode),
+        [_] => return Err(ProtocolError::TruncatedCloseCode),
         [high, low, reason @ ..] => (u16::from_be_bytes([*high, *low]), reason),
     };
-    let code = CloseCode::new(code).ok_or(Violation::InvalidCloseCode(code))?;
-    let reason = core::str::from_utf8(reason).map_err(|_| Violation::InvalidUtf8)?;
+    let code = CloseCode::new(code).ok_or(ProtocolError::InvalidCloseCode(code))?;
+    let reason = core::str::from_utf8(reason).map_err(|_| ProtocolError::InvalidUtf8)?;
     Ok((Some(code), reason))
 }
 
@@ -79,23 +79,23 @@ mod tests {
     #[test]
     fn close_bodies() {
         let code = |code| CloseCode::new(code);
-        let cases: &[(&str, &[u8], Result<(Option<CloseCode>, &str), Violation>)] = &[
+        let cases: &[(&str, &[u8], Result<(Option<CloseCode>, &str), ProtocolError>)] = &[
             ("no body", b"", Ok((None, ""))),
-            ("one byte", b"\x03", Err(Violation::TruncatedCloseCode)),
+            ("one byte", b"\x03", Err(ProtocolError::TruncatedCloseCode)),
             ("normal", b"\x03\xe8", Ok((code(1000), ""))),
             ("with a reason", b"\x03\xe9bye", Ok((code(1001), "bye"))),
             ("application's lowest", b"\x0b\xb8", Ok((code(3000), ""))),
             ("application's highest", b"\x13\x87", Ok((code(4999), ""))),
-            ("reason is not UTF-8", b"\x03\xe8\xff", Err(Violation::InvalidUtf8)),
-            ("999", b"\x03\xe7", Err(Violation::InvalidCloseCode(999))),
-            ("1004", b"\x03\xec", Err(Violation::InvalidCloseCode(1004))),
-            ("1005", b"\x03\xed", Err(Violation::InvalidCloseCode(1005))),
-            ("1006", b"\x03\xee", Err(Violation::InvalidCloseCode(1006))),
-            ("1015", b"\x03\xf7", Err(Violation::InvalidCloseCode(1015))),
-            ("1016", b"\x03\xf8", Err(Violation::InvalidCloseCode(1016))),
-            ("2999", b"\x0b\xb7", Err(Violation::InvalidCloseCode(2999))),
-            ("5000", b"\x13\x88", Err(Violation::InvalidCloseCode(5000))),
-            ("65535", b"\xff\xff", Err(Violation::InvalidCloseCode(65535))),
+            ("reason is not UTF-8", b"\x03\xe8\xff", Err(ProtocolError::InvalidUtf8)),
+            ("999", b"\x03\xe7", Err(ProtocolError::InvalidCloseCode(999))),
+            ("1004", b"\x03\xec", Err(ProtocolError::InvalidCloseCode(1004))),
+            ("1005", b"\x03\xed", Err(ProtocolError::InvalidCloseCode(1005))),
+            ("1006", b"\x03\xee", Err(ProtocolError::InvalidCloseCode(1006))),
+            ("1015", b"\x03\xf7", Err(ProtocolError::InvalidCloseCode(1015))),
+            ("1016", b"\x03\xf8", Err(ProtocolError::InvalidCloseCode(1016))),
+            ("2999", b"\x0b\xb7", Err(ProtocolError::InvalidCloseCode(2999))),
+            ("5000", b"\x13\x88", Err(ProtocolError::InvalidCloseCode(5000))),
+            ("65535", b"\xff\xff", Err(ProtocolError::InvalidCloseCode(65535))),
         ];
         for (name, body, expected) in cases {
             assert_eq!(parse(body), *expected, "{name}");

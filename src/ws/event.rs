@@ -1,6 +1,6 @@
 //! What a WebSocket connection reports: lent, so that it costs no copy, or owned.
 
-use super::{CloseCode, Refusal, Request, ResponseError, Violation};
+use super::{CloseCode, ProtocolError, Refusal, Request, ResponseError};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
@@ -94,21 +94,21 @@ impl fmt::Debug for Upgrade {
 #[non_exhaustive]
 pub enum Closed {
     /// The peer closed; its close frame has been answered.
-    ByPeer {
+    Remote {
         /// The code; `None` where the frame had none (RFC 6455 calls that 1005).
         code: Option<CloseCode>,
         /// The reason, often empty.
         reason: Box<str>,
     },
     /// We closed.
-    ByUs {
+    Local {
         /// Whether the peer answered with its own close frame in time.
-        answered: bool,
+        clean: bool,
     },
     /// The transport ended without a close frame (RFC 6455 calls that 1006): the process is gone, or the line is.
-    Vanished,
+    Abnormal,
     /// The peer broke a rule; our close frame names it.
-    Violation(Violation),
+    ProtocolError(ProtocolError),
     /// A server refused the request to open.
     Refused(Refusal),
     /// A client got an answer that opens no WebSocket.
@@ -120,7 +120,7 @@ pub enum Closed {
     Stalled,
     /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false, or filled more than
     /// [`space`](crate::Wire::space) had offered.
-    Overfed,
+    InputOverflow,
     /// The source of randomness failed: a client cannot mask what it sends.
     Entropy,
     /// The limit of a server with this name is 0: nothing could be received or sent.
@@ -130,20 +130,20 @@ pub enum Closed {
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ByPeer { code: Some(code), reason } if reason.is_empty() => {
+            Self::Remote { code: Some(code), reason } if reason.is_empty() => {
                 write!(f, "the peer closed with {code}")
             }
-            Self::ByPeer { code: Some(code), reason } => write!(f, "the peer closed with {code}: {reason}"),
-            Self::ByPeer { code: None, .. } => f.write_str("the peer closed"),
-            Self::ByUs { answered: true } => f.write_str("closed"),
-            Self::ByUs { answered: false } => f.write_str("closed, without an answer"),
-            Self::Vanished => f.write_str("the connection ended without a close frame"),
-            Self::Violation(violation) => write!(f, "the peer broke a rule: {violation}"),
+            Self::Remote { code: Some(code), reason } => write!(f, "the peer closed with {code}: {reason}"),
+            Self::Remote { code: None, .. } => f.write_str("the peer closed"),
+            Self::Local { clean: true } => f.write_str("closed"),
+            Self::Local { clean: false } => f.write_str("closed; no close frame from the peer"),
+            Self::Abnormal => f.write_str("the connection ended without a close frame"),
+            Self::ProtocolError(violation) => write!(f, "the peer broke a rule: {violation}"),
             Self::Refused(refusal) => write!(f, "refused with {refusal}"),
             Self::NotAccepted(error) => write!(f, "not accepted: {error}"),
             Self::TimedOut => f.write_str("the peer has been silent for too long"),
             Self::Stalled => f.write_str("the peer read too little for too long"),
-            Self::Overfed => f.write_str("more bytes were fed than the connection wanted"),
+            Self::InputOverflow => f.write_str("more bytes were fed than the connection wanted"),
             Self::Entropy => f.write_str("the source of randomness failed"),
             Self::ZeroLimit(name) => write!(f, "a limit must be greater than 0: {name}"),
         }

@@ -12,10 +12,10 @@
 //! frame::mask(header.key.unwrap_or_default(), 0, &mut bytes[size..]);
 //! assert_eq!(&bytes[size..], b"Hello");
 //! assert_eq!(header.encode().bytes(), &bytes[..size]);
-//! # Ok::<(), ide_mcp::ws::Violation>(())
+//! # Ok::<(), ide_mcp::ws::ProtocolError>(())
 //! ```
 
-use super::Violation;
+use super::ProtocolError;
 
 /// What a frame is (RFC 6455 section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl Header {
     /// mask: clients do.
     ///
     /// # Errors
-    /// [`Violation`], as soon as the bytes show it.
-    pub fn parse(bytes: &[u8], masked: bool) -> Result<Option<(Self, usize)>, Violation> {
+    /// [`ProtocolError`], as soon as the bytes show it.
+    pub fn parse(bytes: &[u8], masked: bool) -> Result<Option<(Self, usize)>, ProtocolError> {
         let Some(Prefix { fin, opcode, len, size }) = prefix(bytes, masked)? else { return Ok(None) };
         if !masked {
             return Ok(Some((Self { fin, opcode, len, key: None }, size)));
@@ -106,9 +106,9 @@ pub(crate) struct Prefix {
 }
 
 /// The first byte: FIN, RSV1–3, opcode.
-pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), Violation> {
+pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), ProtocolError> {
     if first & 0x70 != 0 {
-        return Err(Violation::ReservedBit);
+        return Err(ProtocolError::ReservedBit);
     }
     let fin = first & 0x80 != 0;
     let opcode = match first & 0x0f {
@@ -118,27 +118,27 @@ pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), Violation> {
         0x8 => Opcode::Close,
         0x9 => Opcode::Ping,
         0xa => Opcode::Pong,
-        _ => return Err(Violation::ReservedOpcode),
+        _ => return Err(ProtocolError::ReservedOpcode),
     };
     if opcode.is_control() && !fin {
-        return Err(Violation::FragmentedControlFrame);
+        return Err(ProtocolError::FragmentedControlFrame);
     }
     Ok((fin, opcode))
 }
 
 /// Reads a header up to its masking key; `None` if more bytes are needed. `masked` says which of both the peer owes.
-pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, Violation> {
+pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, ProtocolError> {
     let [first, rest @ ..] = bytes else { return Ok(None) };
     let (fin, opcode) = opening(*first)?;
     let [second, rest @ ..] = rest else { return Ok(None) };
     match (second & 0x80 != 0, masked) {
-        (false, true) => return Err(Violation::Unmasked),
-        (true, false) => return Err(Violation::Masked),
+        (false, true) => return Err(ProtocolError::Unmasked),
+        (true, false) => return Err(ProtocolError::Masked),
         (true, true) | (false, false) => {}
     }
     let short = second & 0x7f;
     if opcode.is_control() && short > 125 {
-        return Err(Violation::LongControlFrame);
+        return Err(ProtocolError::LongControlFrame);
     }
     let (len, size) = match short {
         126 => {
@@ -152,10 +152,10 @@ pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, Viola
         short => (u64::from(short), 2),
     };
     if len > i64::MAX.unsigned_abs() {
-        return Err(Violation::LengthOutOfRange);
+        return Err(ProtocolError::LengthOutOfRange);
     }
     if size == 4 && len < 126 || size == 10 && len <= u64::from(u16::MAX) {
-        return Err(Violation::LengthNotMinimal);
+        return Err(ProtocolError::LengthNotMinimal);
     }
     Ok(Some(Prefix { fin, opcode, len, size }))
 }
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    type Outcome = Result<Option<(Opcode, u64, usize)>, Violation>;
+    type Outcome = Result<Option<(Opcode, u64, usize)>, ProtocolError>;
 
     #[test]
     fn prefixes_from_a_client() {
@@ -267,37 +267,37 @@ mod tests {
             ("16-bit length, first byte missing", b"\x81\xfe", Ok(None)),
             ("16-bit length, second byte missing", b"\x81\xfe\x00", Ok(None)),
             ("16-bit length 126", b"\x81\xfe\x00\x7e", Ok(Some((Opcode::Text, 126, 4)))),
-            ("16-bit length 125", b"\x81\xfe\x00\x7d", Err(Violation::LengthNotMinimal)),
+            ("16-bit length 125", b"\x81\xfe\x00\x7d", Err(ProtocolError::LengthNotMinimal)),
             ("64-bit length 65536", b"\x82\xff\0\0\0\0\0\x01\0\0", Ok(Some((Opcode::Binary, 65536, 10)))),
-            ("64-bit length 65535", b"\x82\xff\0\0\0\0\0\0\xff\xff", Err(Violation::LengthNotMinimal)),
+            ("64-bit length 65535", b"\x82\xff\0\0\0\0\0\0\xff\xff", Err(ProtocolError::LengthNotMinimal)),
             ("64-bit length, one byte missing", b"\x82\xff\0\0\0\0\0\0\xff", Ok(None)),
             (
                 "64-bit length 2^63-1",
                 b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff",
                 Ok(Some((Opcode::Text, 0x7fff_ffff_ffff_ffff, 10))),
             ),
-            ("64-bit length 2^63", b"\x81\xff\x80\0\0\0\0\0\0\0", Err(Violation::LengthOutOfRange)),
-            ("RSV1", b"\xc1", Err(Violation::ReservedBit)),
-            ("RSV2", b"\xa1", Err(Violation::ReservedBit)),
-            ("RSV3", b"\x91", Err(Violation::ReservedBit)),
-            ("opcode 3", b"\x83", Err(Violation::ReservedOpcode)),
-            ("opcode 7", b"\x87", Err(Violation::ReservedOpcode)),
-            ("opcode 11", b"\x8b", Err(Violation::ReservedOpcode)),
-            ("opcode 15", b"\x8f", Err(Violation::ReservedOpcode)),
-            ("unmasked", b"\x81\x02", Err(Violation::Unmasked)),
+            ("64-bit length 2^63", b"\x81\xff\x80\0\0\0\0\0\0\0", Err(ProtocolError::LengthOutOfRange)),
+            ("RSV1", b"\xc1", Err(ProtocolError::ReservedBit)),
+            ("RSV2", b"\xa1", Err(ProtocolError::ReservedBit)),
+            ("RSV3", b"\x91", Err(ProtocolError::ReservedBit)),
+            ("opcode 3", b"\x83", Err(ProtocolError::ReservedOpcode)),
+            ("opcode 7", b"\x87", Err(ProtocolError::ReservedOpcode)),
+            ("opcode 11", b"\x8b", Err(ProtocolError::ReservedOpcode)),
+            ("opcode 15", b"\x8f", Err(ProtocolError::ReservedOpcode)),
+            ("unmasked", b"\x81\x02", Err(ProtocolError::Unmasked)),
             ("the last fragment", b"\x80\x82", Ok(Some((Opcode::Continuation, 2, 2)))),
             ("pong", b"\x8a\x80", Ok(Some((Opcode::Pong, 0, 2)))),
             ("close of 125", b"\x88\xfd", Ok(Some((Opcode::Close, 125, 2)))),
             ("ping of 125", b"\x89\xfd", Ok(Some((Opcode::Ping, 125, 2)))),
-            ("ping of 126", b"\x89\xfe", Err(Violation::LongControlFrame)),
-            ("close with a 64-bit length", b"\x88\xff", Err(Violation::LongControlFrame)),
-            ("fragmented ping", b"\x09", Err(Violation::FragmentedControlFrame)),
+            ("ping of 126", b"\x89\xfe", Err(ProtocolError::LongControlFrame)),
+            ("close with a 64-bit length", b"\x88\xff", Err(ProtocolError::LongControlFrame)),
+            ("fragmented ping", b"\x09", Err(ProtocolError::FragmentedControlFrame)),
         ];
         for (name, bytes, expected) in cases {
             let found = prefix(bytes, true).map(|found| found.map(|p| (p.opcode, p.len, p.size)));
             assert_eq!(found, *expected, "{name}");
         }
-        assert_eq!(prefix(b"\x81\x82", false), Err(Violation::Masked));
+        assert_eq!(prefix(b"\x81\x82", false), Err(ProtocolError::Masked));
         assert!(prefix(b"\x01\x02", false).unwrap().is_some_and(|p| !p.fin));
     }
 

@@ -85,12 +85,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of the only field of this name.
-    pub(crate) fn single(self, name: &str) -> Single<'a> {
+    pub(crate) fn single(self, name: &str) -> HeaderField<'a> {
         let mut values = self.values(name);
         match (values.next(), values.next()) {
-            (None, _) => Single::Missing,
-            (Some(value), None) => Single::Once(value),
-            (Some(_), Some(_)) => Single::Repeated,
+            (None, _) => HeaderField::Absent,
+            (Some(value), None) => HeaderField::One(value),
+            (Some(_), Some(_)) => HeaderField::Many,
         }
     }
 
@@ -113,13 +113,13 @@ pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// How often a field that must stand once does, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "there is nothing beside none, one and several")]
-pub enum Single<'a> {
+pub enum HeaderField<'a> {
     /// There is no such field.
-    Missing,
+    Absent,
     /// There is one; this is its value.
-    Once(&'a [u8]),
+    One(&'a [u8]),
     /// There are several.
-    Repeated,
+    Many,
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -211,8 +211,8 @@ mod tests {
             fields.iter().eq([("A", "1"), ("List", "x, Y"), ("a", "2"), ("list", ",z")]
                 .map(|(name, value): (&str, &str)| (name.as_bytes(), value.as_bytes())))
         );
-        assert_eq!(fields.single("b"), Single::Missing);
-        assert_eq!(fields.single("a"), Single::Repeated);
+        assert_eq!(fields.single("b"), HeaderField::Absent);
+        assert_eq!(fields.single("a"), HeaderField::Many);
         assert!(fields.values("A").eq([&b"1"[..], b"2"]));
         assert!(fields.list("list").eq([&b"x"[..], b"Y", b"z"]));
         assert!(fields.lists("LIST", "y") && !fields.lists("list", "xy"));

@@ -5,7 +5,7 @@ use core::time::Duration;
 /// What a connection takes and how long it waits. Every limit has a default that suits an editor.
 ///
 /// `head`, `message` or `outgoing` of 0 is an error: a client is not made
-/// ([`InvalidAsk::ZeroLimit`](super::InvalidAsk::ZeroLimit)), a server ends at once
+/// ([`InvalidRequest::ZeroLimit`](super::InvalidRequest::ZeroLimit)), a server ends at once
 /// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -69,14 +69,14 @@ pub struct Keepalive {
     /// After this much silence a ping goes out, and again after as much more.
     pub interval: Duration,
     /// After this much silence the connection ends ([`Closed::TimedOut`](super::Closed::TimedOut)).
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Keepalive {
-    /// Pings every `interval`, and gives up after `patience` without a byte.
+    /// Pings every `interval`, and gives up after `timeout` without a byte.
     #[must_use]
-    pub const fn new(interval: Duration, patience: Duration) -> Self {
-        Self { interval, patience }
+    pub const fn new(interval: Duration, timeout: Duration) -> Self {
+        Self { interval, timeout }
     }
 }
 

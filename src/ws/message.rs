@@ -2,7 +2,7 @@
 
 use super::frame::Opcode;
 use super::utf8::Carry;
-use super::{Limits, Violation};
+use super::{Limits, ProtocolError};
 use alloc::{string::String, vec::Vec};
 
 /// The two kinds of messages.
@@ -34,12 +34,12 @@ enum Content {
 impl Message {
     /// Whether a frame with this opcode may come now, and the kind of message it belongs to; `None` for control
     /// frames.
-    pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, Violation> {
+    pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, ProtocolError> {
         match (opcode, self.kind) {
             (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
             (Opcode::Continuation, Some(kind)) => Ok(Some(kind)),
-            (Opcode::Continuation, None) => Err(Violation::StrayContinuation),
-            (Opcode::Text | Opcode::Binary, Some(_)) => Err(Violation::InterleavedMessage),
+            (Opcode::Continuation, None) => Err(ProtocolError::StrayContinuation),
+            (Opcode::Text | Opcode::Binary, Some(_)) => Err(ProtocolError::InterleavedMessage),
             (Opcode::Text, None) => Ok(Some(Kind::Text)),
             (Opcode::Binary, None) => Ok(Some(Kind::Binary)),
         }
@@ -63,7 +63,7 @@ impl Message {
         len: usize,
         fin: bool,
         limits: &Limits,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), ProtocolError> {
         if self.kind.is_none() {
             self.kind = Some(kind);
             self.content.begin(kind);
@@ -72,7 +72,7 @@ impl Message {
         if len == 0 && !fin {
             self.empty_fragments = self.empty_fragments.saturating_add(1);
             if self.empty_fragments > limits.empty_fragments {
-                return Err(Violation::TooManyEmptyFragments);
+                return Err(ProtocolError::TooManyEmptyFragments);
             }
         }
         Ok(())
@@ -84,19 +84,21 @@ impl Message {
     }
 
     /// Begins with these bytes, of which nothing is known but that they came, in their own memory.
-    pub(crate) fn begin_with(&mut self, bytes: Vec<u8>) -> Result<(), Violation> {
+    pub(crate) fn begin_with(&mut self, bytes: Vec<u8>) -> Result<(), ProtocolError> {
         self.content = match self.kind {
-            Some(Kind::Text) => Content::Text(String::from_utf8(bytes).map_err(|_| Violation::InvalidUtf8)?),
+            Some(Kind::Text) => {
+                Content::Text(String::from_utf8(bytes).map_err(|_| ProtocolError::InvalidUtf8)?)
+            }
             Some(Kind::Binary) | None => Content::Binary(bytes),
         };
         Ok(())
     }
 
     /// Appends a piece of a fragment of which `rest` bytes are to come; `fin` says whether that one is the last.
-    pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), Violation> {
+    pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), ProtocolError> {
         self.content.make_room(piece.len().saturating_add(self.carry.len()), rest, fin);
         match &mut self.content {
-            Content::Text(text) => self.carry.push(piece, text).map_err(|_| Violation::InvalidUtf8),
+            Content::Text(text) => self.carry.push(piece, text).map_err(|_| ProtocolError::InvalidUtf8),
             Content::Binary(bytes) => {
                 bytes.extend_from_slice(piece);
                 Ok(())
@@ -105,9 +107,9 @@ impl Message {
     }
 
     /// The last fragment is whole: lends the message until the next [`Message::renew`].
-    pub(crate) fn finish(&mut self) -> Result<Option<Kind>, Violation> {
+    pub(crate) fn finish(&mut self) -> Result<Option<Kind>, ProtocolError> {
         self.lent = true;
-        self.carry.finish().map_err(|_| Violation::InvalidUtf8)?;
+        self.carry.finish().map_err(|_| ProtocolError::InvalidUtf8)?;
         Ok(self.kind)
     }
 

@@ -4,9 +4,9 @@ use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
 use super::mask::{Masked, Masking};
 use super::message::Kind;
-use super::pulse::{Beat, Pulse};
+use super::pulse::{Pulse, PulseEvent};
 use super::sender::Sender;
-use super::{Closed, Event, Limits, SendError, Violation, utf8};
+use super::{Closed, Event, Limits, ProtocolError, SendError, utf8};
 #[cfg(feature = "mcp")]
 use crate::OutboxClosed;
 use crate::Time;
@@ -88,7 +88,7 @@ impl<R: TryCryptoRng> Output<Masked<R>> {
 impl<M: Masking> Output<M> {
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut timers = Timers::new();
-        timers.set(Timer::Phase as usize, now.after(limits.handshake));
+        timers.set(Timer::Phase as usize, now.saturating_add(limits.handshake));
         Self {
             tx: Tx::new(limits.outgoing),
             mask,
@@ -107,7 +107,7 @@ impl<M: Masking> Output<M> {
     }
 
     #[inline]
-    pub(crate) fn sees(&mut self, now: Time) {
+    pub(crate) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
@@ -115,15 +115,15 @@ impl<M: Masking> Output<M> {
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
         self.timers.clear(Timer::Phase as usize);
-        self.pulse.heard(self.now);
+        self.pulse.on_activity(self.now);
     }
 
-    /// Something came from the peer.
+    /// Notes that a byte came from the peer.
     #[inline]
-    pub(crate) fn hears(&mut self) {
-        // Above the mark nothing is read, so that silence says nothing about the peer.
+    pub(crate) fn on_activity(&mut self) {
+        // Above the mark nothing is read, so silence is no sign.
         if self.is_open() && !self.tx.is_full() {
-            self.pulse.heard(self.now);
+            self.pulse.on_activity(self.now);
         }
     }
 
@@ -133,15 +133,15 @@ impl<M: Masking> Output<M> {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Pings a peer that is silent, and ends the connection to one that is for too long. Whether anything was done.
-    pub(crate) fn beat(&mut self) -> bool {
-        match self.pulse.beat(self.now, self.limits.keepalive) {
+    /// Pings a silent peer, and ends the connection after its timeout. Returns whether either was done.
+    pub(crate) fn check(&mut self) -> bool {
+        match self.pulse.check(self.now, self.limits.keepalive) {
             None => return false,
-            Some(Beat::Ping) => {
+            Some(PulseEvent::Ping) => {
                 // It is open and has room, or there would be no pulse.
                 let _ = self.ping(&[]);
             }
-            Some(Beat::Dead) => self.end_abruptly(Closed::TimedOut),
+            Some(PulseEvent::Timeout) => self.end_abruptly(Closed::TimedOut),
         }
         true
     }
@@ -269,7 +269,7 @@ impl<M: Masking> Output<M> {
         self.pong.waiting = None;
         self.pong.last_ends = self.tx.position();
         self.pulse.stop();
-        self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
+        self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.close));
         self.watch_anew();
         Ok(())
     }
@@ -277,18 +277,18 @@ impl<M: Masking> Output<M> {
     /// The peer's close frame has come: answers it with the same code, unless it is the answer to ours.
     pub(crate) fn closed_by_peer(&mut self, code: Option<CloseCode>, reason: &str) {
         if self.phase == Phase::Closing {
-            return self.end(Closed::ByUs { answered: true });
+            return self.end(Closed::Local { clean: true });
         }
         let _ = self.close_frame(code, "");
-        self.end(Closed::ByPeer { code, reason: reason.into() });
+        self.end(Closed::Remote { code, reason: reason.into() });
     }
 
     /// The peer broke a rule: says which, and ends.
-    pub(crate) fn fail(&mut self, violation: Violation) {
+    pub(crate) fn fail(&mut self, violation: ProtocolError) {
         if self.phase == Phase::Open {
             let _ = self.close_frame(Some(violation.close_code()), violation.rule());
         }
-        self.end(Closed::Violation(violation));
+        self.end(Closed::ProtocolError(violation));
     }
 
     /// The peer does not answer, though it may still read: it is told, and the connection ends.
@@ -305,7 +305,7 @@ impl<M: Masking> Output<M> {
         if self.phase == Phase::Open {
             let _ = self.close_frame(Some(CloseCode::INTERNAL), "");
         }
-        self.end(Closed::Overfed);
+        self.end(Closed::InputOverflow);
     }
 
     /// It is over. What waits to be written has the drain time to go.
@@ -318,7 +318,7 @@ impl<M: Masking> Output<M> {
         self.pong.waiting = None;
         self.pulse.stop();
         self.timers.clear_all();
-        self.timers.set(Timer::Phase as usize, self.now.after(self.limits.drain));
+        self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.drain));
     }
 
     /// It is over, and nothing more can be written.
@@ -333,7 +333,7 @@ impl<M: Masking> Output<M> {
         if let Ok(text) = utf8::check(payload) {
             return Some((Event::Text(text), Sender(self)));
         }
-        self.fail(Violation::InvalidUtf8);
+        self.fail(ProtocolError::InvalidUtf8);
         Some((Event::Closed(self.take_closed()?), Sender(self)))
     }
 
@@ -380,7 +380,7 @@ impl<M: Masking> Output<M> {
             }
         }
         if self.phase == Phase::Closing {
-            self.timers.set(Timer::Phase as usize, self.now.after(self.limits.close));
+            self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.close));
         }
         self.watch_fill();
     }
@@ -399,7 +399,7 @@ impl<M: Masking> Output<M> {
         match (is_watched, self.waits_for_reader()) {
             (true, false) => {
                 self.timers.clear(Timer::Stalled as usize);
-                self.hears();
+                self.on_activity();
             }
             (false, true) => {
                 self.pulse.stop();
@@ -412,7 +412,7 @@ impl<M: Masking> Output<M> {
 
     fn watch_anew(&mut self) {
         self.extended_at = self.tx.written().saturating_add(self.limits.outgoing as u64);
-        self.timers.set(Timer::Stalled as usize, self.now.after(self.limits.stalled));
+        self.timers.set(Timer::Stalled as usize, self.now.saturating_add(self.limits.stalled));
     }
 
     /// Returns true if the peer has to read before this connection can go on.
@@ -426,7 +426,7 @@ impl<M: Masking> Output<M> {
 
     /// Asked only of a connection that has ended, for which the timer is set.
     fn drain_is_over(&self) -> bool {
-        self.timers.has_come(Timer::Phase as usize, self.now)
+        self.timers.is_due(Timer::Phase as usize, self.now)
     }
 
     fn may_send(&self) -> Result<(), SendError> {

@@ -17,7 +17,7 @@
 
 use super::frame::{self, Opcode};
 use super::message::{Kind, Message};
-use super::{Limits, Violation};
+use super::{Limits, ProtocolError};
 use crate::buf::Rx;
 
 /// Something whole has come. What it holds is found in the receiver until the next call.
@@ -83,7 +83,7 @@ impl Receiver {
 
     /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
     /// their framing and dropped (after our own close frame, RFC 6455 section 5.5.1).
-    pub(crate) fn next(&mut self, limits: &Limits, discard: bool) -> Result<Option<Item>, Violation> {
+    pub(crate) fn next(&mut self, limits: &Limits, discard: bool) -> Result<Option<Item>, ProtocolError> {
         self.message.renew();
         loop {
             let step = match self.part {
@@ -161,7 +161,7 @@ impl Receiver {
             *last = plain;
             *done = there;
         }
-        self.rx.polled_dry();
+        self.rx.mark_drained();
         true
     }
 
@@ -202,7 +202,7 @@ impl Receiver {
     }
 
     /// Reads the next header, and the whole frame where that can be lent or has to be there.
-    fn header(&mut self, limits: &Limits) -> Result<Step, Violation> {
+    fn header(&mut self, limits: &Limits) -> Result<Step, ProtocolError> {
         let bytes = self.rx.bytes();
         let Some(first) = bytes.first() else { return Ok(Step::NeedsMore) };
         let (_, opcode) = frame::opening(*first)?;
@@ -210,7 +210,7 @@ impl Receiver {
         let Some(prefix) = frame::prefix(bytes, self.masked)? else { return Ok(Step::NeedsMore) };
         let room = limits.message.saturating_sub(self.message.len());
         let len = usize::try_from(prefix.len).ok().filter(|len| *len <= room || opcode.is_control());
-        let len = len.ok_or(Violation::MessageTooBig)?;
+        let len = len.ok_or(ProtocolError::MessageTooBig)?;
         let (key, size) = if self.masked {
             let key = bytes.get(prefix.size..).and_then(<[u8]>::first_chunk::<4>);
             let Some(key) = key else { return Ok(Step::NeedsMore) };
@@ -243,7 +243,13 @@ impl Receiver {
     }
 
     /// Looks at what came of a frame that stays in the buffer.
-    fn hold(&mut self, kind: Kind, part: Part, limits: &Limits, discard: bool) -> Result<Step, Violation> {
+    fn hold(
+        &mut self,
+        kind: Kind,
+        part: Part,
+        limits: &Limits,
+        discard: bool,
+    ) -> Result<Step, ProtocolError> {
         let Part { len, done, key, .. } = part;
         let there = self.rx.len().min(len);
         let is_whole = there == len;
@@ -281,7 +287,7 @@ impl Receiver {
     }
 
     /// Takes what is there of a frame that is moved into the message.
-    fn move_on(&mut self, fin: bool, part: Part, discard: bool) -> Result<Step, Violation> {
+    fn move_on(&mut self, fin: bool, part: Part, discard: bool) -> Result<Step, ProtocolError> {
         let rest = part.len.saturating_sub(part.done);
         let there = self.rx.len().min(rest);
         if there == 0 && rest > 0 {
@@ -366,7 +372,7 @@ mod tests {
                     }
                 }
             }
-            receiver.rx.polled_dry();
+            receiver.rx.mark_drained();
         }
         found
     }

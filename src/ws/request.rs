@@ -5,7 +5,7 @@
 //! for editors.
 
 use super::head::{Fields, MAX_FIELDS, Malformed, elements};
-use super::{Single, Status};
+use super::{HeaderField, Status};
 use alloc::vec::Vec;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use core::fmt;
@@ -36,7 +36,7 @@ impl<'a> Request<'a> {
 
     /// The value of the field that must stand at most once; names are compared without case.
     #[must_use]
-    pub fn single(&self, name: &str) -> Single<'a> {
+    pub fn single(&self, name: &str) -> HeaderField<'a> {
         self.0.single(name)
     }
 
@@ -399,7 +399,7 @@ mod tests {
         let request = Request::new(head.as_bytes());
         assert_eq!(request.target(), "/mcp?x");
         assert!(request.offers("mcp") && !request.offers("MCP") && !request.offers("mc"));
-        assert_eq!(request.single("x-secret"), Single::Once(b"hush"));
+        assert_eq!(request.single("x-secret"), HeaderField::One(b"hush"));
         assert!(request.has("host") && !request.has("hos"));
         assert_eq!((request.fields().count(), request.head().bytes()), (GOOD.len() + 2, head.as_bytes()));
         assert!(request.fields().any(|field| field == (b"X-Secret", b"hush")));

@@ -1,6 +1,6 @@
 //! The opening handshake as a client sees it: its request, and the server's answer (RFC 6455 sections 4.1 and 4.2.2).
 
-use super::head::{Fields, MAX_FIELDS, Single};
+use super::head::{Fields, HeaderField, MAX_FIELDS};
 use super::request::{accept_key, push};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
@@ -8,14 +8,14 @@ use core::mem::MaybeUninit;
 
 /// Whom a client asks, and for what.
 #[derive(Clone)]
-pub struct Ask {
+pub struct ClientRequest {
     host: String,
     target: String,
     subprotocols: Vec<String>,
     fields: Vec<(String, String)>,
 }
 
-impl Ask {
+impl ClientRequest {
     /// Asks `host`, written as the `Host` field has it (`127.0.0.1:41111`), for its root.
     #[must_use]
     pub fn new(host: impl Into<String>) -> Self {
@@ -44,20 +44,20 @@ impl Ask {
     }
 
     /// Whether all of it can stand in a request.
-    pub(crate) fn check(&self) -> Result<(), InvalidAsk> {
+    pub(crate) fn check(&self) -> Result<(), InvalidRequest> {
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible(&self.host) {
-            return Err(InvalidAsk::Host);
+            return Err(InvalidRequest::Host);
         }
         if !visible(&self.target) || !self.target.starts_with('/') || self.target.contains('#') {
-            return Err(InvalidAsk::Target);
+            return Err(InvalidRequest::Target);
         }
         if !self.subprotocols.iter().all(|name| is_token(name)) {
-            return Err(InvalidAsk::Subprotocol);
+            return Err(InvalidRequest::Subprotocol);
         }
         let value = |value: &str| !value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
         if !self.fields.iter().all(|field| is_token(&field.0) && value(&field.1)) {
-            return Err(InvalidAsk::Field);
+            return Err(InvalidRequest::Field);
         }
         Ok(())
     }
@@ -78,11 +78,11 @@ impl Ask {
     }
 }
 
-impl fmt::Debug for Ask {
+impl fmt::Debug for ClientRequest {
     /// Shows the names of the fields alone: a value may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|field| field.0.as_str()).collect();
-        f.debug_struct("Ask")
+        f.debug_struct("ClientRequest")
             .field("host", &self.host)
             .field("target", &self.target)
             .field("subprotocols", &self.subprotocols)
@@ -91,10 +91,10 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// What of an [`Ask`] cannot stand in a request. Nothing was sent.
+/// What of an [`ClientRequest`] cannot stand in a request. Nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum InvalidAsk {
+pub enum InvalidRequest {
     /// The host is empty or has a character that is not visible ASCII.
     Host,
     /// The target is not a path of visible ASCII that begins with `/`.
@@ -107,7 +107,7 @@ pub enum InvalidAsk {
     ZeroLimit(&'static str),
 }
 
-impl fmt::Display for InvalidAsk {
+impl fmt::Display for InvalidRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroLimit(name) => return write!(f, "a limit must be greater than 0: {name}"),
@@ -119,7 +119,7 @@ impl fmt::Display for InvalidAsk {
     }
 }
 
-impl core::error::Error for InvalidAsk {}
+impl core::error::Error for InvalidRequest {}
 
 /// Why an answer opens no WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub enum ResponseError {
     Status(u16, Box<str>),
     /// `Upgrade` or `Connection` do not say that the protocol changes (RFC 6455 section 4.1).
     NotUpgraded,
-    /// `Sec-WebSocket-Accept` does not prove that the key was understood (section 4.1).
+    /// `Sec-WebSocket-Accept` does not match the key (section 4.1).
     WrongAccept,
     /// A sub-protocol that was not offered (section 4.1).
     UnknownSubprotocol,
@@ -148,7 +148,7 @@ impl fmt::Display for ResponseError {
             Self::Malformed => f.write_str("the answer is not HTTP/1.1"),
             Self::Status(code, phrase) => write!(f, "the server answered {code} {phrase}"),
             Self::NotUpgraded => f.write_str("the answer does not change the protocol to WebSocket"),
-            Self::WrongAccept => f.write_str("the answer does not prove that the key was understood"),
+            Self::WrongAccept => f.write_str("Sec-WebSocket-Accept does not match the key"),
             Self::UnknownSubprotocol => f.write_str("the server chose a sub-protocol that was not offered"),
             Self::UnknownExtension => f.write_str("the server chose an extension that was not offered"),
         }
@@ -158,7 +158,7 @@ impl fmt::Display for ResponseError {
 impl core::error::Error for ResponseError {}
 
 /// Judges the complete head of an answer; the sub-protocol that was chosen is the index of the one that was offered.
-pub(crate) fn check(head: &[u8], key: &str, ask: &Ask) -> Result<Option<usize>, ResponseError> {
+pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, ResponseError> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
@@ -179,23 +179,23 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &Ask) -> Result<Option<usize>, 
     if !(fields.lists("upgrade", "websocket") && fields.lists("connection", "upgrade")) {
         return Err(ResponseError::NotUpgraded);
     }
-    if fields.single("sec-websocket-accept") != Single::Once(&accept_key(key.as_bytes())) {
+    if fields.single("sec-websocket-accept") != HeaderField::One(&accept_key(key.as_bytes())) {
         return Err(ResponseError::WrongAccept);
     }
     if fields.list("sec-websocket-extensions").next().is_some() {
         return Err(ResponseError::UnknownExtension);
     }
     match fields.single("sec-websocket-protocol") {
-        Single::Missing => Ok(None),
-        Single::Repeated => Err(ResponseError::UnknownSubprotocol),
-        Single::Once(chosen) => {
+        HeaderField::Absent => Ok(None),
+        HeaderField::Many => Err(ResponseError::UnknownSubprotocol),
+        HeaderField::One(chosen) => {
             let index = ask.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
             index.map(Some).ok_or(ResponseError::UnknownSubprotocol)
         }
     }
 }
 
-impl Ask {
+impl ClientRequest {
     /// The sub-protocol at this index.
     pub(crate) fn offered(&self, index: usize) -> Option<&str> {
         self.subprotocols.get(index).map(String::as_str)
@@ -215,33 +215,33 @@ mod tests {
 
     #[test]
     fn the_request_that_is_sent_is_one_that_a_server_accepts() {
-        let ask = Ask::new("localhost:1").subprotocol("a").subprotocol("mcp").field("X-Token", "secret");
+        let ask =
+            ClientRequest::new("localhost:1").subprotocol("a").subprotocol("mcp").field("X-Token", "secret");
         assert_eq!(ask.check(), Ok(()));
         let mut out = Vec::new();
         ask.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
         assert!(super::super::request::check(&out).is_ok());
         assert!(super::super::Request::new(&out).offers("mcp"));
-        assert_eq!(super::super::Request::new(&out).single("x-token"), Single::Once(b"secret"));
-        let shown =
-            r#"Ask { host: "localhost:1", target: "/", subprotocols: ["a", "mcp"], fields: ["X-Token"] }"#;
+        assert_eq!(super::super::Request::new(&out).single("x-token"), HeaderField::One(b"secret"));
+        let shown = r#"ClientRequest { host: "localhost:1", target: "/", subprotocols: ["a", "mcp"], fields: ["X-Token"] }"#;
         assert_eq!(format!("{ask:?}"), shown);
         assert_eq!((ask.offered(1), ask.offered(2)), (Some("mcp"), None));
     }
 
     #[test]
     fn what_cannot_stand_in_a_request_is_refused() {
-        let good = || Ask::new("h");
+        let good = || ClientRequest::new("h");
         for (name, ask, expected) in [
-            ("empty host", Ask::new(""), InvalidAsk::Host),
-            ("host with a line break", Ask::new("h\r\nX: y"), InvalidAsk::Host),
-            ("empty target", good().target(""), InvalidAsk::Target),
-            ("target without slash", good().target("x"), InvalidAsk::Target),
-            ("target with a fragment", good().target("/a#b"), InvalidAsk::Target),
-            ("target with a space", good().target("/a b"), InvalidAsk::Target),
-            ("empty sub-protocol", good().subprotocol(""), InvalidAsk::Subprotocol),
-            ("two sub-protocols in one", good().subprotocol("a,b"), InvalidAsk::Subprotocol),
-            ("field name with a colon", good().field("a:", "b"), InvalidAsk::Field),
-            ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidAsk::Field),
+            ("empty host", ClientRequest::new(""), InvalidRequest::Host),
+            ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidRequest::Host),
+            ("empty target", good().target(""), InvalidRequest::Target),
+            ("target without slash", good().target("x"), InvalidRequest::Target),
+            ("target with a fragment", good().target("/a#b"), InvalidRequest::Target),
+            ("target with a space", good().target("/a b"), InvalidRequest::Target),
+            ("empty sub-protocol", good().subprotocol(""), InvalidRequest::Subprotocol),
+            ("two sub-protocols in one", good().subprotocol("a,b"), InvalidRequest::Subprotocol),
+            ("field name with a colon", good().field("a:", "b"), InvalidRequest::Field),
+            ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidRequest::Field),
         ] {
             assert_eq!(ask.check(), Err(expected), "{name}");
             assert!(!format!("{expected}").is_empty());
@@ -254,7 +254,7 @@ mod tests {
         const ACCEPT: &str = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
         const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
         const LINE: &str = "HTTP/1.1 101 Switching Protocols\r\n";
-        let ask = Ask::new("h").subprotocol("x").subprotocol("mcp");
+        let ask = ClientRequest::new("h").subprotocol("x").subprotocol("mcp");
         let cases: &[(&str, &[&str], Result<Option<usize>, ResponseError>)] = &[
             ("no sub-protocol", &[LINE, UPGRADE, ACCEPT], Ok(None)),
             ("the second", &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"], Ok(Some(1))),

@@ -92,7 +92,7 @@ pub enum SendError {
     Closed,
     /// More waits to be written than [`Limits::outgoing`](super::Limits::outgoing): the peer does not read.
     Full,
-    /// A message that is sent in parts has not ended.
+    /// A fragmented message is in progress.
     Unfinished,
     /// The payload of a control frame has more than 125 bytes.
     TooLong,
@@ -105,8 +105,8 @@ impl fmt::Display for SendError {
         f.write_str(match self {
             Self::NotOpen => "the connection is not open yet",
             Self::Closed => "the connection is closed",
-            Self::Full => "too much waits to be written: the peer does not read",
-            Self::Unfinished => "a message that is sent in parts has not ended",
+            Self::Full => "the send buffer is full: the peer does not read",
+            Self::Unfinished => "a fragmented message is in progress",
             Self::TooLong => "a control frame holds at most 125 bytes",
             Self::Entropy => "the source of randomness failed",
         })

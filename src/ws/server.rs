@@ -5,7 +5,7 @@ use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
-use crate::machine::hand_to;
+use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
 use core::fmt;
 
@@ -93,7 +93,7 @@ impl Server {
     /// # Errors
     /// [`AcceptError`] if nothing asks, or the sub-protocol was not offered; then nothing has changed.
     pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), AcceptError> {
-        let (head, key) = self.deciding().ok_or(AcceptError::NotAsked)?;
+        let (head, key) = self.deciding().ok_or(AcceptError::NoPendingRequest)?;
         let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
         if subprotocol.is_some_and(|chosen| !request.offers(chosen)) {
             return Err(AcceptError::NotOffered);
@@ -109,9 +109,9 @@ impl Server {
     /// ([`Closed::Refused`]). What came behind the request is dropped unread.
     ///
     /// # Errors
-    /// [`AcceptError::NotAsked`] if nothing asks.
+    /// [`AcceptError::NoPendingRequest`] if nothing asks.
     pub fn reject(&mut self, refusal: Refusal) -> Result<(), AcceptError> {
-        self.deciding().ok_or(AcceptError::NotAsked)?;
+        self.deciding().ok_or(AcceptError::NoPendingRequest)?;
         self.refuse(refusal);
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Server {
     #[cfg(feature = "ide")]
     pub(crate) fn drop_unanswered(&mut self) {
         self.opening = Opening::Over;
-        self.stream.output.end_abruptly(Closed::ByUs { answered: false });
+        self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
 
     /// Where the outgoing stream ends so far: how many bytes were ever put into it.
@@ -162,7 +162,7 @@ impl Server {
 
     /// Ends an open connection because of what layers above found.
     #[cfg(feature = "ide")]
-    pub(crate) fn fail(&mut self, violation: super::Violation) {
+    pub(crate) fn fail(&mut self, violation: super::ProtocolError) {
         self.stream.output.fail(violation);
     }
 
@@ -237,7 +237,7 @@ impl Server {
 }
 
 impl Wire for Server {
-    hand_to!(stream: filled feed_eof outgoing sent is_done trim);
+    delegate_wire!(stream: filled feed_eof outgoing sent is_done trim);
 
     #[inline]
     fn space(&mut self) -> &mut [u8] {
@@ -288,7 +288,7 @@ impl Machine for Server {
 #[non_exhaustive]
 pub enum AcceptError {
     /// No request waits to be decided.
-    NotAsked,
+    NoPendingRequest,
     /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
     NotOffered,
 }
@@ -296,7 +296,7 @@ pub enum AcceptError {
 impl fmt::Display for AcceptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotAsked => "no request to open waits to be decided",
+            Self::NoPendingRequest => "no handshake is pending",
             Self::NotOffered => "the client did not offer this sub-protocol",
         })
     }

@@ -51,7 +51,7 @@ impl<M: Masking> Stream<M> {
             Ok(Some(len)) => Head::Whole(len),
             Ok(None) if held > limit => Head::TooLong,
             Ok(None) => {
-                input.rx.polled_dry();
+                input.rx.mark_drained();
                 let late = !output.is_cut_off && output.timers.take_due(Timer::Phase as usize, output.now);
                 if late { Head::TooSlow } else { Head::Awaited }
             }
@@ -147,7 +147,7 @@ impl<M: Masking> Stream<M> {
                     return Some(Found::Item(item));
                 }
                 Ok(None) => {
-                    self.input.rx.polled_dry();
+                    self.input.rx.mark_drained();
                     self.end_of_input_or_time()?;
                 }
             }
@@ -165,16 +165,16 @@ impl<M: Masking> Stream<M> {
         if self.output.is_cut_off {
             // After our close frame the end of the transport is an answer, if a curt one.
             let closing = self.output.phase == Phase::Closing;
-            let closed = if closing { Closed::ByUs { answered: false } } else { Closed::Vanished };
+            let closed = if closing { Closed::Local { clean: false } } else { Closed::Abnormal };
             self.output.end_abruptly(closed);
         } else if self.output.phase == Phase::Closing {
             if !due(Timer::Phase) && !due(Timer::Stalled) {
                 return None;
             }
-            self.output.end(Closed::ByUs { answered: false });
+            self.output.end(Closed::Local { clean: false });
         } else if due(Timer::Stalled) {
             self.output.end_abruptly(Closed::Stalled);
-        } else if !self.output.beat() {
+        } else if !self.output.check() {
             return None;
         }
         Some(())
@@ -201,14 +201,14 @@ impl<M: Masking> Stream<M> {
 
     /// Bytes came although none were wanted.
     pub(crate) fn overfeed(&mut self, now: Time) {
-        self.output.sees(now);
+        self.output.set_now(now);
         if !self.output.has_ended() && !self.output.is_cut_off {
             self.output.overfed();
         }
     }
 
     pub(crate) fn tick(&mut self, now: Time) {
-        self.output.sees(now);
+        self.output.set_now(now);
         if self.output.is_done() {
             self.output.tx.discard();
         }
@@ -224,31 +224,31 @@ impl<M: Masking> Wire for Stream<M> {
 
     #[inline]
     fn filled(&mut self, now: Time, n: usize) {
-        self.output.sees(now);
+        self.output.set_now(now);
         if n == 0 || self.output.has_ended() {
             return;
         }
         if self.input.rx.filled(n) {
-            self.output.hears();
+            self.output.on_activity();
         } else {
             self.overfeed(now);
         }
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.output.sees(now);
+        self.output.set_now(now);
         if bytes.is_empty() || self.output.has_ended() || self.output.is_cut_off {
             return;
         }
         if self.wants_input() && self.input.rx.append(bytes) {
-            self.output.hears();
+            self.output.on_activity();
         } else {
             self.overfeed(now);
         }
     }
 
     fn feed_eof(&mut self, now: Time) {
-        self.output.sees(now);
+        self.output.set_now(now);
         self.output.is_cut_off = true;
         if self.output.has_ended() {
             self.output.tx.discard();

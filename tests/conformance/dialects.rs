@@ -54,7 +54,7 @@ pub const ROWS: &[Row] = &[
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
                 ),
                 Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Saved { contents: "x".into() }).unwrap()
+                    server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap()
                 }),
                 Result(&["FILE_SAVED", "x"]),
             ],
@@ -93,7 +93,7 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
                 ),
-                Answers(|server, call| server.answer(call, &OpenedFile::in_front("/w/a", None)).unwrap()),
+                Answers(|server, call| server.answer(call, &OpenedFile::focused("/w/a", None)).unwrap()),
                 Result(&["OK"]),
                 Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
                 Hears(
@@ -524,6 +524,6 @@ pub const ROWS: &[Row] = &[
     row(
         "verdicts, read: a text that was edited",
         "as it was edited, to the byte",
-        Reads(read::<DiffOutcome>, &["FILE_SAVED", "a\r\nb"], r#"Some(Saved { contents: "a\r\nb" })"#),
+        Reads(read::<DiffOutcome>, &["FILE_SAVED", "a\r\nb"], r#"Some(Accepted { contents: "a\r\nb" })"#),
     ),
 ];

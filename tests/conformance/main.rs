@@ -25,7 +25,7 @@ mod row;
 mod support;
 mod tools;
 
-use ide_mcp::ide::{Dialect, Notice, Tool};
+use ide_mcp::ide::{Dialect, EditorNotification, Tool};
 use row::{Proof, Row, run};
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -79,7 +79,7 @@ fn nothing_is_left_out() {
     let set: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), set.len(), "an id stands there twice");
     let tools = Tool::ALL.map(|tool| tool.name(Dialect::VsCode));
-    let notices = Notice::ALL.map(|notice| Dialect::VsCode.notification(notice));
+    let notices = EditorNotification::ALL.map(|notice| Dialect::VsCode.notification(notice));
     for name in tools.into_iter().chain(notices) {
         assert!(set.contains(name), "{name} has no row");
     }

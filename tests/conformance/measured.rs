@@ -157,7 +157,7 @@ pub const ROWS: &[Row] = &[
                 Says(
                     r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
                 ),
-                Hears("Violation(Batch)"),
+                Hears("PeerFault(Batch)"),
             ],
         ),
     ),
@@ -169,9 +169,9 @@ pub const ROWS: &[Row] = &[
             Nothing,
             &[
                 Says("{nonsense"),
-                Hears("Violation(Message(NotJson))"),
+                Hears("PeerFault(Message(NotJson))"),
                 Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
-                Hears("Violation(UnknownResponse)"),
+                Hears("PeerFault(UnknownResponse)"),
                 Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
                 Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
             ],
@@ -252,7 +252,7 @@ pub const ROWS: &[Row] = &[
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
                 ),
                 Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Saved { contents: "y".into() }).unwrap()
+                    server.decide(call, &DiffOutcome::Accepted { contents: "y".into() }).unwrap()
                 }),
                 Result(&["FILE_SAVED", "y"]),
                 Calls("close_tab", r#"{"tab_name":"t"}"#),

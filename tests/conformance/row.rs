@@ -108,7 +108,7 @@ struct Run {
 
 impl Run {
     fn new(dialect: Dialect, offers: Offers) -> Self {
-        let mut tools = ToolSet::speaking(dialect);
+        let mut tools = ToolSet::with_dialect(dialect);
         let handled: &[Tool] = match offers {
             Offers::All => &Tool::ALL,
             Offers::Nothing => &[],

@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
             ),
             At(600_000),
             Answers(|server, call| {
-                server.decide(call, &DiffOutcome::Saved { contents: "newer".into() }).unwrap()
+                server.decide(call, &DiffOutcome::Accepted { contents: "newer".into() }).unwrap()
             }),
             Result(&["FILE_SAVED", "newer"]),
         ]),
@@ -180,14 +180,14 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"OpenFile(OpenFile { file_path: "/w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
-            Answers(|server, call| server.answer(call, &OpenedFile::in_front("/w/a.rs", None)).unwrap()),
+            Answers(|server, call| server.answer(call, &OpenedFile::focused("/w/a.rs", None)).unwrap()),
             Result(&["Opened file: /w/a.rs"]),
             Calls("openFile", r#"{"uri":"file:///w/a.rs","makeFrontmost":false}"#),
             Hears(
                 r#"OpenFile(OpenFile { file_path: "file:///w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
             ),
             Answers(|server, call| {
-                server.answer(call, &OpenedFile::in_background("/w/a.rs", "rust", 7)).unwrap()
+                server.answer(call, &OpenedFile::unfocused("/w/a.rs", "rust", 7)).unwrap()
             }),
             Result(&[r#"{"success":true,"filePath":"/w/a.rs","languageId":"rust","lineCount":7}"#]),
         ]),

@@ -23,8 +23,8 @@ pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, Keepalive, Outcome, Server, ServerConfig, ServerEvent, Timeout, ToolSpec,
-        Tools, Violation,
+        CallEnd, Implementation, Keepalive, Outcome, PeerFault, Server, ServerConfig, ServerEvent, Timeout,
+        ToolSpec, Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -224,26 +224,26 @@ pub fn describe(event: &ServerEvent<TestCall>) -> String {
         ServerEvent::Ready => "ready".into(),
         ServerEvent::ToolsListed => "tools listed".into(),
         ServerEvent::Call { tool, .. } => format!("call {tool:?}"),
-        ServerEvent::CallEnded { how: CallEnd::Cancelled { reason }, .. } => {
+        ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
             format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
         }
-        ServerEvent::CallEnded { how, .. } => format!("ended {how:?}"),
+        ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
         ServerEvent::Notification { method, params } => {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
         ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
         ServerEvent::PeerError(error) => format!("peer error {error}"),
-        ServerEvent::Violation(violation) => violation_text(violation),
+        ServerEvent::PeerFault(violation) => violation_text(violation),
         ServerEvent::TooManyViolations => "too many violations".into(),
-        ServerEvent::Unresponsive => "unresponsive".into(),
+        ServerEvent::PingTimeout => "unresponsive".into(),
         ServerEvent::Request { method, .. } => format!("request {method}"),
         other => panic!("unknown event {other:?}"),
     }
 }
 
-pub fn violation_text(violation: &Violation) -> String {
+pub fn violation_text(violation: &PeerFault) -> String {
     match violation {
-        Violation::Message(violation) => format!("violation {violation:?}"),
+        PeerFault::Message(violation) => format!("violation {violation:?}"),
         other => format!("violation {other:?}"),
     }
 }

@@ -3,10 +3,10 @@
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientEvent, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout,
-        Violation,
+        CallEnd, Client, ClientEvent, Outcome, PeerFault, Progress, ProtocolVersion, Server, ServerEvent,
+        Timeout,
     },
-    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError},
+    rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError},
 };
 use serde_json::Value;
 
@@ -24,9 +24,9 @@ pub enum Happened {
     Progress(RequestId, f64),
     Notification(Box<str>),
     PeerError(ErrorObject),
-    Violation(Violation),
+    PeerFault(PeerFault),
     TooManyViolations,
-    Unresponsive,
+    PingTimeout,
 }
 
 /// What both roles can do.
@@ -36,11 +36,11 @@ pub trait Peer {
     fn poll(&mut self, out: &mut Lines) -> Option<Happened>;
     fn deadline(&self) -> Option<Time>;
     fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), RespondError>;
-    fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone>;
-    fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, Gone>;
-    fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone>;
-    fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), SendError>;
-    fn request(&mut self, method: &str, timeout: Timeout, out: &mut Lines) -> Result<RequestId, SendError>;
+    fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), NotOpen>;
+    fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, NotOpen>;
+    fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen>;
+    fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), NotSent>;
+    fn request(&mut self, method: &str, timeout: Timeout, out: &mut Lines) -> Result<RequestId, NotSent>;
     fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool;
     fn drain(&mut self);
     fn shut_down(&mut self, out: &mut Lines);
@@ -66,14 +66,14 @@ macro_rules! peer {
                 Some(match self.poll_event(out)? {
                     $($mine => $happened,)+
                     $event::Request { call, .. } => Happened::Call(call),
-                    $event::CallEnded { call, how } => Happened::CallEnded(call, how),
+                    $event::CallEnded { call, reason: how } => Happened::CallEnded(call, how),
                     $event::Outcome { request, outcome } => Happened::Outcome(request, outcome),
                     $event::Progress { request, progress } => Happened::Progress(request, progress.progress),
                     $event::Notification { method, .. } => Happened::Notification(method),
                     $event::PeerError(error) => Happened::PeerError(error),
-                    $event::Violation(violation) => Happened::Violation(violation),
+                    $event::PeerFault(violation) => Happened::PeerFault(violation),
                     $event::TooManyViolations => Happened::TooManyViolations,
-                    $event::Unresponsive => Happened::Unresponsive,
+                    $event::PingTimeout => Happened::PingTimeout,
                     other => panic!("unknown event {other:?}"),
                 })
             }
@@ -88,16 +88,16 @@ macro_rules! peer {
             ) -> Result<(), RespondError> {
                 self.respond_with(call, result, out)
             }
-            fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), Gone> {
+            fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), NotOpen> {
                 self.fail(call, -1, "no", out)
             }
-            fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, Gone> {
+            fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, NotOpen> {
                 self.progress(call, said, out)
             }
-            fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
-                self.wait(call, timeout)
+            fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
+                self.set_call_timeout(call, timeout)
             }
-            fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), SendError> {
+            fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), NotSent> {
                 self.notify(method, None::<&()>, out)
             }
             fn request(
@@ -105,7 +105,7 @@ macro_rules! peer {
                 method: &str,
                 timeout: Timeout,
                 out: &mut Lines,
-            ) -> Result<RequestId, SendError> {
+            ) -> Result<RequestId, NotSent> {
                 self.request(method, None::<&()>, timeout, out)
             }
             fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool {

@@ -12,7 +12,7 @@ use ide_mcp::{
     },
     rpc::SessionId,
     testing::Random,
-    ws::{self, Ask, OwnedEvent},
+    ws::{self, ClientRequest, OwnedEvent},
 };
 
 use crate::mcp_support::{
@@ -115,7 +115,7 @@ impl Socket {
     fn open(random: &mut Random) -> Self {
         let mut limits = ws::Limits::default();
         limits.keepalive = None;
-        let ask = Ask::new("127.0.0.1:1");
+        let ask = ClientRequest::new("127.0.0.1:1");
         let mut socket = Self {
             client: ws::Client::new(ask, Random::new(random.number()), limits.clone(), Time::ZERO).unwrap(),
             server: ws::Server::new(limits, Time::ZERO),
@@ -298,7 +298,7 @@ impl Sim {
         {
             for (text, meaning) in outbox.drain(..) {
                 let delay = [0, 0, 0, 30, 300][self.random.below(5)];
-                let at = now.after(Duration::from_millis(delay));
+                let at = now.saturating_add(Duration::from_millis(delay));
                 if !self.ended {
                     link.lines.push_back((at, text, meaning, None));
                 }
@@ -371,7 +371,7 @@ impl Sim {
     }
 
     fn pass(&mut self, span: Duration) {
-        self.now = self.now.after(span);
+        self.now = self.now.saturating_add(span);
         self.server.at(self.now);
         self.client.at(self.now);
     }
@@ -441,7 +441,7 @@ impl Sim {
             if let Some(call) = pick(random, &calls) {
                 watch.progress(call, &said);
                 if wait {
-                    watch.wait(call, Timeout::After(Duration::from_millis(100)));
+                    watch.set_call_timeout(call, Timeout::After(Duration::from_millis(100)));
                 }
             }
         });
@@ -504,7 +504,7 @@ impl Sim {
     /// What an owner of a connection does about what it hears.
     fn react(&mut self) {
         let unresponsive = |happened: Vec<Happened>| {
-            happened.iter().any(|event| matches!(event, Happened::Unresponsive | Happened::Failed))
+            happened.iter().any(|event| matches!(event, Happened::PingTimeout | Happened::Failed))
         };
         let server = unresponsive(std::mem::take(&mut self.server.happened));
         let client = unresponsive(std::mem::take(&mut self.client.happened));

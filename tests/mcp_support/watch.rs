@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Outcome, Progress, Timeout},
-    rpc::{CallId, Gone, RequestId, RespondError},
+    rpc::{CallId, NotOpen, RequestId, RespondError},
 };
 use serde_json::{Value, json};
 
@@ -115,7 +115,7 @@ pub struct Watch<P> {
     live: Vec<Live>,
     /// Requests that were neither answered nor reported yet.
     taken: Vec<Ask>,
-    ended: BTreeMap<CallId, Gone>,
+    ended: BTreeMap<CallId, NotOpen>,
     ids: BTreeMap<CallId, String>,
     /// Ids whose call was cancelled, and ids whose call was answered.
     cancelled: BTreeSet<String>,
@@ -292,15 +292,15 @@ impl<P: Peer> Watch<P> {
                             let at = cancelled.iter().position(|expected| expected == call);
                             cancelled.remove(at.expect("I6: nobody cancelled it"));
                             self.cancelled.insert(ended.ask.id.clone());
-                            Gone::Cancelled
+                            NotOpen::Cancelled
                         }
                         CallEnd::Expired => {
                             assert_eq!(answers.pop(), Some(ended.ask.id.clone()), "I12");
                             self.answered.insert(ended.ask.id.clone());
-                            Gone::Expired
+                            NotOpen::Expired
                         }
-                        CallEnd::ShutDown => Gone::Answered,
-                        CallEnd::Closed => Gone::Closed,
+                        CallEnd::ShutDown => NotOpen::Answered,
+                        CallEnd::Closed => NotOpen::Closed,
                         other => panic!("{other:?}"),
                     };
                     self.hit(format!("call ended {gone:?}"));
@@ -326,8 +326,8 @@ impl<P: Peer> Watch<P> {
                     assert_eq!(self.requests.get(request), Some(&0), "progress of what has ended");
                     self.hit("progress received");
                 }
-                Happened::Violation(violation) => self.hit(violation_text(violation)),
-                Happened::Unresponsive => self.hit("unresponsive"),
+                Happened::PeerFault(violation) => self.hit(violation_text(violation)),
+                Happened::PingTimeout => self.hit("unresponsive"),
                 _ => {}
             }
             assert!(answers.is_empty(), "I1: {answers:?} at {event:?}");
@@ -406,22 +406,22 @@ impl<P: Peer> Watch<P> {
     }
 
     /// What the model says of a handle.
-    fn gone(&self, call: CallId) -> Option<Gone> {
+    fn gone(&self, call: CallId) -> Option<NotOpen> {
         if self.live.iter().any(|live| live.call == call) {
             return None;
         }
-        Some(self.ended.get(&call).copied().unwrap_or(Gone::Unknown))
+        Some(self.ended.get(&call).copied().unwrap_or(NotOpen::Unknown))
     }
 
     /// Answers a call, or tries to.
     #[track_caller]
-    pub fn answer(&mut self, call: CallId, well: bool) -> Result<(), Gone> {
+    pub fn answer(&mut self, call: CallId, well: bool) -> Result<(), NotOpen> {
         let expected = self.gone(call);
         let id = self.live.iter().find(|live| live.call == call).map(|live| live.ask.id.clone());
         // What is no object is refused, and changes nothing.
         let refused = match expected {
             None => RespondError::Unserializable,
-            Some(how) => RespondError::Gone(how),
+            Some(how) => RespondError::NotOpen(how),
         };
         assert_eq!(self.peer.respond(call, &json!(["no object"]), &mut self.out), Err(refused), "law 8");
         assert_eq!(self.out.sent, [""; 0], "law 8");
@@ -429,7 +429,7 @@ impl<P: Peer> Watch<P> {
             true => {
                 self.peer.respond(call, &json!({ "content": [] }), &mut self.out).map_err(|error| match error
                 {
-                    RespondError::Gone(how) => how,
+                    RespondError::NotOpen(how) => how,
                     other => panic!("{other:?}"),
                 })
             }
@@ -442,14 +442,14 @@ impl<P: Peer> Watch<P> {
                 let [Said::Answer { token, .. }] = &self.look_at(&sent)[..] else { panic!("I1: {sent:?}") };
                 assert_eq!(*token, id, "I2");
                 self.live.retain(|live| live.call != call);
-                self.ended.insert(call, Gone::Answered);
+                self.ended.insert(call, NotOpen::Answered);
                 self.answered.insert(id);
             }
             None => {
                 assert_eq!(sent, [""; 0], "I4");
                 let how = expected.unwrap();
                 self.hit(format!("refused {how:?}"));
-                if how == Gone::Cancelled {
+                if how == NotOpen::Cancelled {
                     self.hit("race: cancelled, then answered");
                     let id = self.ids.get(&call).cloned().unwrap_or_default();
                     if self.live.iter().any(|live| same(&live.ask.id, &id)) {
@@ -469,16 +469,16 @@ impl<P: Peer> Watch<P> {
         assert_eq!(done.err(), expected, "I18: {call:?}");
         let sent = self.out.sent.len();
         assert_eq!(sent, usize::from(done == Ok(true)), "I18");
-        if expected == Some(Gone::Cancelled) {
+        if expected == Some(NotOpen::Cancelled) {
             self.hit("race: cancelled, then progress");
         }
         self.quiet();
     }
 
     #[track_caller]
-    pub fn wait(&mut self, call: CallId, timeout: Timeout) {
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) {
         let expected = self.gone(call);
-        assert_eq!(self.peer.wait(call, timeout).err(), expected);
+        assert_eq!(self.peer.set_call_timeout(call, timeout).err(), expected);
         self.poll_for(&[]);
     }
 
@@ -546,7 +546,7 @@ impl<P: Peer> Watch<P> {
     /// Ends the session. Nothing that was asked, of either side, may be left.
     #[track_caller]
     pub fn close(&mut self) {
-        if self.ended.values().any(|how| *how == Gone::Cancelled) && !self.peer.is_closed() {
+        if self.ended.values().any(|how| *how == NotOpen::Cancelled) && !self.peer.is_closed() {
             self.hit("race: cancelled, then closed");
         }
         self.peer.close();

@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Machine, Time,
     ide::{
-        Backoff, Client, ClientEvent, CloseTab, DirectRequest, GetDiagnostics, GivenUp, OpenDiff, OpenFile,
+        Backoff, Client, ClientEvent, CloseTab, DirectRequest, GaveUp, GetDiagnostics, OpenDiff, OpenFile,
         OtherTool, ReadFile, Reconnect, ToolRequest,
     },
     mcp::{Outcome, ProtocolVersion, Timeout},
-    rpc::{CallId, Gone, RequestId, RespondError, SendError, SessionId},
+    rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
     testing::Random,
     ws::{Closed, ResponseError},
 };
@@ -49,11 +49,11 @@ pub struct Agent {
     sessions: u64,
     requests: BTreeMap<RequestId, Wanted>,
     calls: Vec<CallId>,
-    ended_calls: Vec<(CallId, Gone)>,
+    ended_calls: Vec<(CallId, NotOpen)>,
     /// What it shows as selected since it was attached.
     pub shows: Option<u64>,
     pub is_ready: bool,
-    pub gave_up: Option<GivenUp>,
+    pub gave_up: Option<GaveUp>,
     /// The tools have changed, and it has not listed them again.
     relists: bool,
     /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
@@ -109,14 +109,15 @@ impl Agent {
 
     /// When it connects next, in the time of the world.
     pub fn connects_at(&self) -> Option<Time> {
-        let due = self.reconnect.due().filter(|_| self.client.is_none() && self.gave_up.is_none())?;
+        let due =
+            self.reconnect.next_attempt().filter(|_| self.client.is_none() && self.gave_up.is_none())?;
         Some(self.clock.shows(due))
     }
 
     /// Its socket is there.
     pub fn connect(&mut self, now: Time, plan: &Plan) {
         self.sessions += 1;
-        self.reconnect.started();
+        self.reconnect.on_attempt();
         let session = SessionId::new(self.sessions);
         let time = self.clock.tell(now);
         let client = Client::new(plan.client(self.version), Random::new(self.random.number()), session, time);
@@ -127,15 +128,15 @@ impl Agent {
     /// Nobody listens.
     pub fn found_nobody(&mut self, now: Time) {
         let time = self.clock.tell(now);
-        self.reconnect.started();
-        self.gave_up = self.reconnect.ended(time, &Closed::Vanished).err();
+        self.reconnect.on_attempt();
+        self.gave_up = self.reconnect.on_disconnected(time, &Closed::Abnormal).err();
     }
 
     /// The process is gone.
     pub fn die(&mut self) {
         self.client = None;
         self.forget();
-        self.gave_up = Some(GivenUp::Closed);
+        self.gave_up = Some(GaveUp::Closed);
     }
 
     fn forget(&mut self) {
@@ -188,7 +189,7 @@ impl Agent {
                 oracle.claim(chosen == self.version, I::Negotiation, || {
                     format!("{chosen} for {}", self.version)
                 });
-                self.reconnect.attached();
+                self.reconnect.on_connected();
                 self.is_ready = true;
                 self.ignore_pushes(time);
                 oracle.hit("agent attached");
@@ -208,7 +209,7 @@ impl Agent {
                     format!("{reached} after {}", wanted.reached)
                 });
                 wanted.reached = reached;
-                wanted.deadline = Some(time.after(wanted.idle).min(wanted.latest));
+                wanted.deadline = Some(time.saturating_add(wanted.idle).min(wanted.latest));
                 oracle.hit("progress received");
             }
             ClientEvent::Request { call, .. } => {
@@ -230,7 +231,7 @@ impl Agent {
                 }
             }
             ClientEvent::AtMentioned(_) => {
-                let gap = self.mentioned_at.replace(time).map(|last| time.since(last));
+                let gap = self.mentioned_at.replace(time).map(|last| time.saturating_since(last));
                 let is_close = gap.is_some_and(|gap| gap < Duration::from_millis(100));
                 let is_lost = self.ignores_for.is_some() && (is_close || time < self.ignores_until);
                 oracle.claim(!is_lost, I::Mentions, || {
@@ -243,7 +244,7 @@ impl Agent {
                 (self.shows, self.relists, self.forgets) = (None, true, true);
             }
             ClientEvent::Closed(closed) => self.closed(time, &closed, oracle),
-            ClientEvent::Violation(violation) => {
+            ClientEvent::PeerFault(violation) => {
                 oracle.hit("agent sees a violation");
                 oracle.note(|| format!("agent {}: {violation}", self.index));
             }
@@ -284,7 +285,8 @@ impl Agent {
 
     /// Ignores pushes for a while, as the real client does.
     fn ignore_pushes(&mut self, time: Time) {
-        self.ignores_until = self.ignores_for.map_or(Time::ZERO, |ignores_for| time.after(ignores_for));
+        self.ignores_until =
+            self.ignores_for.map_or(Time::ZERO, |ignores_for| time.saturating_add(ignores_for));
     }
 
     fn closed(&mut self, time: Time, closed: &Closed, oracle: &mut Oracle) {
@@ -298,11 +300,11 @@ impl Agent {
             Closed::NotAccepted(why) => {
                 !matches!(why, ResponseError::Status(503 | 408, _) | ResponseError::TimedOut)
             }
-            _ => matches!(closed, Closed::Violation(_) | Closed::Overfed | Closed::Entropy),
+            _ => matches!(closed, Closed::ProtocolError(_) | Closed::InputOverflow | Closed::Entropy),
         };
         oracle.claim(!ours, I::Reconnect, || format!("agent {} is honest, and hears {closed:?}", self.index));
         self.is_ready = false;
-        match self.reconnect.ended(time, closed) {
+        match self.reconnect.on_disconnected(time, closed) {
             Ok(_) => oracle.hit("agent tries again"),
             Err(why) => {
                 self.gave_up = Some(why);
@@ -310,9 +312,9 @@ impl Agent {
             }
         }
         oracle.hit(match closed {
-            Closed::ByPeer { .. } => "agent: closed by the editor",
-            Closed::ByUs { .. } => "agent: closed by itself",
-            Closed::Vanished => "agent: vanished",
+            Closed::Remote { .. } => "agent: closed by the editor",
+            Closed::Local { .. } => "agent: closed by itself",
+            Closed::Abnormal => "agent: vanished",
             Closed::TimedOut => "agent: timed out",
             Closed::Stalled => "agent: stalled",
             Closed::NotAccepted(_) => "agent: not accepted",
@@ -343,10 +345,10 @@ impl Agent {
         match (done, open) {
             (Ok(()), Some(at)) => {
                 self.calls.remove(at);
-                self.ended_calls.push((call, Gone::Answered));
+                self.ended_calls.push((call, NotOpen::Answered));
                 oracle.hit("agent answers");
             }
-            (Err(RespondError::Gone(Gone::Closed)), _) | (Err(_), None) => {
+            (Err(RespondError::NotOpen(NotOpen::Closed)), _) | (Err(_), None) => {
                 oracle.hit("agent's answer refused")
             }
             (done, open) => {
@@ -388,7 +390,11 @@ impl Agent {
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
             // No editor waits for an agent that lists the tools all the time, so this one pauses.
-            14 if self.ignores_for.is_some() && time.since(self.listed_at) < Duration::from_secs(2) => return,
+            14 if self.ignores_for.is_some()
+                && time.saturating_since(self.listed_at) < Duration::from_secs(2) =>
+            {
+                return;
+            }
             14 => {
                 self.listed_at = time;
                 (client.list_tools(), default)
@@ -424,18 +430,18 @@ impl Agent {
                     request,
                     Wanted {
                         nonce: Some(mark),
-                        deadline: span.map(|span| time.after(span)),
+                        deadline: span.map(|span| time.saturating_add(span)),
                         idle,
-                        latest: time.after(total),
+                        latest: time.saturating_add(total),
                         reached: f64::NEG_INFINITY,
                     },
                 );
                 oracle.hit("agent asks");
             }
             Err(error) => oracle.hit(match error {
-                SendError::NotReady => "agent refused: not ready",
-                SendError::Full => "agent refused: full",
-                SendError::TooManyInFlight => "agent refused: too many in flight",
+                NotSent::NotReady => "agent refused: not ready",
+                NotSent::Full => "agent refused: full",
+                NotSent::TooManyInFlight => "agent refused: too many in flight",
                 _ => "agent refused: closed",
             }),
         }
@@ -459,8 +465,8 @@ impl Agent {
         let time = self.clock.latest();
         let Some(client) = self.client.as_mut().filter(|_| self.relists) else { return };
         if let Ok(request) = client.list_tools() {
-            let deadline = Some(time.after(plan.request_timeout));
-            let (idle, latest) = (Duration::MAX, time.after(Duration::MAX));
+            let deadline = Some(time.saturating_add(plan.request_timeout));
+            let (idle, latest) = (Duration::MAX, time.saturating_add(Duration::MAX));
             self.requests.insert(request, Wanted { nonce: None, deadline, idle, latest, reached: 0.0 });
             self.relists = false;
         }

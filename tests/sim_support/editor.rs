@@ -12,8 +12,8 @@ use std::{
 use ide_mcp::{
     Time,
     ide::{ConnId, DirectRequest, ServerEvent, ToolRequest},
-    mcp::Violation,
-    rpc::{self, CallId, Gone, RequestId},
+    mcp::PeerFault,
+    rpc::{self, CallId, NotOpen, RequestId},
     testing::Random,
     ws::Closed,
 };
@@ -49,7 +49,7 @@ pub struct Editor {
     request_timeout: Duration,
     big: bool,
     open: BTreeMap<CallId, Open>,
-    ended: VecDeque<(CallId, Gone)>,
+    ended: VecDeque<(CallId, NotOpen)>,
     /// By the time in the world.
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
     serial: u64,
@@ -146,17 +146,19 @@ impl Editor {
                     oracle,
                 );
             }
-            ServerEvent::CallEnded { call, how } => self.call_ended(time, call, &how, subject, book, oracle),
-            ServerEvent::DiffClosed { call, why, tab_name } => {
+            ServerEvent::CallEnded { call, reason: how } => {
+                self.call_ended(time, call, &how, subject, book, oracle)
+            }
+            ServerEvent::DiffClosed { call, reason: why, tab_name } => {
                 self.diff_closed((call, &tab_name, why), subject, book, oracle)
             }
             ServerEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
             ServerEvent::Closed(closed) => self.closed(conn, &closed, book, oracle),
-            ServerEvent::Violation(violation) => oracle.hit(match violation {
-                Violation::LateResponse => "violation LateResponse",
-                Violation::UnknownResponse => "violation UnknownResponse",
-                Violation::Message(rpc::Violation::NotJson) => "violation NotJson",
-                Violation::RequestWithoutId => "violation RequestWithoutId",
+            ServerEvent::PeerFault(violation) => oracle.hit(match violation {
+                PeerFault::LateResponse => "violation LateResponse",
+                PeerFault::UnknownResponse => "violation UnknownResponse",
+                PeerFault::Message(rpc::InvalidMessage::NotJson) => "violation NotJson",
+                PeerFault::RequestWithoutId => "violation RequestWithoutId",
                 _ => "violation of another kind",
             }),
             _ => {}
@@ -172,17 +174,17 @@ impl Editor {
             format!("{calls} calls and {requests} requests outlive their connection")
         });
         oracle.hit(match closed {
-            Closed::ByPeer { .. } => "host: closed by the peer",
-            Closed::ByUs { answered: true } => "host: closed by us, answered",
-            Closed::ByUs { answered: false } => "host: closed by us, unanswered",
-            Closed::Vanished => "host: vanished",
-            Closed::Violation(_) => "host: violation",
+            Closed::Remote { .. } => "host: closed by the peer",
+            Closed::Local { clean: true } => "host: closed by us, answered",
+            Closed::Local { clean: false } => "host: closed by us, unanswered",
+            Closed::Abnormal => "host: vanished",
+            Closed::ProtocolError(_) => "host: violation",
             Closed::Refused(_) => "host: refused",
             Closed::TimedOut => "host: timed out",
             Closed::Stalled => "host: stalled",
             _ => "host: closed otherwise",
         });
-        let overfed = matches!(closed, Closed::Overfed | Closed::Entropy);
+        let overfed = matches!(closed, Closed::InputOverflow | Closed::Entropy);
         oracle
             .claim(!overfed, I::NothingUnseen, || format!("{closed:?}, although it was asked what it wants"));
     }

@@ -71,12 +71,12 @@ impl Hostile {
         }
         let mut at = now;
         let timed = |(pause, bytes)| {
-            at = at.after(pause);
+            at = at.saturating_add(pause);
             (at, bytes)
         };
         let mut sends: VecDeque<_> = sends.into_iter().map(timed).collect();
         if leaves {
-            sends.push_back((at.after(pause), Vec::new()));
+            sends.push_back((at.saturating_add(pause), Vec::new()));
         }
         let due = match due {
             Due::Unauthorized if auth_failure == AuthFailure::CloseAfterUpgrade => Due::Close(1008),

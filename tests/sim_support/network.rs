@@ -224,14 +224,14 @@ impl Clock {
 
     /// What it shows now.
     pub fn tell(&mut self, now: Time) -> Time {
-        let shown = now.after(self.ahead);
+        let shown = now.saturating_add(self.ahead);
         self.latest = self.latest.max(shown);
         shown
     }
 
     /// The same, but that it may show less than it did before, which must count as the latest.
     pub fn read(&mut self, now: Time) -> Time {
-        let shown = now.after(self.ahead);
+        let shown = now.saturating_add(self.ahead);
         if self.shaky && self.random.one_in(6) {
             let back = Duration::from_millis(1 << self.random.below(22));
             return Time::new(shown.since_start().saturating_sub(back));

@@ -118,21 +118,21 @@ impl Plan {
         let mut policy = Policy::new(PORT, token());
         policy.auth_failure = self.auth_failure;
         let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0));
-        server.limits.message = MESSAGE;
-        server.limits.outgoing = self.mark;
-        server.session.call_deadline = self.call_deadline;
-        server.session.request_timeout = self.request_timeout;
-        server.session.limits.open_calls = self.open_calls;
-        server.session.limits.open_bytes = self.open_bytes;
-        server.session.limits.requests = self.requests;
+        server.ws.message = MESSAGE;
+        server.ws.outgoing = self.mark;
+        server.mcp.call_deadline = self.call_deadline;
+        server.mcp.request_timeout = self.request_timeout;
+        server.mcp.limits.open_calls = self.open_calls;
+        server.mcp.limits.open_bytes = self.open_bytes;
+        server.mcp.limits.requests = self.requests;
         if !self.pings {
-            (server.limits.keepalive, server.session.keepalive) = (None, None);
+            (server.ws.keepalive, server.mcp.keepalive) = (None, None);
         }
         let mut host = HostConfig::new(server);
-        host.connections = self.connections;
-        host.strangers = self.strangers;
+        host.max_clients = self.connections;
+        host.max_pending_connections = self.strangers;
         host.debounce = self.debounce;
-        host.debounce_at_most = self.debounce * 4;
+        host.debounce_max = self.debounce * 4;
         host
     }
 
@@ -141,29 +141,29 @@ impl Plan {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.dialect = self.dialect;
         config.pid = Some(7);
-        config.limits.outgoing = self.mark;
-        config.session.version = version;
-        config.session.request_timeout = self.request_timeout;
-        config.session.call_deadline = self.call_deadline;
-        config.session.forward = Forward::Methods(vec!["roots/list".into()]);
-        config.session.limits.requests = self.requests;
+        config.ws.outgoing = self.mark;
+        config.mcp.version = version;
+        config.mcp.request_timeout = self.request_timeout;
+        config.mcp.call_deadline = self.call_deadline;
+        config.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
+        config.mcp.limits.requests = self.requests;
         if self.dialect == Dialect::JetBrains {
-            config.session.keepalive = Some(mcp::Keepalive::default());
+            config.mcp.keepalive = Some(mcp::Keepalive::default());
         }
         if !self.pings {
-            (config.limits.keepalive, config.session.keepalive) = (None, None);
+            (config.ws.keepalive, config.mcp.keepalive) = (None, None);
         }
         config
     }
 
     /// What the editor offers in this edition of its tools.
     pub fn tools(&self, edition: u64) -> ToolSet {
-        ToolSet::speaking(self.dialect)
+        ToolSet::with_dialect(self.dialect)
             .handle(Tool::OpenDiff)
             .handle(Tool::GetDiagnostics)
             .handle(Tool::OpenFile)
-            .own("countLines", "Counts lines", r#"{"type":"object"}"#)
-            .own(format!("edition{edition}"), "Another", r#"{"type":"object"}"#)
+            .custom("countLines", "Counts lines", r#"{"type":"object"}"#)
+            .custom(format!("edition{edition}"), "Another", r#"{"type":"object"}"#)
     }
 
     /// How long what an agent proposes is.

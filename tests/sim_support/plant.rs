@@ -135,17 +135,17 @@ impl Subject {
                 config.server.policy = Policy::without_authentication(PORT);
             }
             Some(Bug::RefusesTheHonest) => config.server.policy.port = PORT + 1,
-            Some(Bug::WaitsTooLong) => config.server.session.call_deadline = Duration::from_secs(3_600),
+            Some(Bug::WaitsTooLong) => config.server.mcp.call_deadline = Duration::from_secs(3_600),
             Some(Bug::DoesNotDebounce) => {
-                (config.debounce, config.debounce_at_most) = (Duration::ZERO, Duration::ZERO);
+                (config.debounce, config.debounce_max) = (Duration::ZERO, Duration::ZERO);
             }
             Some(Bug::MentionsAtOnce) => config.server.settle = Some(Duration::ZERO),
-            Some(Bug::KeepsTheDead) => config.server.limits.keepalive = None,
-            Some(Bug::ShutsDownSlowly) => config.server.limits.close = Duration::from_secs(60),
+            Some(Bug::KeepsTheDead) => config.server.ws.keepalive = None,
+            Some(Bug::ShutsDownSlowly) => config.server.ws.close = Duration::from_secs(60),
             _ => {}
         }
         Self {
-            mark: config.server.limits.outgoing,
+            mark: config.server.ws.outgoing,
             host: Host::new(config),
             bug,
             now: Time::ZERO,
@@ -188,10 +188,10 @@ impl Subject {
         match self.bug {
             Some(Bug::StuckDeadline) if self.connected > 1 => Some(honest.unwrap_or(self.now).min(self.now)),
             Some(Bug::HidesDeadline) if self.connected > 1 => {
-                honest.map(|due| due.max(self.now.after(Duration::from_millis(1))))
+                honest.map(|due| due.max(self.now.saturating_add(Duration::from_millis(1))))
             }
             Some(Bug::WakesForNothing) => {
-                let soon = self.now.after(Duration::from_millis(3));
+                let soon = self.now.saturating_add(Duration::from_millis(3));
                 Some(honest.map_or(soon, |due| due.min(soon)))
             }
             _ if !self.unnamed.is_empty() || !self.extra.is_empty() => Some(self.now),
@@ -209,12 +209,12 @@ impl Subject {
         match (bug, of_conn) {
             (Bug::ClosedTwice, ServerEvent::Closed(_)) => self.extra.push(event.clone()),
             (Bug::NeverCloses, ServerEvent::Closed(_)) if self.every(3) => return self.poll_event(),
-            (Bug::ForgetsADiff, ServerEvent::DiffClosed { why: DiffEnd::TabClosed, .. }) => {
+            (Bug::ForgetsADiff, ServerEvent::DiffClosed { reason: DiffEnd::TabClosed, .. }) => {
                 return self.poll_event();
             }
             (
                 Bug::ClosesDiffOfAnother,
-                ServerEvent::DiffClosed { why: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
+                ServerEvent::DiffClosed { reason: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
             ) => {
                 let of = |(other, server): (ConnId, &ide_mcp::ide::Server)| {
                     let diff = server.open_diffs().next().filter(|_| other != *conn);
@@ -224,7 +224,7 @@ impl Subject {
                 if let Some((conn, call, tab_name)) = another {
                     let why = *why;
                     let _ = self.host.respond(call, &ToolResult::text("DIFF_REJECTED"));
-                    let event = ServerEvent::DiffClosed { call, tab_name, why };
+                    let event = ServerEvent::DiffClosed { call, tab_name, reason: why };
                     self.extra.push(HostEvent::Connection { conn, event });
                 }
             }
@@ -258,7 +258,7 @@ impl Subject {
         let since = *self.done_since.entry(conn).or_insert(self.now);
         if !done {
             self.done_since.remove(&conn);
-        } else if self.now >= since.after(Duration::from_secs(2)) {
+        } else if self.now >= since.saturating_add(Duration::from_secs(2)) {
             out.clear();
         }
         let mut heard = 0;

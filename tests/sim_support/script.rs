@@ -84,7 +84,7 @@ impl World {
 
     fn line_stalls(&mut self) {
         let span = Duration::from_millis([100, 1_000, 5_000, 40_000][self.random.below(4)]);
-        let (until, up) = (self.now.after(span), self.random.one_in(2));
+        let (until, up) = (self.now.saturating_add(span), self.random.one_in(2));
         let Some(cable) = self.cable() else { return };
         if up {
             cable.up.stall(until);
@@ -148,7 +148,7 @@ impl World {
 
     fn somebody_sleeps(&mut self) {
         let span = Duration::from_millis([50, 900, 4_000, 20_000, 70_000, 3_600_000][self.random.below(6)]);
-        let until = self.now.after(span);
+        let until = self.now.saturating_add(span);
         match self.random.below(4) {
             0 => {
                 self.host_sleeps(until);
@@ -188,7 +188,7 @@ impl World {
             world.cables.iter().filter_map(of).collect()
         };
         let before = if self.plan.quality == Quality::Clean { well(self) } else { Vec::new() };
-        let until = self.now.after(span);
+        let until = self.now.saturating_add(span);
         self.host_sleeps(until);
         for agent in &mut self.agents {
             agent.asleep_until = Some(until);
@@ -302,7 +302,7 @@ impl World {
     fn be_late(&mut self) {
         for _ in 0..4 {
             self.settle();
-            self.host_sleeps(self.now.after(Duration::from_secs(50)));
+            self.host_sleeps(self.now.saturating_add(Duration::from_secs(50)));
             self.advance(Duration::from_secs(51));
         }
         let dead = self.cables.iter().filter(|cable| cable.is_dead && cable.conn.is_some()).count();

@@ -116,7 +116,7 @@ impl World {
 
     /// Lets this much time go by, and everything in it happen.
     pub fn advance(&mut self, span: Duration) {
-        let end = self.now.after(span);
+        let end = self.now.saturating_add(span);
         while self.oracle.is_content() {
             let next = self.next().filter(|next| *next < end).unwrap_or(end).max(self.now);
             self.now = next;

@@ -8,7 +8,7 @@ use super::said::{BINARY, CLOSE, PORT, TEXT, token};
 use super::subject::Refusals;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
 use ide_mcp::mcp::{Implementation, Timeout};
-use ide_mcp::rpc::{RequestId, SendError, SessionId};
+use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine as _, Time, Wire as _};
 
@@ -51,8 +51,8 @@ impl Subject for IdeClient {
     fn make(&self, now: Time) -> Client<Random> {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.pid = Some(7);
-        config.limits.outgoing = MARK;
-        config.limits.message = MESSAGE;
+        config.ws.outgoing = MARK;
+        config.ws.message = MESSAGE;
         Client::new(config, Random::new(7), SessionId::new(1), now).unwrap()
     }
 
@@ -166,13 +166,11 @@ impl Subject for IdeClient {
             refusals.expect("cancelling what has ended", !machine.cancel(*request, None));
         }
         // The end of the connection may be there though it was not polled yet.
-        let (name, allowed): (_, &[SendError]) = match () {
-            () if app.closed || app.ready && app.closing => ("after the end", &[SendError::Closed]),
-            () if !app.ready => ("before it is attached", &[SendError::NotReady, SendError::Closed]),
-            () if machine.outgoing().len() >= MARK => {
-                ("above the mark", &[SendError::Full, SendError::Closed])
-            }
-            () => ("", &[SendError::Unserializable, SendError::Closed]),
+        let (name, allowed): (_, &[NotSent]) = match () {
+            () if app.closed || app.ready && app.closing => ("after the end", &[NotSent::Closed]),
+            () if !app.ready => ("before it is attached", &[NotSent::NotReady, NotSent::Closed]),
+            () if machine.outgoing().len() >= MARK => ("above the mark", &[NotSent::Full, NotSent::Closed]),
+            () => ("", &[NotSent::Unserializable, NotSent::Closed]),
         };
         refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
         let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
@@ -184,7 +182,7 @@ impl Subject for IdeClient {
         }
         // A ping may go out before the session is open, and not after the end.
         if app.closing || app.closed {
-            let allowed = [SendError::NotReady, SendError::Closed];
+            let allowed = [NotSent::NotReady, NotSent::Closed];
             refusals.expect_err(
                 "after the end",
                 machine.request("ping", None::<&()>, Timeout::Never),

@@ -24,8 +24,8 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
     for event in &record.events {
         match event {
             ServerEvent::Call { call, request } => drop(names.insert(*call, name(request))),
-            ServerEvent::CallEnded { call, how: CallEnd::Cancelled { .. } | CallEnd::Closed }
-            | ServerEvent::DiffClosed { call, why: DiffEnd::Cancelled | DiffEnd::Disconnected, .. } => {
+            ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { .. } | CallEnd::Closed }
+            | ServerEvent::DiffClosed { call, reason: DiffEnd::Cancelled | DiffEnd::Disconnected, .. } => {
                 unanswered.push(*call);
             }
             ServerEvent::Outcome { request, .. } => outcomes.push(*request),

@@ -16,7 +16,7 @@ use ide_mcp::ide::{
     ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
 use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, Gone, RequestId, SendError, SessionId};
+use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::frame::Header;
 use ide_mcp::{Machine as _, Time, Wire as _};
@@ -31,13 +31,17 @@ pub const MESSAGE: usize = 128 * 1024;
 
 /// What most editors offer, and one tool of their own.
 pub fn tools() -> ToolSet {
-    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).own("echo", "", r#"{"type":"object"}"#)
+    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).custom(
+        "echo",
+        "",
+        r#"{"type":"object"}"#,
+    )
 }
 
 pub fn server_config(tools: ToolSet) -> ServerConfig {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(PORT, token()), tools);
-    config.limits.outgoing = MARK;
-    config.limits.message = MESSAGE;
+    config.ws.outgoing = MARK;
+    config.ws.message = MESSAGE;
     config
 }
 
@@ -95,7 +99,7 @@ pub struct Standing {
 
 impl Editor {
     /// What answering a call that has ended may be refused with.
-    pub const ENDED: &[Gone] = &[Gone::Answered, Gone::Cancelled, Gone::Expired, Gone::Closed];
+    pub const ENDED: &[NotOpen] = &[NotOpen::Answered, NotOpen::Cancelled, NotOpen::Expired, NotOpen::Closed];
 
     pub fn new(seed: u64, dialect: Dialect) -> Self {
         Self {
@@ -124,7 +128,7 @@ impl Editor {
     pub fn hears(
         &mut self,
         event: &ServerEvent,
-        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), Gone>,
+        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
     ) {
         match event {
             ServerEvent::Ready { .. } => self.ready = true,
@@ -165,16 +169,14 @@ impl Editor {
 
     /// What sending anything now is refused with, and the name of that; without a name, only what cannot be written is
     /// refused.
-    pub fn refused_with(&self, standing: Standing) -> (Option<&'static str>, &'static [SendError]) {
+    pub fn refused_with(&self, standing: Standing) -> (Option<&'static str>, &'static [NotSent]) {
         match standing {
-            _ if self.closed => (Some("after the end"), &[SendError::Closed]),
+            _ if self.closed => (Some("after the end"), &[NotSent::Closed]),
             // The end may be there though it was not polled yet.
-            _ if !self.ready => (Some("before it is ready"), &[SendError::NotReady, SendError::Closed]),
-            Standing { open: false, .. } => {
-                (Some("while it closes"), &[SendError::NotReady, SendError::Closed])
-            }
-            Standing { full: true, .. } => (Some("above the mark"), &[SendError::Full]),
-            Standing { .. } => (None, &[SendError::Unserializable]),
+            _ if !self.ready => (Some("before it is ready"), &[NotSent::NotReady, NotSent::Closed]),
+            Standing { open: false, .. } => (Some("while it closes"), &[NotSent::NotReady, NotSent::Closed]),
+            Standing { full: true, .. } => (Some("above the mark"), &[NotSent::Full]),
+            Standing { .. } => (None, &[NotSent::Unserializable]),
         }
     }
 
@@ -182,7 +184,7 @@ impl Editor {
         &mut self,
         call: CallId,
         request: &ToolRequest,
-        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), Gone>,
+        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
     ) {
         let result = typed(request, self.dialect);
         if respond(call, &result).is_ok() {
@@ -195,14 +197,14 @@ impl Editor {
 fn typed(request: &ToolRequest, dialect: Dialect) -> ToolResult<'static> {
     let path = || "/a".to_owned();
     match request {
-        ToolRequest::OpenDiff(_) => written(&DiffOutcome::Saved { contents: "edited".into() }, dialect),
+        ToolRequest::OpenDiff(_) => written(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
         ToolRequest::CloseTab(_) => written(&TabClosed::new(false), dialect),
         ToolRequest::GetDiagnostics(ask) => {
             let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
             let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
             written(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
         }
-        ToolRequest::OpenFile(_) => written(&OpenedFile::in_background("/a", "rust", 3), dialect),
+        ToolRequest::OpenFile(_) => written(&OpenedFile::unfocused("/a", "rust", 3), dialect),
         ToolRequest::OpenFiles(asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
         ToolRequest::GetAllOpenedFilePaths => written(&FilePaths::new(vec![path()]), dialect),
         ToolRequest::GetOpenEditors => {
@@ -284,7 +286,7 @@ impl Subject for IdeServer {
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
             9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
             10 => drop(machine.set_tools(
-                ToolSet::speaking(self.tools.dialect()).handle(Tool::OpenDiff).own("echo", "", "{}"),
+                ToolSet::with_dialect(self.tools.dialect()).handle(Tool::OpenDiff).custom("echo", "", "{}"),
             )),
             11 if app.choose(3) == 2 => machine.shutdown(),
             _ => {}
@@ -372,12 +374,12 @@ impl Subject for IdeServer {
         if !standing.open {
             // Where the connection is open, a ping may go out before the session is.
             let ping = machine.request("ping", None::<&()>, Timeout::Never);
-            refusals.expect_err("a ping", ping, &[SendError::NotReady, SendError::Closed]);
+            refusals.expect_err("a ping", ping, &[NotSent::NotReady, NotSent::Closed]);
         }
         let (name, allowed) = app.refused_with(standing);
         let text = ToolResult::text("refused");
         let foreign = foreign().0;
-        let unknown = [Gone::Unknown, Gone::Closed];
+        let unknown = [NotOpen::Unknown, NotOpen::Closed];
         refusals.expect_err("a foreign call", machine.respond(foreign, &text), &unknown);
         refusals.expect_err("a foreign call", machine.fail(foreign, 1, "refused"), &unknown);
         for call in app.ended() {
@@ -391,10 +393,10 @@ impl Subject for IdeServer {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.request("x", None::<&()>, Timeout::Never), allowed);
             let mention = machine.mention(&Mention::new("/a", None));
-            refusals.expect_err(name, mention, &[allowed, &[SendError::NotReady]].concat());
-        } else if !machine.is_hearing() {
+            refusals.expect_err(name, mention, &[allowed, &[NotSent::NotReady]].concat());
+        } else if !machine.accepts_notifications() {
             let mention = machine.mention(&Mention::new("/a", None));
-            refusals.expect_err("to who does not hear", mention, &[SendError::NotReady]);
+            refusals.expect_err("to who does not hear", mention, &[NotSent::NotReady]);
         }
     }
 

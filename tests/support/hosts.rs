@@ -13,7 +13,7 @@ use ide_mcp::ide::{
     ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerEvent, ToolSet,
 };
 use ide_mcp::mcp::{Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, Gone, SendError};
+use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::ws::Closed;
 use ide_mcp::{Machine, Time, Wire};
 
@@ -40,7 +40,7 @@ pub struct OneOfHost {
 impl OneOfHost {
     fn new(now: Time, tools: ToolSet) -> Self {
         let mut config = HostConfig::new(server_config(tools));
-        config.strangers = 2;
+        config.max_pending_connections = 2;
         let mut host = Host::new(config);
         let gone = host.connect(now);
         host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
@@ -172,9 +172,9 @@ impl Machine for OneOfHost {
                 Some(HostEvent::Connection { conn, event }) if conn == self.conn => break Some(event),
                 Some(_) => {}
                 // The end of a stranger is counted; the other one was let in. Here it is an event, for the laws of a `Wire`.
-                None if self.host.strangers().total() > 0 && !self.is_counted => {
+                None if self.host.unauthenticated().total() > 0 && !self.is_counted => {
                     self.is_counted = true;
-                    break Some(ServerEvent::Closed(Closed::Vanished));
+                    break Some(ServerEvent::Closed(Closed::Abnormal));
                 }
                 None => break None,
             }
@@ -250,8 +250,8 @@ impl Subject for IdeHost {
         let (host, conn, (gone, stale)) = (&mut machine.host, machine.conn, machine.gone);
         let text = ToolResult::text("refused");
         for call in [foreign().0, stale] {
-            refusals.expect_err("a foreign call", host.respond(call, &text), &[Gone::Closed]);
-            refusals.expect_err("a foreign call", host.fail(call, 1, "refused"), &[Gone::Closed]);
+            refusals.expect_err("a foreign call", host.respond(call, &text), &[NotOpen::Closed]);
+            refusals.expect_err("a foreign call", host.fail(call, 1, "refused"), &[NotOpen::Closed]);
         }
         for call in app.ended() {
             refusals.expect_err("an ended call", host.respond(*call, &text), Editor::ENDED);
@@ -272,9 +272,9 @@ impl Subject for IdeHost {
         let of_gone = "what is gone";
         let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone));
         refusals.expect_err(of_gone, mention, &[MentionError::NoSuchConnection]);
-        refusals.expect_err(of_gone, host.notify(gone, "x", None::<&()>), &[SendError::Closed]);
+        refusals.expect_err(of_gone, host.notify(gone, "x", None::<&()>), &[NotSent::Closed]);
         let asked = host.request(gone, "x", None::<&()>, Timeout::Never);
-        refusals.expect_err(of_gone, asked, &[SendError::Closed]);
+        refusals.expect_err(of_gone, asked, &[NotSent::Closed]);
         refusals.expect(of_gone, host.wire(gone).is_none());
         host.remove(Time::ZERO, gone);
         machine.look();

@@ -38,7 +38,7 @@ pub fn at(millis: u64) -> Time {
 
 /// Everything that can be handled, and one tool of the application's own.
 pub fn tools() -> ToolSet {
-    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile).own(
+    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile).custom(
         "countLines",
         "Counts lines",
         r#"{"type":"object"}"#,
@@ -107,8 +107,8 @@ pub fn shown(events: &[ServerEvent]) -> Vec<String> {
 pub fn show(event: &ServerEvent) -> String {
     match event {
         ServerEvent::Call { request, .. } => format!("call {}", request.name()),
-        ServerEvent::CallEnded { how, .. } => format!("ended {how:?}"),
-        ServerEvent::DiffClosed { tab_name, why, .. } => format!("diff {tab_name} {why:?}"),
+        ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        ServerEvent::DiffClosed { tab_name, reason: why, .. } => format!("diff {tab_name} {why:?}"),
         event => format!("{event:?}"),
     }
 }

@@ -139,7 +139,7 @@ fn time<S: Subject>(subject: &S) {
             let mut run = Run::new(subject, seed, seed % 8);
             for piece in script.chunks(script.len() / 4 + 1) {
                 if random.one_in(2) {
-                    run.aside(run.now().after(Duration::from_millis(random.number() % 1000)));
+                    run.aside(run.now().saturating_add(Duration::from_millis(random.number() % 1000)));
                     run.settle();
                 }
                 run.feed(run.now(), piece);
@@ -152,7 +152,11 @@ fn time<S: Subject>(subject: &S) {
                     let Some(due) = run.deadline() else { break };
                     let early = Duration::from_millis(u64::try_from(random.below(3)).unwrap());
                     let at = Time::new(due.since_start().saturating_sub(early));
-                    run.tick(if random.one_in(8) { due.after(Duration::from_secs(8 * 3600)) } else { at });
+                    run.tick(if random.one_in(8) {
+                        due.saturating_add(Duration::from_secs(8 * 3600))
+                    } else {
+                        at
+                    });
                     run.tick(run.now());
                 }
             }
@@ -235,13 +239,14 @@ fn calls<S: Subject>(subject: &S) {
             let (piece, behind) = rest.split_at(1 + random.below(rest.len()));
             rest = behind;
             if random.one_in(4) {
-                run.aside(run.now().after(Duration::from_millis(random.number() % 1000)));
+                run.aside(run.now().saturating_add(Duration::from_millis(random.number() % 1000)));
             }
             run.feed(run.now(), piece);
             run.settle();
             if random.one_in(3) {
                 run.tick(
-                    run.now().after(Duration::from_millis(u64::try_from(random.below(40_000)).unwrap())),
+                    run.now()
+                        .saturating_add(Duration::from_millis(u64::try_from(random.below(40_000)).unwrap())),
                 );
             }
             if random.one_in(2) {
@@ -409,6 +414,6 @@ fn any_time(random: &mut Random, now: Time) -> Time {
         1 => Time::from_millis(random.number()),
         2 if random.one_in(4) => Time::from_millis(u64::MAX),
         2 if random.one_in(4) => Time::new(Duration::MAX),
-        _ => now.after(Duration::from_millis(u64::try_from(random.below(4000)).unwrap())),
+        _ => now.saturating_add(Duration::from_millis(u64::try_from(random.below(4000)).unwrap())),
     }
 }

@@ -246,7 +246,9 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
         let soon = Some(self.now);
         match self.bug {
             Bug::DeadlineStuckInThePast => Some(Time::ZERO),
-            Bug::DeadlineHidesAnEvent => honest.map(|due| due.max(self.now.after(Duration::from_millis(1)))),
+            Bug::DeadlineHidesAnEvent => {
+                honest.map(|due| due.max(self.now.saturating_add(Duration::from_millis(1))))
+            }
             Bug::DeadlineMissesTheEnd if self.eof => None,
             Bug::RefusalMovesTheDeadline if self.refused => soon,
             _ if self.extra.is_some() => soon,

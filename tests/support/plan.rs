@@ -56,7 +56,7 @@ impl Plan {
             };
             steps.push(Step { at, aside: random.one_in(3), bytes: bytes.to_vec(), then });
             let gap = if random.one_in(10) { 2500 } else { random.below(200) };
-            at = at.after(Duration::from_millis(u64::try_from(gap).unwrap()));
+            at = at.saturating_add(Duration::from_millis(u64::try_from(gap).unwrap()));
         }
         if random.one_in(2) {
             steps.push(Step { at, aside: false, bytes: Vec::new(), then: Then::Eof });

@@ -279,7 +279,7 @@ impl<'a, S: Subject> Run<'a, S> {
     /// Lets the run end by time, or else by the end of the transport, and checks that it has ended: law 3.
     pub fn finish(&mut self) {
         self.settle();
-        let end = self.now.after(PATIENCE);
+        let end = self.now.saturating_add(PATIENCE);
         for _ in 0..10_000 {
             match self.machine.deadline() {
                 Some(due) if due <= end && !self.closed => self.tick(due),
@@ -322,7 +322,7 @@ impl<'a, S: Subject> Run<'a, S> {
         if !self.machine.is_done() || !self.machine.outgoing().is_empty() {
             self.broken(Law::OneEnding, "after the last event it is never done");
         }
-        self.tick(self.now.after(PATIENCE));
+        self.tick(self.now.saturating_add(PATIENCE));
         self.check_done();
     }
 

@@ -180,7 +180,7 @@ impl Subject for WsClient {
     }
 
     fn make(&self, now: Time) -> ws::Client<Random> {
-        ws::Client::new(ws::Ask::new("127.0.0.1:1"), Random::new(7), limits(), now).unwrap()
+        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), Random::new(7), limits(), now).unwrap()
     }
 
     fn app(&self, seed: u64) -> Echo {

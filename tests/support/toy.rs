@@ -170,7 +170,7 @@ impl Machine for Toy {
                 if let Some((call, _)) = self.calls.pop_first() {
                     return Some(ToyEvent::Ended(call));
                 }
-                self.drop_at = Some(self.now.after(Duration::from_secs(2)));
+                self.drop_at = Some(self.now.saturating_add(Duration::from_secs(2)));
                 return Some(ToyEvent::Closed(why));
             }
             if self.is_full() && !self.eof {
@@ -181,7 +181,7 @@ impl Machine for Toy {
                     let call = line.strip_prefix("call ").and_then(|id| id.parse().ok());
                     match call {
                         Some(call) if !self.calls.contains_key(&call) => {
-                            self.calls.insert(call, self.now.after(Duration::from_secs(30)));
+                            self.calls.insert(call, self.now.saturating_add(Duration::from_secs(30)));
                             return Some(ToyEvent::Call(call));
                         }
                         _ if line == "bye" => self.ending = Some("bye"),

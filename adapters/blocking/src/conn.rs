@@ -120,7 +120,7 @@ impl<M: Wire + Machine> Conn<M> {
     /// none in time, or if all [is over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
         let mut now = self.now();
-        let until = now.after(at_most);
+        let until = now.saturating_add(at_most);
         loop {
             if let Some(event) = self.machine_mut().poll_event() {
                 return Some(event);
@@ -143,7 +143,7 @@ impl<M: Wire + Machine> Conn<M> {
     /// Writes what waits to be written, for at most about `at_most`. Input is taken meanwhile as far as there is room
     /// for it, and its events come later. True if nothing waits any more.
     pub fn flush(&mut self, at_most: Duration) -> bool {
-        let until = self.now().after(at_most);
+        let until = self.now().saturating_add(at_most);
         loop {
             let now = self.now();
             self.set_blocking(false);
@@ -177,7 +177,7 @@ impl<M: Wire + Machine> Conn<M> {
         if wait < SHORTEST || !self.set_read_timeout(wait) {
             return false;
         }
-        self.read_until(now.after(wait));
+        self.read_until(now.saturating_add(wait));
         true
     }
 
@@ -192,7 +192,7 @@ impl<M: Wire + Machine> Conn<M> {
     /// How long it is until the machine or the link is due.
     fn until_due(&self, now: Time, until: Time) -> Duration {
         let due = self.machine().deadline().into_iter().chain(self.inner.link().deadline(now));
-        due.fold(until, Time::min).since(now)
+        due.fold(until, Time::min).saturating_since(now)
     }
 
     /// Reads all there is, lets time pass, and writes, without waiting.
@@ -221,7 +221,7 @@ impl<M: Wire + Machine> Conn<M> {
             // There was no room for it. Input waits for a moment; most often the room comes sooner.
             SHORTEST
         } else {
-            self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).since(now)
+            self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)
         };
         if wait.is_zero() {
             return;
@@ -243,7 +243,7 @@ impl<M: Wire + Machine> Conn<M> {
             let _ = link.socket().peek(&mut [0]);
         } else if hears {
             // To look at it without reading would take the error of the socket away.
-            self.read_until(now.after(wait));
+            self.read_until(now.saturating_add(wait));
         } else {
             // The machine waits for its caller, or for time alone.
             thread::park_timeout(wait.min(LONGEST));

@@ -23,7 +23,7 @@ impl Parking {
 
 /// Waits until the thread is woken, or until then. It may end early.
 pub(crate) fn park(now: Time, until: Option<Time>) {
-    match until.map(|until| until.since(now)) {
+    match until.map(|until| until.saturating_since(now)) {
         None => thread::park(),
         Some(wait) if wait.is_zero() => {}
         Some(wait) => thread::park_timeout(wait),

@@ -5,7 +5,7 @@ use crate::parking::{Parking, park};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::{Bell, Next};
+use ide_mcp_link::{Next, WakeSet};
 use ide_mcp_server::{Bind, Server as Inner};
 use std::io;
 use std::time::Duration;
@@ -57,7 +57,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Server {
     inner: Inner<Sockets>,
-    bell: Bell,
+    bell: WakeSet,
     clock: Clock,
     parking: Parking,
 }
@@ -71,7 +71,7 @@ impl Server {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
     /// whatever binding, or starting a thread, reports.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
-        let bell = Bell::new();
+        let bell = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, bell.clone()))?;
         Ok(Self { inner, bell, clock: Clock::new(), parking: Parking::default() })
     }
@@ -108,7 +108,7 @@ impl Server {
     /// The same, but waits for no longer than about `at_most`; zero looks at what is there. `None` also if there was
     /// none in time.
     pub fn poll(&mut self, at_most: Duration) -> Option<HostEvent> {
-        self.wait(Some(self.now().after(at_most)))
+        self.wait(Some(self.now().saturating_add(at_most)))
     }
 
     /// Removes the lock file, stops listening, and closes every connection in good order. Go on with
@@ -127,7 +127,7 @@ impl Server {
                 Next::Wait(_) if until.is_some_and(|until| until <= now) => return None,
                 Next::Wait(due) => park(now, due.into_iter().chain(until).min()),
                 // An application that was woken looks at its queue, and at whether all is over.
-                Next::Woken | Next::Over | _ => return None,
+                Next::Wake | Next::Over | _ => return None,
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::acceptor::Acceptor;
 use crate::pipe::Pipe;
-use ide_mcp_link::Bell;
+use ide_mcp_link::WakeSet;
 use ide_mcp_lockfile::GuardMode;
 use ide_mcp_server::{Guarding, Transport, Wake};
 use std::io;
@@ -12,11 +12,11 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 #[derive(Debug)]
 pub(crate) struct Sockets {
     acceptor: Acceptor,
-    bell: Bell,
+    bell: WakeSet,
 }
 
 impl Sockets {
-    pub(crate) fn new(listener: TcpListener, bell: Bell) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, bell: WakeSet) -> io::Result<Self> {
         Ok(Self { acceptor: Acceptor::new(listener, bell.of_listener())?, bell })
     }
 }

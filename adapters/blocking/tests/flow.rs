@@ -14,7 +14,7 @@ fn accept(listener: &TcpListener) -> Conn<ws::Server> {
 }
 
 fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
-    let ask = ws::Ask::new(addr.to_string());
+    let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
 }
@@ -61,9 +61,9 @@ fn both_ends_send_more_than_the_mark() {
             client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
         };
         let (lens, end) = exchange(client(addr), sends, closes);
-        assert_eq!((lens, end), (vec![len], Some(ws::Closed::ByUs { answered: true })), "{mib} MiB");
+        assert_eq!((lens, end), (vec![len], Some(ws::Closed::Local { clean: true })), "{mib} MiB");
         let (lens, end) = server.join().unwrap();
         assert_eq!(lens, [len], "{mib} MiB");
-        assert!(matches!(end, Some(ws::Closed::ByPeer { .. })), "{mib} MiB: {end:?}");
+        assert!(matches!(end, Some(ws::Closed::Remote { .. })), "{mib} MiB: {end:?}");
     }
 }

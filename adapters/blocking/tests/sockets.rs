@@ -44,7 +44,7 @@ fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
 }
 
 fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
-    let ask = ws::Ask::new(addr.to_string());
+    let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
 }
@@ -88,12 +88,12 @@ fn sixty_four_messages_come_back() {
                     client.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
                 }
             }
-            ws::OwnedEvent::Closed(closed) => assert_eq!(closed, ws::Closed::ByUs { answered: true }),
+            ws::OwnedEvent::Closed(closed) => assert_eq!(closed, ws::Closed::Local { clean: true }),
             _ => {}
         }
     }
     assert!(echoed == sent, "{} came back", echoed.len());
-    assert!(matches!(&*server.join().unwrap(), [ws::Closed::ByPeer { .. }]));
+    assert!(matches!(&*server.join().unwrap(), [ws::Closed::Remote { .. }]));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn junk_is_answered_with_a_close_frame_that_arrives() {
     let all = read_all(&mut stream);
     assert!(all.starts_with(b"HTTP/1.1 101"));
     assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
-    assert!(matches!(&*server.join().unwrap(), [ws::Closed::Violation(_)]));
+    assert!(matches!(&*server.join().unwrap(), [ws::Closed::ProtocolError(_)]));
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_machine_that_waits_for_its_caller_keeps_its_input() {
     // The request is not decided: the machine takes no more input and has no timer.
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
-    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::Violation(_)))));
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::ProtocolError(_)))));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A [`Link`] with the machine it works for.
 
-use crate::{BUDGET, Link, Next, Rung, Shutdown, Turns};
+use crate::{BUDGET, FairPoll, Link, Next, Readiness, Shutdown};
 use ide_mcp::{Machine, Time, Wire};
 use std::io::{Read, Write};
 use std::mem;
@@ -16,7 +16,7 @@ pub struct Conn<M, S> {
     link: Link<S>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
-    turns: Turns,
+    turns: FairPoll,
 }
 
 impl<M, S> Conn<M, S> {
@@ -24,7 +24,7 @@ impl<M, S> Conn<M, S> {
     /// not yet.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link, in_turn: false, turns: Turns::new() }
+        Self { machine, link, in_turn: false, turns: FairPoll::new() }
     }
 
     /// The machine.
@@ -105,9 +105,9 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// The same for a loop that waits by a [`Bell`](crate::Bell), where only this connection rings: listen, then hand
+    /// The same for a loop that waits by a [`WakeSet`](crate::WakeSet), where only this connection rings: listen, then hand
     /// over what rang.
-    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<M::Event> {
+    pub fn next(&mut self, now: Time, rung: &Readiness) -> Next<M::Event> {
         if !rung.sockets.is_empty() {
             self.ready();
         }

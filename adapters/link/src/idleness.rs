@@ -26,7 +26,7 @@ impl Idleness {
     }
 
     pub(crate) fn moved(&mut self, now: Time, n: usize) {
-        self.trim_at = self.trim_at.or_else(|| Some(now.after(PAUSE)));
+        self.trim_at = self.trim_at.or_else(|| Some(now.saturating_add(PAUSE)));
         self.moved = self.moved.saturating_add(n);
     }
 

@@ -283,7 +283,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         self.stage = if pointless || self.io.shutdown_write().is_err() {
             Stage::Over
         } else {
-            Stage::Discarding { until: now.after(DISCARD_TIME), left: DISCARD }
+            Stage::Discarding { until: now.saturating_add(DISCARD_TIME), left: DISCARD }
         };
     }
 }

@@ -19,7 +19,8 @@ fn joined(capacity: usize) -> (Server, Client) {
     let (near, far) = pair(capacity);
     let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     let client =
-        ws::Client::new(ws::Ask::new("127.0.0.1:1"), SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), SysRng, ws::Limits::default(), Time::ZERO)
+            .unwrap();
     (Conn::new(server, Link::new(near)), Conn::new(client, Link::new(far)))
 }
 
@@ -84,7 +85,7 @@ fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: u
             _ => {}
         });
         if server.link().socket().moves() == before {
-            now = now.after(Duration::from_millis(1));
+            now = now.saturating_add(Duration::from_millis(1));
             assert!(now < Time::from_millis(60_000), "it takes too long: {seen:?}");
         }
         // What is over is dropped by its loop: the other side then reads the end.
@@ -105,8 +106,8 @@ fn sixty_four_messages_come_back_whatever_the_pipe_holds() {
         let (mut server, mut client) = joined(capacity);
         let seen = run(&mut server, &mut client, &texts());
         assert!(seen.echoed == texts(), "capacity {capacity}: {seen:?}");
-        assert_eq!(seen.client, [ws::Closed::ByUs { answered: true }], "capacity {capacity}");
-        assert!(matches!(&*seen.server, [ws::Closed::ByPeer { .. }]), "capacity {capacity}: {seen:?}");
+        assert_eq!(seen.client, [ws::Closed::Local { clean: true }], "capacity {capacity}");
+        assert!(matches!(&*seen.server, [ws::Closed::Remote { .. }]), "capacity {capacity}: {seen:?}");
     }
 }
 
@@ -116,7 +117,7 @@ fn a_turn_that_is_left_in_the_middle_goes_on_later() {
         let (mut server, mut client) = joined(4000);
         let seen = run_by(&mut server, &mut client, &texts(), at_most);
         assert!(seen.echoed == texts(), "{at_most} at a time: {seen:?}");
-        assert_eq!(seen.client, [ws::Closed::ByUs { answered: true }], "{at_most} at a time");
+        assert_eq!(seen.client, [ws::Closed::Local { clean: true }], "{at_most} at a time");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use ide_mcp::ide::{Kept, LockFile, LockForm, is_left_over};
+use ide_mcp::ide::{LockFile, LockForm, NotStaleReason, is_left_over};
 
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
@@ -28,7 +28,7 @@ pub struct Leftover {
 #[non_exhaustive]
 pub enum Stays {
     /// It is not surely left over.
-    Kept(Kept),
+    NotStaleReason(NotStaleReason),
     /// It is left over, and it could not be removed.
     Failed(Error),
 }
@@ -36,7 +36,7 @@ pub enum Stays {
 impl fmt::Display for Stays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kept(why) => why.fmt(f),
+            Self::NotStaleReason(why) => why.fmt(f),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -74,18 +74,18 @@ impl LockDir {
 
     fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
         let (Some(port), Some(listed)) = (found.port, found.listed()) else {
-            return Err(Stays::Kept(Kept::NotUnderstood));
+            return Err(Stays::NotStaleReason(NotStaleReason::NotUnderstood));
         };
         // Nobody is disturbed by a connection unless all the rest says that the file is left over.
-        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::Kept)?;
-        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::Kept)?;
+        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStaleReason)?;
+        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStaleReason)?;
         let name = LockForm::Lock.file_name(port);
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, port, &found.path).file;
         // An editor may have got the port and written its own file meanwhile. What is gone by itself is gone.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
-            _ => return Err(Stays::Kept(Kept::Replaced)),
+            _ => return Err(Stays::NotStaleReason(NotStaleReason::Replaced)),
         }
         match self.handle().remove(&name) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -132,7 +132,7 @@ mod tests {
         let found = look();
         fs::write(&path, file()).unwrap();
         let removed = dir.remove_leftover(&found, "me");
-        assert!(matches!(removed, Err(Stays::Kept(Kept::Replaced))), "{removed:?}");
+        assert!(matches!(removed, Err(Stays::NotStaleReason(NotStaleReason::Replaced))), "{removed:?}");
         assert!(path.exists());
         let found = look();
         fs::remove_file(&path).unwrap();

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ide_mcp::ide::matching::Listed;
+use ide_mcp::ide::matching::Candidate;
 use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::{Contents, read};
@@ -101,8 +101,8 @@ impl Found {
 
     /// The same for [`choose`](ide_mcp::ide::matching::choose), with the error as text; `None` without a port.
     #[must_use]
-    pub fn listed(&self) -> Option<Listed<String>> {
-        Some(Listed {
+    pub fn listed(&self) -> Option<Candidate<String>> {
+        Some(Candidate {
             port: self.port?,
             file: self.file.as_ref().map(Clone::clone).map_err(ToString::to_string),
             pid_alive: self.pid_alive,

@@ -85,7 +85,7 @@ fn a_guard_with_an_interval_looks_at_each() {
     assert_eq!(guard.deadline(start), Some(start), "it asks for the time");
     assert!(guard.tick(start).is_none() && double.looks() == 0);
     for round in 1..4_u32 {
-        let due = start.after(second * round);
+        let due = start.saturating_add(second * round);
         assert_eq!(guard.deadline(start), Some(due));
         assert!(guard.tick(due).is_none());
         assert_eq!(double.looks(), usize::try_from(round).unwrap());
@@ -113,7 +113,7 @@ fn what_lasts_is_reported_once() {
     guard.tick(now);
     let mut next = |says| {
         double.says(says);
-        now = now.after(INTERVAL);
+        now = now.saturating_add(INTERVAL);
         guard.tick(now)
     };
     assert_eq!(next(Ok(Watch::InPlace)), None);
@@ -163,10 +163,10 @@ mod notified {
         let mut guard = Guard::new(double.clone(), GuardMode::Notified);
         let first = events(&mut guard, Time::ZERO);
         assert!(first.len() == 1 && failed(&first[0]), "{first:?}");
-        assert_eq!(guard.deadline(Time::ZERO), Some(Time::ZERO.after(INTERVAL)));
+        assert_eq!(guard.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(INTERVAL)));
         double.says(Ok(Watch::Republished));
-        assert_eq!(guard.tick(Time::ZERO.after(INTERVAL)), Some(LockFileEvent::Restored));
-        assert_eq!(guard.deadline(Time::ZERO.after(INTERVAL)), None);
+        assert_eq!(guard.tick(Time::ZERO.saturating_add(INTERVAL)), Some(LockFileEvent::Restored));
+        assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod notified {
                 assert!(path.exists(), "{name}");
                 // What the guard did itself leads to a look, which finds the file in place, and then to nothing.
                 assert_eq!(events(&mut guard, now), [], "{name}");
-                let later = now.after(INTERVAL);
+                let later = now.saturating_add(INTERVAL);
                 assert_eq!(events(&mut guard, later), [], "{name}");
                 assert_eq!(guard.deadline(later), None, "{name}");
                 let _ = fs::remove_dir_all(dir.join("was"));

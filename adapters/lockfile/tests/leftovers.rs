@@ -8,7 +8,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
-use ide_mcp::ide::{Kept, LockFile};
+use ide_mcp::ide::{LockFile, NotStaleReason};
 use ide_mcp_lockfile::{LockDir, Stays, new_token};
 use support::{TempDir, names};
 
@@ -22,12 +22,12 @@ fn l06_only_our_own_dead_files_are_removed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();
     // Ports that nobody has: bound once, and below those that the system gives out.
-    let cases: &[(u16, u32, &str, bool, Result<(), Kept>)] = &[
+    let cases: &[(u16, u32, &str, bool, Result<(), NotStaleReason>)] = &[
         (1, dead, "me", false, Ok(())),
-        (2, alive, "me", false, Err(Kept::Alive)),
-        (3, dead, "other", false, Err(Kept::OfAnother)),
-        (4, dead, "me", true, Err(Kept::PerhapsAlive)),
-        (taken, dead, "me", false, Err(Kept::Listening)),
+        (2, alive, "me", false, Err(NotStaleReason::Alive)),
+        (3, dead, "other", false, Err(NotStaleReason::OfAnother)),
+        (4, dead, "me", true, Err(NotStaleReason::PerhapsAlive)),
+        (taken, dead, "me", false, Err(NotStaleReason::Listening)),
     ];
     for (port, pid, name, windows, _) in cases {
         let mut file = LockFile::new(*pid, vec!["/w".into()], *name, new_token().unwrap());
@@ -43,7 +43,7 @@ fn l06_only_our_own_dead_files_are_removed() {
         let of = found.iter().find(|leftover| leftover.found.port == Some(*port)).unwrap();
         let removed = match &of.removed {
             Ok(()) => Ok(()),
-            Err(Stays::Kept(why)) => Err(*why),
+            Err(Stays::NotStaleReason(why)) => Err(*why),
             Err(stays) => panic!("{port}: {stays}"),
         };
         assert_eq!(removed, *expected, "{port}");

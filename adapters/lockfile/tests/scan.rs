@@ -5,7 +5,7 @@ mod support;
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use ide_mcp::ide::matching::{Place, Refusal, choose};
+use ide_mcp::ide::matching::{AgentContext, Refusal, choose};
 use ide_mcp::ide::{LockFile, LockFileError, Transport};
 use ide_mcp_lockfile::{Error, Found, LockDir, scan};
 use support::{TempDir, lock_file, marked, names};
@@ -145,15 +145,16 @@ fn a_scan_feeds_the_choice() {
     fs::write(temp.join("3.lock"), "").unwrap();
     let listed: Vec<_> = scan(dir.path()).unwrap().iter().filter_map(Found::listed).collect();
 
-    let matching = choose(&listed, &Place { cwd: "/w/p/src", ..Place::default() });
-    assert_eq!(matching.only().unwrap().port, 1);
+    let matching = choose(&listed, &AgentContext { cwd: "/w/p/src", ..AgentContext::default() });
+    assert_eq!(matching.unique().unwrap().port, 1);
     let refused: Vec<u16> = matching.refused.iter().map(|refused| refused.port).collect();
     assert_eq!(refused.len(), 2, "{matching:?}");
     let unreadable = matching.refused.iter().find(|refused| refused.port == 3).unwrap();
     assert!(matches!(&unreadable.reason, Refusal::Unreadable { reason } if reason.contains("3.lock")));
 
-    let matching = choose(&listed, &Place { cwd: "/w/p/src", port: Some(2), ..Place::default() });
-    assert_eq!(matching.only().unwrap().port, 2);
+    let matching =
+        choose(&listed, &AgentContext { cwd: "/w/p/src", port: Some(2), ..AgentContext::default() });
+    assert_eq!(matching.unique().unwrap().port, 2);
 }
 
 #[cfg(unix)]

@@ -63,7 +63,7 @@ use std::io;
 ///             // Yours here: the agent takes an empty list for "no problems".
 ///             ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
 ///             // Yours here: ask the person, and decide in a later turn. The agent writes the file, nobody else.
-///             ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accepted()),
+///             ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
 ///             _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
 ///         };
 ///     }

@@ -108,7 +108,7 @@ impl World {
         };
         let mut limits = ws::Limits::default();
         limits.keepalive = None;
-        let ask = ws::Ask::new("127.0.0.1:1");
+        let ask = ws::ClientRequest::new("127.0.0.1:1");
         let client = ws::Client::new(ask, SysRng, limits.clone(), Time::ZERO).unwrap();
         Self {
             server: Conn::new(ws::Server::new(limits, Time::ZERO), end(&up, &down)),

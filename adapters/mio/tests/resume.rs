@@ -55,32 +55,32 @@ fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::Joi
     let config = ClientConfig::new(Implementation::new("agent", "1"), port, Some(token));
     thread::spawn(move || {
         let mut pauses = Backoff::default();
-        (pauses.first, pauses.most) = (Duration::from_millis(20), Duration::from_millis(100));
+        (pauses.first, pauses.max) = (Duration::from_millis(20), Duration::from_millis(100));
         let clock = Clock::new();
         let mut reconnect = Reconnect::new(pauses, clock.now());
         let (mut sessions, mut ends) = (0, Vec::new());
-        while let Some(due) = reconnect.due() {
-            thread::sleep(due.since(clock.now()));
-            reconnect.started();
+        while let Some(due) = reconnect.next_attempt() {
+            thread::sleep(due.saturating_since(clock.now()));
+            reconnect.on_attempt();
             sessions += 1;
             let machine = Client::new(config.clone(), SysRng, SessionId::new(sessions), clock.now()).unwrap();
             let Ok(conn) = Conn::connect((Ipv4Addr::LOCALHOST, port), machine) else {
-                let _ = reconnect.ended(clock.now(), &Closed::Vanished);
+                let _ = reconnect.on_disconnected(clock.now(), &Closed::Abnormal);
                 continue;
             };
             let mut conn = conn.with_clock(clock);
             while let Some(event) = conn.next_event() {
                 match event {
                     ClientEvent::Ready(_) => {
-                        reconnect.attached();
+                        reconnect.on_connected();
                         attached.send(()).unwrap();
                         if !ends.is_empty() {
                             conn.machine_mut().close();
                         }
                     }
                     ClientEvent::Closed(closed) => {
-                        let _ = reconnect.ended(clock.now(), &closed);
-                        if closed != Closed::Vanished {
+                        let _ = reconnect.on_disconnected(clock.now(), &closed);
+                        if closed != Closed::Abnormal {
                             ends.push(closed);
                         }
                     }
@@ -105,7 +105,7 @@ fn a_client_comes_back_to_an_editor_on_the_port_of_before() {
     assert_eq!(again, port);
     let ends = client.unwrap().join().unwrap();
     assert!(
-        matches!(&*ends, [Closed::ByPeer { .. }, Closed::ByUs { answered: true }]),
+        matches!(&*ends, [Closed::Remote { .. }, Closed::Local { clean: true }]),
         "closed by the editor, then by the agent: {ends:?}"
     );
 }

@@ -50,14 +50,14 @@ impl Editor {
     }
 
     fn now(&self) -> Time {
-        self.clock.now().after(self.skipped)
+        self.clock.now().saturating_add(self.skipped)
     }
 
     /// Waits once, for a little while at most, and takes a turn.
     fn step(&mut self, mut on: impl FnMut(&mut Host, HostEvent)) {
         let now = self.now();
-        assert!(self.clock.now() < Time::ZERO.after(PATIENCE), "it takes too long");
-        let wait = self.server.deadline(now).map_or(PATIENCE, |at| at.since(now));
+        assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
+        let wait = self.server.deadline(now).map_or(PATIENCE, |at| at.saturating_since(now));
         match self.poll.poll(&mut self.events, Some(wait.min(Duration::from_millis(20)))) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             polled => polled.unwrap(),
@@ -142,13 +142,13 @@ fn an_agent_attaches_calls_and_leaves() {
     for _ in 0..3 {
         let agent = agent(editor.server.port(), &editor.token);
         let (answers, closed) = editor.serve(agent);
-        assert_eq!((answers, closed), (1, ws::Closed::ByUs { answered: true }));
+        assert_eq!((answers, closed), (1, ws::Closed::Local { clean: true }));
     }
     while editor.server.host().connections().next().is_some() {
         editor.step(|_, _| {});
     }
     // Nobody is there: it waits for as long as there is nothing to do.
-    let until = editor.now().after(Duration::from_millis(1500));
+    let until = editor.now().saturating_add(Duration::from_millis(1500));
     while editor.now() < until {
         editor.step(|_, _| {});
     }

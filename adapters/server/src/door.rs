@@ -48,7 +48,7 @@ impl<T: Transport> Door<T> {
                     if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
                 Err(_) => {
                     self.readable = false;
-                    self.retry_at = Some(now.after(RETRY));
+                    self.retry_at = Some(now.saturating_add(RETRY));
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::proof::{auth, belongs_to_us};
 use crate::{Bind, Guarding, Transport};
 use ide_mcp::ide::{Auth, AuthToken, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent};
 use ide_mcp::{Machine, Time};
-use ide_mcp_link::{Next, Rung, Turns};
+use ide_mcp_link::{FairPoll, Next, Readiness};
 use ide_mcp_lockfile::{Error, LockDir, can_tell_clients};
 use std::io::{self, ErrorKind};
 use std::mem;
@@ -31,7 +31,7 @@ pub struct Server<T: Transport> {
     token: Option<AuthToken>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
-    turns: Turns,
+    turns: FairPoll,
     /// The number of strangers that had ended when their sockets were last looked for.
     strangers: u64,
 }
@@ -73,7 +73,7 @@ impl<T: Transport> Server<T> {
             addr,
             token,
             in_turn: false,
-            turns: Turns::new(),
+            turns: FairPoll::new(),
             strangers: 0,
         })
     }
@@ -191,9 +191,9 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Event by event, for a loop that waits by a [`Bell`](ide_mcp_link::Bell): listen, and hand over what rang. Here a turn
+    /// Event by event, for a loop that waits by a [`WakeSet`](ide_mcp_link::WakeSet): listen, and hand over what rang. Here a turn
     /// may begin before the events of the last have been asked for; nothing is lost then either.
-    pub fn next(&mut self, now: Time, rung: &Rung) -> Next<HostEvent> {
+    pub fn next(&mut self, now: Time, rung: &Readiness) -> Next<HostEvent> {
         if rung.listener {
             self.acceptable();
         }
@@ -284,7 +284,7 @@ impl<T: Transport> Server<T> {
 
     fn finish(&mut self, now: Time) {
         // The end of a stranger is no event, so the application may have removed it unnoticed.
-        let strangers = self.host.strangers().total();
+        let strangers = self.host.unauthenticated().total();
         if mem::replace(&mut self.strangers, strangers) != strangers {
             self.links.touch_removed(&mut self.host);
         }

@@ -96,13 +96,13 @@ fn serve(strangers: usize) -> (Server<Counting>, Counting) {
     let policy = Policy::without_authentication(0);
     let session = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
     let mut config = HostConfig::new(session);
-    config.strangers = strangers;
+    config.max_pending_connections = strangers;
     let network = Counting::default();
     let server = Server::bind(Bind::AnyPort, config, |_: TcpListener| Ok(network.clone())).unwrap();
     (server, network)
 }
 
-/// Turns at the same time, until the next is due later. How many it took.
+/// FairPoll at the same time, until the next is due later. How many it took.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});
@@ -179,5 +179,5 @@ fn a_stranger_that_the_application_removes_is_released() {
     let ids: Vec<_> = server.host().connections().map(|(id, _)| id).collect();
     server.host_mut().remove(Time::ZERO, *ids.first().unwrap());
     settle(&mut server, Time::ZERO);
-    assert_eq!((network.0.borrow().released, server.host().strangers().ended), (1, 1));
+    assert_eq!((network.0.borrow().released, server.host().unauthenticated().ended), (1, 1));
 }

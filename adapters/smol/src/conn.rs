@@ -5,7 +5,7 @@ use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_link::{Bell, Conn as Inner, Link, refuse_itself};
+use ide_mcp_link::{Conn as Inner, Link, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -61,7 +61,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     fn on(stream: Async<TcpStream>, machine: M) -> Self {
-        let bell = Bell::new();
+        let bell = WakeSet::new();
         let socket = Socket::new(stream, bell.of_socket(0));
         Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(bell) }
     }

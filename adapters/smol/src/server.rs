@@ -5,7 +5,7 @@ use crate::sockets::Sockets;
 use crate::waiting::Waiting;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::Bell;
+use ide_mcp_link::WakeSet;
 use ide_mcp_server::{Bind, Server as Inner};
 use std::future::poll_fn;
 use std::io;
@@ -68,7 +68,7 @@ impl Server {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
     /// whatever binding reports.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
-        let bell = Bell::new();
+        let bell = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, bell.clone()))?;
         Ok(Self { inner, waiting: Waiting::new(bell) })
     }

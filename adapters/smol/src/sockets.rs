@@ -2,7 +2,7 @@
 
 use crate::socket::Socket;
 use async_io::Async;
-use ide_mcp_link::Bell;
+use ide_mcp_link::WakeSet;
 #[cfg(unix)]
 use ide_mcp_lockfile::Guard;
 use ide_mcp_server::Transport;
@@ -17,14 +17,14 @@ use std::task::{Context, Waker};
 pub(crate) struct Sockets {
     listener: Option<Async<TcpListener>>,
     of_listener: Waker,
-    bell: Bell,
+    bell: WakeSet,
     /// The descriptor of a guard, and what rings for it.
     #[cfg(unix)]
     guard: Option<(Async<OwnedFd>, Waker)>,
 }
 
 impl Sockets {
-    pub(crate) fn new(listener: TcpListener, bell: Bell) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, bell: WakeSet) -> io::Result<Self> {
         Ok(Self {
             listener: Some(Async::new(listener)?),
             of_listener: bell.of_listener(),

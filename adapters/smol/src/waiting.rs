@@ -2,7 +2,7 @@
 
 use async_io::Timer;
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::{Bell, Next, Rung};
+use ide_mcp_link::{Next, Readiness, WakeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 /// What a task waits with. It holds nothing of what it waits for, so it may stop waiting at any time.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    pub(crate) bell: Bell,
+    pub(crate) bell: WakeSet,
     pub(crate) clock: Clock,
     timer: Timer,
     /// When the timer goes off, if it does.
@@ -24,7 +24,7 @@ pub(crate) struct Waiting {
 const READY_IN_A_ROW: u32 = 128;
 
 impl Waiting {
-    pub(crate) fn new(bell: Bell) -> Self {
+    pub(crate) fn new(bell: WakeSet) -> Self {
         Self { bell, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
     }
 
@@ -32,7 +32,7 @@ impl Waiting {
     pub(crate) fn poll<E>(
         &mut self,
         context: &mut Context<'_>,
-        step: impl FnOnce(Time, &Rung) -> Next<E>,
+        step: impl FnOnce(Time, &Readiness) -> Next<E>,
     ) -> Poll<Option<E>> {
         if self.ready >= READY_IN_A_ROW {
             self.ready = 0;
@@ -51,7 +51,7 @@ impl Waiting {
                 Poll::Pending
             }
             // An application that was woken looks at its queue, and at whether all is over.
-            Next::Woken | Next::Over | _ => Poll::Ready(None),
+            Next::Wake | Next::Over | _ => Poll::Ready(None),
         }
     }
 
@@ -65,7 +65,7 @@ impl Waiting {
         // A timer that goes off early costs one look at the clock. Most are set anew before they go off, and moving each
         // to a later time would cost more.
         if self.set_to.is_none_or(|set_to| until < set_to || set_to <= now) {
-            self.timer.set_after(until.since(now));
+            self.timer.set_after(until.saturating_since(now));
             self.set_to = Some(until);
         }
         if Pin::new(&mut self.timer).poll(context).is_ready() {

@@ -58,7 +58,7 @@ fn a_wait_that_is_dropped_loses_nothing() {
     let clock = Clock::new();
     while !conn.is_over() || ends == 0 {
         assert!(
-            clock.now() < Time::ZERO.after(PATIENCE),
+            clock.now() < Time::ZERO.saturating_add(PATIENCE),
             "{calls} calls, {answers} answers in {waits} waits"
         );
         waits += 2;
@@ -121,7 +121,7 @@ fn a_wait_that_is_not_over_costs_no_polls() {
             polls += 1;
             // Until somebody wakes it, as an executor would.
             while count.0.load(Ordering::Relaxed) == before && clock.now() < Time::from_millis(1500) {
-                thread::park_timeout(Time::from_millis(1500).since(clock.now()));
+                thread::park_timeout(Time::from_millis(1500).saturating_since(clock.now()));
             }
         }
     }
@@ -135,7 +135,7 @@ fn a_flood_leaves_room_for_other_tasks() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     let flood = thread::spawn(move || {
-        let ask = ws::Ask::new(addr.to_string());
+        let ask = ws::ClientRequest::new(addr.to_string());
         let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
         block_on(async {
             let mut conn = Conn::connect(addr, machine).await.unwrap();
@@ -259,7 +259,7 @@ fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
     let clock = Clock::new();
     let mut events = Vec::new();
     while events.len() < 2 {
-        assert!(clock.now() < Time::ZERO.after(PATIENCE), "{events:?}");
+        assert!(clock.now() < Time::ZERO.saturating_add(PATIENCE), "{events:?}");
         events.extend(poll(&mut server).map(|event| format!("{event:?}")));
         // The pause between two polls.
         thread::sleep(Duration::from_millis(1));

@@ -3,7 +3,7 @@
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
 use ide_mcp::ide::{DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, Gone, SessionId};
+use ide_mcp::rpc::{CallId, NotOpen, SessionId};
 use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
@@ -155,7 +155,7 @@ pub fn on(server: &mut Server, event: &ServerEvent) {
 }
 
 /// Rejects every proposal.
-pub fn answer(event: &ServerEvent, decide: impl FnOnce(CallId, &DiffOutcome) -> Result<(), Gone>) {
+pub fn answer(event: &ServerEvent, decide: impl FnOnce(CallId, &DiffOutcome) -> Result<(), NotOpen>) {
     if let ServerEvent::Call { call, request } = event {
         black_box(request);
         // Who has gone needs no answer.

@@ -52,7 +52,7 @@ fn server_config(port: u16) -> ServerConfig {
 
 fn config() -> HostConfig {
     let mut config = HostConfig::new(server_config(0));
-    config.connections = CONNECTIONS;
+    config.max_clients = CONNECTIONS;
     config
 }
 

@@ -5,7 +5,7 @@ use crate::events::{End, Link, Said};
 use crate::request::request;
 use crate::session::{Failure, Heard, Session};
 use ide_mcp::ide::ClientEvent;
-use ide_mcp::rpc::{RequestId, SendError};
+use ide_mcp::rpc::{NotSent, RequestId};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, ErrorKind};
 use std::sync::mpsc::{self, TryRecvError};
@@ -94,7 +94,7 @@ fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result
     match session.call(&request) {
         Ok(request) => Ok(Begun::Call(request, Call { line, tool: tool.into() })),
         // The end of the connection is the next event, and says why.
-        Err(SendError::Closed) => Ok(Begun::Nothing),
+        Err(NotSent::Closed) => Ok(Begun::Nothing),
         Err(error) => Ok(Begun::Bad(error.to_string())),
     }
 }

@@ -124,10 +124,10 @@ impl Stage<'_> {
         is_enough: impl Fn(&VecDeque<Value>) -> bool,
     ) -> Result<(), Failure> {
         let clock = Clock::new();
-        let until = clock.now().after(at_most);
+        let until = clock.now().saturating_add(at_most);
         let mut waiting = Waiting::new(what.into());
         while !is_enough(&self.came) {
-            let left = until.since(clock.now());
+            let left = until.saturating_since(clock.now());
             if self.ended.is_some() {
                 // Nothing more comes; a pause is a pause all the same.
                 if what == "sleeping" {

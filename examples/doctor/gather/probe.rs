@@ -8,7 +8,7 @@ use ide_mcp::ide::client_env::authority;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
 use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::ws::{self, Ask, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
+use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_blocking::Conn;
 use ide_mcp_examples::{NotConnected, Trust, connect_checked};
@@ -91,7 +91,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
             None
         }
         // It was we who closed, so either the session failed, or the sub-protocol was missing.
-        ClientEvent::Closed(Closed::ByUs { .. }) => {
+        ClientEvent::Closed(Closed::Local { .. }) => {
             Some(failed.take().map_or(Answer::NoSubprotocol, |why| Answer::NoSession(safe(&why))))
         }
         ClientEvent::Closed(closed) => Some(end(&closed)),
@@ -104,7 +104,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
 
 /// With the handshake alone and one question, as a stranger would.
 fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
-    let mut ask = Ask::new(authority(place.host, place.port))
+    let mut ask = ClientRequest::new(authority(place.host, place.port))
         .subprotocol("mcp")
         .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
     for (name, value) in [(TOKEN_FIELD, token.map(AuthToken::as_str)), ("Origin", origin)] {
@@ -160,9 +160,9 @@ fn within<M: Wire + Machine>(
     mut decide: impl FnMut(M::Event) -> Option<Answer>,
 ) -> Answer {
     let clock = Clock::new();
-    let until = clock.now().after(PATIENCE);
+    let until = clock.now().saturating_add(PATIENCE);
     loop {
-        let left = until.since(clock.now());
+        let left = until.saturating_since(clock.now());
         let event = conn.poll(left);
         let is_last = event.is_none();
         if let Some(answer) = event.and_then(&mut decide) {
@@ -176,8 +176,8 @@ fn within<M: Wire + Machine>(
 
 fn leave<M: Wire + Machine>(mut conn: Conn<M>) {
     let clock = Clock::new();
-    let until = clock.now().after(FAREWELL);
-    while clock.now() < until && conn.poll(until.since(clock.now())).is_some() {}
+    let until = clock.now().saturating_add(FAREWELL);
+    while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}
 }
 
 /// What it means that the connection ended so.
@@ -192,7 +192,7 @@ fn end(closed: &Closed) -> Answer {
             code => Answer::Alien(status(*code, phrase)),
         },
         Closed::NotAccepted(error) => Answer::Alien(safe(error)),
-        Closed::ByPeer { code: Some(CloseCode::POLICY), .. } => Answer::Refused(safe(closed)),
+        Closed::Remote { code: Some(CloseCode::POLICY), .. } => Answer::Refused(safe(closed)),
         closed => Answer::Alien(safe(closed)),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Finding, editor};
 use crate::facts::{Answer, Facts, Lock, Probe, State, Trouble};
 use crate::kinds;
-use ide_mcp::ide::matching::{Because, Listed, Matching, Place, Refusal, choose};
+use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
 /// How many editors are named, those that have ended among them, before the rest is counted.
 const NAMED: usize = 5;
@@ -16,7 +16,7 @@ pub(crate) enum Verdict {
         name: String,
     },
     /// It would choose this one; whether it is let in was not asked.
-    NotAsked {
+    NoPendingRequest {
         port: u16,
         name: String,
     },
@@ -40,10 +40,10 @@ pub(crate) enum Verdict {
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
-    let only = matching.only().and_then(|only| Some((locks.get(only.index)?, &only.because)));
+    let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
     match (only, matching.accepted.len()) {
         // What was not read may be another editor with the same folder.
-        (Some((_, because)), _) if *because != Because::Port && leaves_unread(facts) => Verdict::Unknown,
+        (Some((_, because)), _) if *because != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
         (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
             let name = lock.file.as_ref().map(|file| file.ide_name.clone()).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
                 Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
                     Verdict::Attaches { port, name }
                 }
-                None if !by_proxy => Verdict::NotAsked { port, name },
+                None if !by_proxy => Verdict::NoPendingRequest { port, name },
                 _ => Verdict::Fails { port, name },
             }
         }
@@ -95,17 +95,17 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             ));
         }
     }
-    let accepted: Vec<(&Lock, &Because)> = matching
+    let accepted: Vec<(&Lock, &MatchReason)> = matching
         .accepted
         .iter()
-        .filter_map(|accepted| Some((*locks.get(accepted.index)?, &accepted.because)))
+        .filter_map(|accepted| Some((*locks.get(accepted.index)?, &accepted.reason)))
         .collect();
     match accepted.as_slice() {
         [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
         [(lock, because)] => {
             let says = match because {
-                Because::Port => format!("{} is named by the environment", editor(lock)),
-                Because::Unchecked => {
+                MatchReason::Port => format!("{} is named by the environment", editor(lock)),
+                MatchReason::Unchecked => {
                     format!("{} is the only usable editor, and the folder check is off", editor(lock))
                 }
                 _ => format!("{} has {cwd:?} open", editor(lock)),
@@ -116,7 +116,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         }
         several => {
             let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
-            let unchecked = several.iter().any(|(_, because)| **because == Because::Unchecked);
+            let unchecked = several.iter().any(|(_, because)| **because == MatchReason::Unchecked);
             let what = if unchecked {
                 "are running, and the folder check is off".into()
             } else {
@@ -147,11 +147,11 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
     let any_folder = facts.variables.client().skips_folder_check();
     // The real client has no other form of its directory than the one without links.
     let mut matching =
-        choose(&listed, &Place { cwd, canonical: None, port, any_folder, system: facts.system });
+        choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
     let mut spelled = Vec::new();
     if !any_folder {
         matching.accepted.retain(|accepted| {
-            let is_spelled = matches!(accepted.because, Because::Spelling(_));
+            let is_spelled = matches!(accepted.reason, MatchReason::Spelling(_));
             spelled.extend(is_spelled.then_some(accepted.index));
             !is_spelled
         });
@@ -205,21 +205,22 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
         .iter()
         .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
-        .filter_map(|lock| Some((*lock, Listed { pid_alive: None, ..lock.listed()? })))
+        .filter_map(|lock| Some((*lock, Candidate { pid_alive: None, ..lock.listed()? })))
         .unzip();
     let cwd = &facts.here.canonical;
-    let matching = choose(&as_if_alive, &Place { cwd, system: facts.system, ..Place::default() });
+    let matching =
+        choose(&as_if_alive, &AgentContext { cwd, system: facts.system, ..AgentContext::default() });
     matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
 }
 
 /// The editor that the environment names, if others have the directory open as well.
-fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, because: &Because) -> Option<Finding> {
+fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, because: &MatchReason) -> Option<Finding> {
     let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
-    let of_folder = |because: &Because| matches!(because, Because::Folder(_));
-    let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.because));
+    let of_folder = |because: &MatchReason| matches!(because, MatchReason::Folder(_));
+    let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.reason));
     let names: Vec<String> =
         open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor(lock)).collect();
-    (*because == Because::Port && names.len() > 1).then(|| {
+    (*because == MatchReason::Port && names.len() > 1).then(|| {
         let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
         Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
     })
@@ -230,10 +231,10 @@ fn other_spelling(facts: &Facts, lock: &Lock) -> String {
     format!("{} has {:?} open in another spelling: {folders:?}", editor(lock), facts.here.canonical)
 }
 
-fn only_physically(facts: &Facts, lock: &Lock, because: &Because) -> Option<Finding> {
+fn only_physically(facts: &Facts, lock: &Lock, because: &MatchReason) -> Option<Finding> {
     let by_link = matching(facts, &facts.here.logical).1.matching;
     let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
-    (matches!(because, Because::Folder(_)) && !matches).then(|| {
+    (matches!(because, MatchReason::Folder(_)) && !matches).then(|| {
         let says =
             format!("{} has {:?} open, and not {:?}", editor(lock), facts.here.canonical, facts.here.logical);
         Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)

@@ -82,7 +82,7 @@ impl Headless {
 
     /// Ends the editor after the commands so far.
     pub(crate) fn end_after_commands(&mut self, now: Time, why: String) {
-        self.ending.get_or_insert_with(|| Ending { why, at: now.after(FOR_COMMANDS) });
+        self.ending.get_or_insert_with(|| Ending { why, at: now.saturating_add(FOR_COMMANDS) });
     }
 
     /// Something happened at the host.
@@ -198,7 +198,7 @@ impl Headless {
                 self.called(host, call, request);
             }
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
-            ServerEvent::DiffClosed { call, tab_name, why } => {
+            ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);
                 self.diffs.forget(call);
                 self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
@@ -233,9 +233,9 @@ impl Headless {
     fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> ToolResult<'static> {
         let answer = if file.make_frontmost {
             self.select(host, now, opened.selection);
-            OpenedFile::in_front(opened.path, missing_note(opened.missing))
+            OpenedFile::focused(opened.path, missing_note(opened.missing))
         } else {
-            OpenedFile::in_background(opened.path, "plaintext", opened.lines)
+            OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
         };
         answer.result(Dialect::VsCode).into_owned()
     }
@@ -266,7 +266,7 @@ impl Headless {
     }
 
     fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
-        if host.select(now, selection) == Selected::Cut {
+        if host.select(now, selection) == Selected::Truncated {
             self.report.error("the selected text is longer than 256 KiB and was cut");
         }
     }

@@ -12,7 +12,7 @@ use crate::listen::listen;
 use crate::options::Options;
 use crate::workspace::Workspace;
 use app::{Headless, all_tools};
-use ide_mcp::ide::Strangers;
+use ide_mcp::ide::Unauthenticated;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use input::{Input, Line};
@@ -63,7 +63,7 @@ impl Editor {
             if self.server.is_over() {
                 break;
             }
-            let strangers = self.strangers.deadline(self.server.host().strangers());
+            let strangers = self.strangers.deadline(self.server.host().unauthenticated());
             let deadline = self.server.deadline(self.clock.now());
             let deadlines = [deadline, strangers, self.app.deadline()];
             let wait = self.clock.until(deadlines.into_iter().flatten().min());
@@ -90,9 +90,9 @@ impl Editor {
 
     fn tell_strangers(&mut self, now: Time) {
         let is_read = self.app.report().is_read();
-        if let Some(counts) = self.strangers.due(now, self.server.host().strangers(), is_read) {
-            let Strangers { refused, wrong_tokens, ended, .. } = counts;
-            self.app.report().tell(&Event::Strangers { refused, wrong_tokens, ended });
+        if let Some(counts) = self.strangers.due(now, self.server.host().unauthenticated(), is_read) {
+            let Unauthenticated { refused, wrong_tokens, ended, .. } = counts;
+            self.app.report().tell(&Event::Unauthenticated { refused, wrong_tokens, ended });
         }
     }
 

@@ -66,7 +66,7 @@ pub(crate) enum Event<'a> {
         problem: Option<&'a str>,
     },
     /// Connections since the start that were never let in: told at most every 10 s, and only if this was read so far.
-    Strangers {
+    Unauthenticated {
         refused: u64,
         wrong_tokens: u64,
         ended: u64,

@@ -1,7 +1,7 @@
 //! Reports of connections that were never let in: few, however many connections there are.
 
 use ide_mcp::Time;
-use ide_mcp::ide::Strangers;
+use ide_mcp::ide::Unauthenticated;
 use std::time::Duration;
 
 /// The time between two reports. Anybody who reaches the port can make thousands of connections a second.
@@ -10,18 +10,23 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// The last report, and the earliest time of the next.
 #[derive(Debug, Default)]
 pub(crate) struct Reported {
-    counts: Strangers,
+    counts: Unauthenticated,
     next: Option<Time>,
 }
 
 impl Reported {
     /// Returns the counts if they have changed and a report is due. `is_read`: the reports before have been read, so
     /// that an output that nobody reads is never filled by strangers.
-    pub(crate) fn due(&mut self, now: Time, counts: Strangers, is_read: bool) -> Option<Strangers> {
+    pub(crate) fn due(
+        &mut self,
+        now: Time,
+        counts: Unauthenticated,
+        is_read: bool,
+    ) -> Option<Unauthenticated> {
         if counts == self.counts || self.next.is_some_and(|next| now < next) {
             return None;
         }
-        self.next = Some(now.after(INTERVAL));
+        self.next = Some(now.saturating_add(INTERVAL));
         if !is_read {
             return None;
         }
@@ -30,7 +35,7 @@ impl Reported {
     }
 
     /// Returns the time of the next report.
-    pub(crate) fn deadline(&self, counts: Strangers) -> Option<Time> {
+    pub(crate) fn deadline(&self, counts: Unauthenticated) -> Option<Time> {
         self.next.filter(|_| counts != self.counts)
     }
 }
@@ -39,8 +44,8 @@ impl Reported {
 mod tests {
     use super::*;
 
-    fn counts(ended: u64) -> Strangers {
-        let mut counts = Strangers::default();
+    fn counts(ended: u64) -> Unauthenticated {
+        let mut counts = Unauthenticated::default();
         counts.ended = ended;
         counts
     }

@@ -94,7 +94,7 @@ impl App {
             }
             ServerEvent::Call { call, request } => self.called(host, conn, call, request),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
-            ServerEvent::DiffClosed { call, why, .. } => {
+            ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.disk.cancel(call);
                 // The agent may have written the file.
                 self.look();
@@ -255,7 +255,7 @@ impl App {
         let text = document.buffer.text().as_str();
         let path = document.path.clone();
         if !asked.make_frontmost {
-            return Ok(OpenedFile::in_background(path, document.language(), text.lines().count()));
+            return Ok(OpenedFile::unfocused(path, document.language(), text.lines().count()));
         }
         let passage = asked.passage(text);
         let mut note = missing_note(passage.missing);
@@ -266,7 +266,7 @@ impl App {
             self.model.active = Some(at);
             self.model.reveal_active();
         }
-        Ok(OpenedFile::in_front(path, note))
+        Ok(OpenedFile::focused(path, note))
     }
 
     fn open_editors(&self) -> OpenEditors {

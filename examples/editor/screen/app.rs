@@ -157,16 +157,16 @@ impl App {
             if let Some(selection) = &selection {
                 self.latest = Some(selection.clone());
             }
-            if host.select(now, selection.unwrap_or_else(Selection::cleared)) == Selected::Cut {
+            if host.select(now, selection.unwrap_or_else(Selection::cleared)) == Selected::Truncated {
                 self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
             }
             self.told = selected;
         }
-        let strangers = host.strangers();
+        let strangers = host.unauthenticated();
         self.stale |= self.model.strangers != strangers;
         self.model.strangers = strangers;
         if self.check_at.is_none() && self.model.documents.iter().any(|document| !document.is_checked()) {
-            self.check_at = Some(now.after(REST));
+            self.check_at = Some(now.saturating_add(REST));
         }
     }
 
@@ -184,7 +184,7 @@ impl App {
             None,
             move |folders| disk::look(folders, seen),
             |app, _, now, found| {
-                app.watch_at = Some(now.after(WATCH));
+                app.watch_at = Some(now.saturating_add(WATCH));
                 app.found(found);
             },
         );

@@ -130,7 +130,7 @@ impl Decoder {
                 self.pasting = true;
                 continue;
             }
-            let is_late = self.fed.after(ESCAPE) <= now;
+            let is_late = self.fed.saturating_add(ESCAPE) <= now;
             let first = if self.pasting { self.pasted(is_late) } else { key(&self.bytes, is_late) };
             let First::Whole(length, input) = first else { return None };
             self.bytes.drain(..length.min(self.bytes.len()));
@@ -143,7 +143,7 @@ impl Decoder {
 
     /// When a sequence that is not whole is taken for what it is.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        (!self.bytes.is_empty()).then(|| self.fed.after(ESCAPE))
+        (!self.bytes.is_empty()).then(|| self.fed.saturating_add(ESCAPE))
     }
 
     fn pasted(&mut self, is_late: bool) -> First {
@@ -361,7 +361,7 @@ mod tests {
             decoder.feed(Time::ZERO, piece);
             all.extend(std::iter::from_fn(|| decoder.next(Time::ZERO)));
         }
-        let late = Time::ZERO.after(ESCAPE);
+        let late = Time::ZERO.saturating_add(ESCAPE);
         all.extend(std::iter::from_fn(|| decoder.next(late)));
         assert_eq!(decoder.deadline(), None, "{:?}", decoder.bytes);
         // How a paste is cut is not of interest.
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn escape_waits_for_the_rest_and_not_for_long() {
-        let at = |millis| Time::ZERO.after(Duration::from_millis(millis));
+        let at = |millis| Time::ZERO.saturating_add(Duration::from_millis(millis));
         let mut decoder = Decoder::default();
         decoder.feed(at(100), b"\x1b");
         assert_eq!(decoder.next(at(149)), None);

@@ -194,7 +194,7 @@ impl Editor {
         if self.stopping.is_none() {
             let rejected = self.app.model.proposals.len();
             self.stopping =
-                Some(Stopping { why: why.to_owned(), rejected, saves_until: now.after(FOR_DISK) });
+                Some(Stopping { why: why.to_owned(), rejected, saves_until: now.saturating_add(FOR_DISK) });
             self.app.model.stopping = Some(format!("ends by {why} …"));
             self.app.stale = true;
             self.server.shutdown(now);

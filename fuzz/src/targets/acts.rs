@@ -7,7 +7,7 @@ use ide_mcp::mcp::{
     Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout,
     ToolResult, ToolSpec,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{Messages, Said, Span};
 use serde_json::value::RawValue;
@@ -101,7 +101,7 @@ impl Habits {
     pub fn keepalive(&self) -> Option<Keepalive> {
         let mut keepalive = Keepalive::default();
         let (every, patience, any_message) = self.keepalive.as_ref()?;
-        (keepalive.every, keepalive.patience) = (every.duration(), patience.duration());
+        (keepalive.interval, keepalive.timeout) = (every.duration(), patience.duration());
         keepalive.any_message = *any_message;
         Some(keepalive)
     }
@@ -138,7 +138,7 @@ impl<S: Session + Debug> Books<S> {
                 });
             }
             Do::Progress(which, halves) => self.progress(*which, *halves),
-            Do::Wait(which, pace) => self.wait(*which, pace.timeout()),
+            Do::Wait(which, pace) => self.set_call_timeout(*which, pace.timeout()),
             Do::Request(what, pace) => {
                 let (method, params) = match what {
                     What::Ping => ("ping", None),
@@ -229,15 +229,15 @@ impl<S: Session + Debug> Books<S> {
         let (session, out) = (&mut self.session, &mut self.out);
         let refused = [
             session.respond_with(call, &Any::Value(json!({})), out).map_err(|error| match error {
-                RespondError::Gone(how) => how,
+                RespondError::NotOpen(how) => how,
                 other => panic!("{other:?}"),
             }),
             session.fail(call, 1, "", out),
             session.progress(call, &Progress::new(1.0), out).map(|_| ()),
-            session.wait(call, Timeout::Never),
+            session.set_call_timeout(call, Timeout::Never),
         ];
-        assert_eq!(refused, [Err(Gone::Unknown); 4]);
-        told(&Gone::Unknown);
+        assert_eq!(refused, [Err(NotOpen::Unknown); 4]);
+        told(&NotOpen::Unknown);
         assert!(!session.is_open(call) && !session.cancel(request, None, out));
         assert!(out.take().is_empty());
     }

@@ -4,9 +4,11 @@ use super::ledger::{Ledger, is_ambiguous, token};
 use super::session::{Any, Happened, Session, shown, told};
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Failure, Forward, Keepalive, Outcome, Progress, ProtocolVersion, Timeout, Violation,
+    CallEnd, Failure, Forward, Keepalive, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
 };
-use ide_mcp::rpc::{CallId, Gone, Limits, Message, RequestId, RespondError, SendError, classify, code};
+use ide_mcp::rpc::{
+    CallId, Message, NotOpen, NotSent, RequestId, RespondError, SessionLimits, classify, code,
+};
 use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use std::time::Duration;
 /// What a session was told about itself.
 #[derive(Debug)]
 pub struct Setup {
-    pub limits: Limits,
+    pub limits: SessionLimits,
     pub keepalive: Option<Keepalive>,
     pub forward: Forward,
 }
@@ -27,7 +29,7 @@ pub struct Setup {
 struct Call {
     call: CallId,
     id: String,
-    end: Option<Gone>,
+    end: Option<NotOpen>,
     reached: f64,
     /// Whether its progress is asked for, where that is known.
     is_watched: Option<bool>,
@@ -195,10 +197,10 @@ impl<S: Session + Debug> Books<S> {
                 let open = self.calls.iter_mut().find(|open| open.call == call).expect("it began");
                 assert_eq!(open.end, None, "a call ends once");
                 open.end = Some(match how {
-                    CallEnd::Cancelled { .. } => Gone::Cancelled,
-                    CallEnd::Expired => Gone::Expired,
-                    CallEnd::ShutDown => Gone::Answered,
-                    _ => Gone::Closed,
+                    CallEnd::Cancelled { .. } => NotOpen::Cancelled,
+                    CallEnd::Expired => NotOpen::Expired,
+                    CallEnd::ShutDown => NotOpen::Answered,
+                    _ => NotOpen::Closed,
                 });
                 if how == CallEnd::Expired {
                     assert!(open.not_before.is_some_and(|at| at <= self.now), "too early: {open:?}");
@@ -229,18 +231,20 @@ impl<S: Session + Debug> Books<S> {
                 *reached = said.progress;
                 self.progressed += 1;
             }
-            Happened::Violation(violation) => {
+            Happened::PeerFault(violation) => {
                 told(&violation);
-                if let Violation::Message(broken) = violation {
+                if let PeerFault::Message(broken) = violation {
                     assert!(matches!(broken.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
                 }
                 self.violations += 1;
             }
             Happened::PeerError(error) => assert!(!error.to_string().is_empty()),
             Happened::TooManyViolations => assert!(self.violations > self.setup.limits.violations),
-            Happened::Unresponsive => {
-                let patience = self.setup.keepalive.expect("pings are on").patience;
-                assert!(!self.gave_up && self.pinged.is_some_and(|at| at.after(patience) <= self.now));
+            Happened::PingTimeout => {
+                let patience = self.setup.keepalive.expect("pings are on").timeout;
+                assert!(
+                    !self.gave_up && self.pinged.is_some_and(|at| at.saturating_add(patience) <= self.now)
+                );
                 self.gave_up = true;
             }
             Happened::Ready => self.ready += 1,
@@ -266,7 +270,7 @@ impl<S: Session + Debug> Books<S> {
         &mut self,
         which: u8,
         fails: bool,
-        answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), Gone>,
+        answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotOpen>,
     ) {
         // How the others ended is told by events that have to be polled first.
         self.settle();
@@ -276,7 +280,7 @@ impl<S: Session + Debug> Books<S> {
         open.refused(answered.err());
         assert!(!self.session.is_open(open.call));
         if answered.is_ok() {
-            open.end = Some(Gone::Answered);
+            open.end = Some(NotOpen::Answered);
             let [text] = &self.out.sent[..] else { panic!("one answer: {:?}", self.out.sent) };
             let written: BTreeMap<&str, &RawValue> = serde_json::from_str(text).unwrap();
             assert_eq!((written["id"].get(), written.contains_key("error")), (&*open.id, fails), "{text}");
@@ -289,7 +293,7 @@ impl<S: Session + Debug> Books<S> {
         if result.is_object() {
             return self.answer(which, false, |session, call, out| {
                 session.respond_with(call, result, out).map_err(|error| match error {
-                    RespondError::Gone(how) => how,
+                    RespondError::NotOpen(how) => how,
                     other => panic!("{other:?} for {result:?}"),
                 })
             });
@@ -298,7 +302,7 @@ impl<S: Session + Debug> Books<S> {
         let Some(open) = self.calls.get_mut(usize::from(which)) else { return };
         let was_open = self.session.is_open(open.call);
         match self.session.respond_with(open.call, result, &mut self.out) {
-            Err(RespondError::Gone(how)) => open.refused(Some(how)),
+            Err(RespondError::NotOpen(how)) => open.refused(Some(how)),
             refused => assert_eq!(refused, Err(RespondError::Unserializable)),
         }
         assert_eq!(self.session.is_open(open.call), was_open);
@@ -349,15 +353,15 @@ impl<S: Session + Debug> Books<S> {
     }
 
     /// Lets a call wait from now on.
-    pub fn wait(&mut self, which: u8, timeout: Timeout) {
+    pub fn set_call_timeout(&mut self, which: u8, timeout: Timeout) {
         self.settle();
         let Some(open) = self.calls.get_mut(usize::from(which)) else { return };
-        let waits = self.session.wait(open.call, timeout);
+        let waits = self.session.set_call_timeout(open.call, timeout);
         open.refused(waits.err());
         open.not_before = match timeout {
             Timeout::Never => None,
-            Timeout::After(span) => Some(self.now.after(span)),
-            Timeout::Progress { idle, total } => Some(self.now.after(idle.min(total))),
+            Timeout::After(span) => Some(self.now.saturating_add(span)),
+            Timeout::Progress { idle, total } => Some(self.now.saturating_add(idle.min(total))),
             _ => Some(self.now),
         };
     }
@@ -367,7 +371,7 @@ impl<S: Session + Debug> Books<S> {
         &mut self,
         timeout: Timeout,
         is_list: bool,
-        ask: impl FnOnce(&mut S, Timeout, &mut Messages) -> Result<RequestId, SendError>,
+        ask: impl FnOnce(&mut S, Timeout, &mut Messages) -> Result<RequestId, NotSent>,
     ) {
         let next = self.next_id();
         let asked = ask(&mut self.session, timeout, &mut self.out);
@@ -392,10 +396,10 @@ impl<S: Session + Debug> Books<S> {
             Err(error) => {
                 told(&error);
                 assert!(match error {
-                    SendError::TooManyInFlight => {
+                    NotSent::TooManyInFlight => {
                         self.session.open_requests() >= self.setup.limits.requests
                     }
-                    SendError::Unserializable => true,
+                    NotSent::Unserializable => true,
                     _ => self.out.full || !self.session.is_ready(),
                 });
             }
@@ -498,7 +502,7 @@ impl<S: Session + Debug> Books<S> {
         assert!(self.calls.iter().all(|call| call.end.is_some()), "{:?}", self.calls);
         assert!(self.requests.values().all(|request| request.outcomes == 1), "{:?}", self.requests);
         self.hear(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
-        self.tick(self.now.after(Duration::from_secs(3600)));
+        self.tick(self.now.saturating_add(Duration::from_secs(3600)));
         self.respond(0, &Any::Value(json!({})));
         self.request("x/ask", None, Timeout::Default);
         assert_eq!(self.session.deadline(), None);
@@ -516,7 +520,7 @@ impl<S: Session + Debug> Books<S> {
     fn note(&mut self) -> Vec<String> {
         let sent = self.out.take();
         for message in &sent {
-            match classify(message, &Limits::default()) {
+            match classify(message, &SessionLimits::default()) {
                 Message::Request { id, method, .. } => {
                     let id = token(&id).parse().expect("ours are numbers");
                     assert_eq!(id, self.next_id(), "ids go up one by one: {message}");
@@ -545,12 +549,12 @@ impl<S: Session + Debug> Books<S> {
 
 impl Call {
     /// Asserts that it is refused, or not, as it has ended.
-    fn refused(&self, gone: Option<Gone>) {
+    fn refused(&self, gone: Option<NotOpen>) {
         if let Some(gone) = gone {
             told(&gone);
         }
         // What ended long ago is forgotten.
-        assert!(gone == Some(Gone::Unknown) || gone == self.end, "{self:?}: {gone:?}");
+        assert!(gone == Some(NotOpen::Unknown) || gone == self.end, "{self:?}: {gone:?}");
     }
 }
 

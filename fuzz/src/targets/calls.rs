@@ -63,7 +63,7 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     } else {
         String::new()
     };
-    let called = Called { tool: text_in(&name).map(|name| Tool::named(&name)).ok_or(()), fit };
+    let called = Called { tool: text_in(&name).map(|name| Tool::from_name(&name)).ok_or(()), fit };
     Ok(match u.int_in_range(0..=15)? {
         0 => {
             let called = Called { fit: Fit::of(tool, &schema, &[]), ..called };

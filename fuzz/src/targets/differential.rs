@@ -4,7 +4,7 @@
 use crate::support::frames::HEAD;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
-use ide_mcp::ws::{Closed, OwnedEvent, Violation};
+use ide_mcp::ws::{Closed, OwnedEvent, ProtocolError};
 use ide_mcp::{Machine, Time, Wire};
 use std::io::{self, Read, Write};
 use tungstenite::protocol::{Role, WebSocketConfig};
@@ -43,13 +43,13 @@ pub fn against_tungstenite(data: &[u8]) {
 }
 
 /// The rules that we keep and they do not.
-const fn is_stricter(rule: Violation) -> bool {
+const fn is_stricter(rule: ProtocolError) -> bool {
     match rule {
         // They read lengths in any form, also where a control frame says its few bytes in a long one, which we take for
         // a long control frame as soon as the form is known.
-        Violation::LengthNotMinimal | Violation::LongControlFrame => true,
+        ProtocolError::LengthNotMinimal | ProtocolError::LongControlFrame => true,
         // They answer a close code that may not be sent as if it were a good one.
-        Violation::InvalidCloseCode(_) => true,
+        ProtocolError::InvalidCloseCode(_) => true,
         _ => false,
     }
 }
@@ -58,7 +58,7 @@ const fn is_stricter(rule: Violation) -> bool {
 enum End {
     Waits,
     Closed,
-    Fault(Option<Violation>),
+    Fault(Option<ProtocolError>),
 }
 
 fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -> (Vec<Message>, End) {
@@ -72,8 +72,8 @@ fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -
                 OwnedEvent::Binary(bytes) => Message::binary(bytes),
                 OwnedEvent::Ping(bytes) => Message::Ping(bytes.into_vec().into()),
                 OwnedEvent::Pong(bytes) => Message::Pong(bytes.into_vec().into()),
-                OwnedEvent::Closed(Closed::ByPeer { .. }) => return (messages, End::Closed),
-                OwnedEvent::Closed(Closed::Violation(rule)) => return (messages, End::Fault(Some(rule))),
+                OwnedEvent::Closed(Closed::Remote { .. }) => return (messages, End::Closed),
+                OwnedEvent::Closed(Closed::ProtocolError(rule)) => return (messages, End::Fault(Some(rule))),
                 other => panic!("{other:?}"),
             });
         }

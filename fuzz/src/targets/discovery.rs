@@ -1,6 +1,6 @@
 //! Any text as a lock file, and as a path: what discovery and tools are handed by others.
 
-use ide_mcp::ide::matching::{Listed, Place, choose};
+use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
 use ide_mcp::ide::{LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
@@ -23,12 +23,12 @@ pub fn lockfile(data: &[u8]) {
             Ok(file) => read_again(form, port, file),
             Err(error) => hides(&format!("{error} {error:?}"), text),
         }
-        listed.push(Listed { port, file, pid_alive: None, modified: None });
+        listed.push(Candidate { port, file, pid_alive: None, modified: None });
     }
     if let Ok((port, file)) = LockFile::parse_project(text) {
         read_again(LockForm::Project, port, &file);
     }
-    let newer = Listed { modified: Some(Duration::from_secs(1)), ..listed[0].clone() };
+    let newer = Candidate { modified: Some(Duration::from_secs(1)), ..listed[0].clone() };
     listed.push(newer);
     let systems = [
         System::Linux,
@@ -38,7 +38,7 @@ pub fn lockfile(data: &[u8]) {
         System::Wsl { distribution: Some("D") },
     ];
     for (port, system) in [None, Some(1)].into_iter().flat_map(|port| systems.map(|system| (port, system))) {
-        let place = Place { cwd: "/w/p", canonical: Some(name), port, any_folder: false, system };
+        let place = AgentContext { cwd: "/w/p", canonical: Some(name), port, any_folder: false, system };
         let matching = choose(&listed, &place);
         assert_eq!(matching.accepted.len() + matching.refused.len(), listed.len());
         for refused in matching.refused {

@@ -5,7 +5,7 @@ use crate::support::frames::head_len;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{Ask, Client, Closed, Limits, OwnedEvent, Request, Server, Single};
+use ide_mcp::ws::{Client, ClientRequest, Closed, HeaderField, Limits, OwnedEvent, Request, Server};
 use ide_mcp::{Machine as _, Time, Wire as _};
 use tungstenite::handshake::machine::TryParse as _;
 use tungstenite::handshake::server;
@@ -28,7 +28,7 @@ pub fn handshake_server(data: &[u8]) {
             assert_eq!(answered, request.offers("mcp"), "the sub-protocol that was offered, and no other");
             assert_eq!(
                 request.has("Sec-WebSocket-Protocol"),
-                request.single("sec-websocket-protocol") != Single::Missing
+                request.single("sec-websocket-protocol") != HeaderField::Absent
             );
             if let Some(proof) = their_proof(&data[..head_len(data)], request) {
                 assert!(contains(&found.output, &proof), "another proof than theirs");
@@ -39,7 +39,7 @@ pub fn handshake_server(data: &[u8]) {
             assert!(found.output.starts_with(line.as_bytes()));
             assert_eq!(found.events.len(), 1, "a refusal is the end");
         }
-        Some(OwnedEvent::Closed(Closed::Vanished)) | None => assert_eq!(found.output, b""),
+        Some(OwnedEvent::Closed(Closed::Abnormal)) | None => assert_eq!(found.output, b""),
         other => panic!("{other:?}"),
     }
 }
@@ -58,7 +58,7 @@ pub fn handshake_client(data: &[u8]) {
     } else {
         let ended = matches!(
             found.events.as_slice(),
-            [OwnedEvent::Closed(Closed::NotAccepted(_) | Closed::Vanished)]
+            [OwnedEvent::Closed(Closed::NotAccepted(_) | Closed::Abnormal)]
         );
         assert!(ended, "{:?}", found.shown);
     }
@@ -69,7 +69,11 @@ fn asks(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.splitn(5, '\n');
     let [target, subprotocol, name, value, host] = std::array::from_fn(|_| parts.next().unwrap_or_default());
-    let ask = Ask::new(host).target(target).subprotocol("mcp").subprotocol(subprotocol).field(name, value);
+    let ask = ClientRequest::new(host)
+        .target(target)
+        .subprotocol("mcp")
+        .subprotocol(subprotocol)
+        .field(name, value);
     assert!(!format!("{ask:?}").is_empty());
     let client = match Client::new(ask, Random::new(1), Limits::default(), Time::ZERO) {
         Ok(client) => client,
@@ -92,9 +96,8 @@ fn asks(data: &[u8]) {
 /// The proof tungstenite answers this head with. `None` where it reads less than RFC 9110 allows: targets and values of
 /// some characters; `Upgrade` and `Connection` over several fields, with other protocols, with tabs or above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
-    let plain = |name| matches!(request.single(name), Single::Once(value) if value.is_ascii() && !value.contains(&b'\t'));
-    let alone =
-        matches!(request.single("upgrade"), Single::Once(value) if value.eq_ignore_ascii_case(b"websocket"));
+    let plain = |name| matches!(request.single(name), HeaderField::One(value) if value.is_ascii() && !value.contains(&b'\t'));
+    let alone = matches!(request.single("upgrade"), HeaderField::One(value) if value.eq_ignore_ascii_case(b"websocket"));
     if !alone || !plain("connection") {
         return None;
     }

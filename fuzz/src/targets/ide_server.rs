@@ -126,7 +126,7 @@ fn tools(dialect: Dialect, handled: u32) -> ToolSet {
         1 => set.handle(tool),
         _ => set,
     };
-    let own = ToolSet::speaking(dialect).own("echo", "", r#"{"type":"object"}"#);
+    let own = ToolSet::with_dialect(dialect).custom("echo", "", r#"{"type":"object"}"#);
     Tool::ALL.into_iter().enumerate().fold(own, with)
 }
 
@@ -256,7 +256,7 @@ where
                 });
             }),
             Act::Write(most) => run.write(usize::from(most)),
-            Act::Wait(span) => run.tick(run.now().after(span.duration())),
+            Act::Wait(span) => run.tick(run.now().saturating_add(span.duration())),
             Act::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Act::Poll => run.settle(),
             Act::Trim => run.trim(),

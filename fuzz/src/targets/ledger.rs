@@ -1,6 +1,6 @@
 //! What a session owes its peer: one answer to each request, and none to anything else.
 
-use ide_mcp::rpc::{Id, Limits, Message, classify};
+use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Heard {
 impl Ledger {
     /// A text was received, and `sent` is what was said at once. Asserts that whatever cannot be deferred was answered,
     /// and nothing else was. `batches` says whether the version has them.
-    pub fn heard(&mut self, text: &str, limits: &Limits, batches: bool, sent: &[String]) -> Heard {
+    pub fn heard(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Heard {
         let (mut requests, at_once) = asked(text, limits, batches);
         let answers: Vec<String> = sent.iter().flat_map(|message| answered(message)).collect();
         for id in &requests {
@@ -71,7 +71,7 @@ impl Ledger {
 }
 
 /// The ids of what a text asks, and whether it has to be answered at once.
-fn asked(text: &str, limits: &Limits, batches: bool) -> (Vec<String>, bool) {
+fn asked(text: &str, limits: &SessionLimits, batches: bool) -> (Vec<String>, bool) {
     match classify(text, limits) {
         Message::Request { id, .. } => (vec![token(&id)], false),
         Message::Invalid { answer: Some((id, _)), .. } => (vec![token(&id)], true),
@@ -84,7 +84,7 @@ fn asked(text: &str, limits: &Limits, batches: bool) -> (Vec<String>, bool) {
     }
 }
 
-fn asked_alone(text: &str, limits: &Limits) -> Option<String> {
+fn asked_alone(text: &str, limits: &SessionLimits) -> Option<String> {
     match classify(text, limits) {
         Message::Request { id, .. } | Message::Invalid { answer: Some((id, _)), .. } => Some(token(&id)),
         _ => None,
@@ -92,7 +92,7 @@ fn asked_alone(text: &str, limits: &Limits) -> Option<String> {
 }
 
 /// Whether two requests of a batch have the same id, so that nobody can tell which of them an answer is for.
-pub fn is_ambiguous(text: &str, limits: &Limits) -> bool {
+pub fn is_ambiguous(text: &str, limits: &SessionLimits) -> bool {
     let (mut ids, _) = asked(text, limits, true);
     ids.sort_unstable();
     ids.windows(2).any(|two| two[0] == two[1])
@@ -101,7 +101,7 @@ pub fn is_ambiguous(text: &str, limits: &Limits) -> bool {
 /// The ids of the answers in a message that a session has sent, which has to be a right one.
 pub fn answered(message: &str) -> Vec<String> {
     assert!(!message.contains('\n'), "{message}");
-    match classify(message, &Limits::default()) {
+    match classify(message, &SessionLimits::default()) {
         Message::Response { id, .. } => {
             let members: BTreeMap<String, &RawValue> = serde_json::from_str(message).unwrap();
             let names: Vec<&str> = members.keys().map(String::as_str).collect();

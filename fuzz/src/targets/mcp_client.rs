@@ -4,7 +4,7 @@ use super::acts::{Do, Habits, Pace, Peer, What};
 use super::books::{self, Books};
 use super::session::Any;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
-use ide_mcp::rpc::{SendError, SessionId};
+use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Said, Span};
 use serde_json::json;
@@ -108,7 +108,7 @@ impl Run {
                 };
                 books.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, id % 16));
             }
-            Act::Wait(span) => books.tick(books.now.after(span.duration())),
+            Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
             Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
             Act::Poll => books.settle(),
             Act::Ask(pace) => books.request("x/ask", Some(&Any::Value(json!({"a": 1}))), pace.timeout()),
@@ -148,7 +148,7 @@ impl Run {
                 };
                 books.ask(Timeout::Never, false, |client, timeout, out| {
                     let asked = client.call_tool("t", &arguments, timeout, out);
-                    assert!(is_good || asked == Err(SendError::Unserializable));
+                    assert!(is_good || asked == Err(NotSent::Unserializable));
                     asked
                 });
             }

@@ -6,7 +6,7 @@ use super::session::{Any, told};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };
-use ide_mcp::rpc::{SendError, SessionId};
+use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Said, Span};
 use serde::{Deserialize, Deserializer};
@@ -109,7 +109,7 @@ impl Run {
         match act {
             Act::Hear(said) => drop(books.hear(said.text())),
             Act::Open => self.open("2025-03-26"),
-            Act::Wait(span) => books.tick(books.now.after(span.duration())),
+            Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
             Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
             Act::Poll => books.settle(),
             Act::Respond(which) => books.respond(which, &Any::Result(ToolResult::text(""))),
@@ -182,8 +182,8 @@ impl Run {
         let Books { session: server, out, closed, .. } = &mut self.books;
         let logged = server.log(level, logger, "text", out);
         let is_offered = server.log_level().is_some_and(|lowest| level >= lowest);
-        assert_eq!(server.log_level().is_none(), logged == Err(SendError::Undeclared));
-        assert_eq!(logged == Err(SendError::Closed), server.log_level().is_some() && *closed);
+        assert_eq!(server.log_level().is_none(), logged == Err(NotSent::Undeclared));
+        assert_eq!(logged == Err(NotSent::Closed), server.log_level().is_some() && *closed);
         let may_be = server.protocol_version().is_some() && !*closed;
         assert!(logged.is_err() || may_be, "{level} in this state");
         assert!(logged != Ok(true) || is_offered && !out.full, "{level} was logged");

@@ -96,7 +96,7 @@ impl Run {
     fn new() -> Self {
         let mut server =
             ServerConfig::new(Implementation::new("e", "1"), Policy::without_authentication(1), tools());
-        server.session.limits.open_calls = 4;
+        server.mcp.limits.open_calls = 4;
         let mut client = ClientConfig::new(Implementation::new("a", "1"), 1, None);
         client.pid = Some(7);
         let server = Server::new(server, SessionId::new(1), Time::ZERO);

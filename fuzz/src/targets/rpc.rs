@@ -5,7 +5,7 @@ use super::ledger::{Ledger, answered, token};
 use super::session::told;
 use ide_mcp::Time;
 use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
-use ide_mcp::rpc::{Id, Limits, Message, SessionId, Violation, classify};
+use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
 use ide_mcp::testing::Messages;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,11 +14,11 @@ use serde_json::value::RawValue;
 /// answered.
 pub fn rpc_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let limits = Limits::default();
+    let limits = SessionLimits::default();
     let message = classify(text, &limits);
     let json = text.strip_prefix('\u{feff}').unwrap_or(text);
 
-    let is_no_json = matches!(message, Message::Invalid { answer: None, violation: Violation::NotJson });
+    let is_no_json = matches!(message, Message::Invalid { answer: None, violation: InvalidMessage::NotJson });
     let theirs = serde_json::from_str::<&RawValue>(json);
     assert_eq!(theirs.is_err(), is_no_json, "{message:?}");
     if let Message::Invalid { answer, violation } = &message {
@@ -64,7 +64,7 @@ pub fn rpc_text(data: &[u8]) {
 }
 
 /// In an open session it may be a call, which then has a name that is known and an object.
-fn called(text: &str, limits: &Limits) {
+fn called(text: &str, limits: &SessionLimits) {
     let mut tools = RawTools::new(Vec::new());
     tools.specs_mut().push(ToolSpec::new("t", "", "{}"));
     let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(1));

@@ -56,7 +56,7 @@ impl Setup {
     }
 
     fn tools(&self) -> ToolSet {
-        self.handled().into_iter().fold(ToolSet::speaking(self.dialect()), ToolSet::handle)
+        self.handled().into_iter().fold(ToolSet::with_dialect(self.dialect()), ToolSet::handle)
     }
 
     fn serves(&self) -> Serves {
@@ -114,7 +114,7 @@ fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
             Act::Answer(which) => (side.answer(which.into(), false), Upon::Result(S::result())),
             Act::Fail(which) => (side.answer(which.into(), true), Upon::Failure(FAILURE)),
             Act::Wait(span) => {
-                now = now.after(span.duration());
+                now = now.saturating_add(span.duration());
                 (side.tick(now), Upon::Nothing)
             }
             Act::Due => {
@@ -150,11 +150,11 @@ impl Editor {
     fn new(setup: &Setup) -> Self {
         let mut config = server_config(setup.tools());
         // All that is said is looked at: nothing ends the connection, and there always is room for an answer.
-        (config.session.limits.violations, config.limits.outgoing) = (usize::MAX - 1, usize::MAX);
-        (config.limits.keepalive, config.session.keepalive) = (None, None);
-        config.session.limits.open_calls = OPEN_CALLS;
+        (config.mcp.limits.violations, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);
+        (config.ws.keepalive, config.mcp.keepalive) = (None, None);
+        config.mcp.limits.open_calls = OPEN_CALLS;
         if setup.forwards {
-            config.session.forward = Forward::Everything;
+            config.mcp.forward = Forward::Everything;
         }
         let server = Server::new(config, SessionId::new(1), Time::ZERO);
         let mut editor = Self { server, calls: Vec::new(), cut: setup.cut, is_ending: false };

@@ -156,7 +156,7 @@ where
             Step::Way(reads) => peer.reads = reads,
             Step::Send(what) => run.act(|machine| send(machine, &what)),
             Step::Write(most) => run.write(most),
-            Step::Tick(span) => run.tick(run.now().after(span)),
+            Step::Tick(span) => run.tick(run.now().saturating_add(span)),
             Step::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Step::Poll => run.settle(),
             Step::Trim => run.trim(),

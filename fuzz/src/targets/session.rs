@@ -2,10 +2,10 @@
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Client, ClientEvent, Failure, Outcome, Progress, ProtocolVersion, Server, ServerEvent, Timeout,
-    ToolResult, Tools, Violation,
+    CallEnd, Client, ClientEvent, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server,
+    ServerEvent, Timeout, ToolResult, Tools,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError};
+use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError};
 use ide_mcp::testing::Messages;
 use serde::ser::{Error, Serialize, Serializer};
 use serde_json::Value;
@@ -24,10 +24,10 @@ pub enum Happened {
     CallEnded(CallId, CallEnd),
     Outcome(RequestId, Outcome),
     Progress(RequestId, Progress<'static>),
-    Violation(Violation),
+    PeerFault(PeerFault),
     PeerError(ErrorObject),
     TooManyViolations,
-    Unresponsive,
+    PingTimeout,
     Notification,
 }
 
@@ -36,13 +36,13 @@ macro_rules! happened {
     ($event:expr, $of:ident, $($own:tt)*) => {
         match $event {
             $of::Request { call, method, params } => Happened::Request(call, method, params),
-            $of::CallEnded { call, how } => Happened::CallEnded(call, how),
+            $of::CallEnded { call, reason: how } => Happened::CallEnded(call, how),
             $of::Outcome { request, outcome } => Happened::Outcome(request, outcome),
             $of::Progress { request, progress } => Happened::Progress(request, progress),
-            $of::Violation(violation) => Happened::Violation(violation),
+            $of::PeerFault(violation) => Happened::PeerFault(violation),
             $of::PeerError(error) => Happened::PeerError(error),
             $of::TooManyViolations => Happened::TooManyViolations,
-            $of::Unresponsive => Happened::Unresponsive,
+            $of::PingTimeout => Happened::PingTimeout,
             $of::Notification { .. } => Happened::Notification,
             $($own)*
         }
@@ -102,12 +102,12 @@ sessions! {
     fn tick(now: Time);
     fn deadline() -> Option<Time>;
     fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), RespondError>;
-    fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), Gone>;
-    fn fail_with(call: CallId, error: &ErrorObject, out: &mut Messages) -> Result<(), Gone>;
-    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, Gone>;
-    fn wait(call: CallId, timeout: Timeout) -> Result<(), Gone>;
-    fn notify(method: &str, params: Option<&Any<'_>>, out: &mut Messages) -> Result<(), SendError>;
-    fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, SendError>;
+    fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), NotOpen>;
+    fn fail_with(call: CallId, error: &ErrorObject, out: &mut Messages) -> Result<(), NotOpen>;
+    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, NotOpen>;
+    fn set_call_timeout(call: CallId, timeout: Timeout) -> Result<(), NotOpen>;
+    fn notify(method: &str, params: Option<&Any<'_>>, out: &mut Messages) -> Result<(), NotSent>;
+    fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, NotSent>;
     fn cancel(request: RequestId, reason: Option<&str>, out: &mut Messages) -> bool;
     fn drain();
     fn shut_down(text: &str, out: &mut Messages);

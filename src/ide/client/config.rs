@@ -27,9 +27,9 @@ pub struct ClientConfig {
     /// as it is written, be it known or not. For a bridge. Default no.
     pub raw_notifications: bool,
     /// Who the client is, how long it waits, and the limits of a session.
-    pub session: mcp::ClientConfig,
+    pub mcp: mcp::ClientConfig,
     /// The limits of a connection.
-    pub limits: ws::Limits,
+    pub ws: ws::Limits,
 }
 
 impl ClientConfig {
@@ -45,8 +45,8 @@ impl ClientConfig {
             pid: None,
             dialect: Dialect::VsCode,
             raw_notifications: false,
-            session: mcp::ClientConfig::new(info),
-            limits,
+            mcp: mcp::ClientConfig::new(info),
+            ws: limits,
         }
     }
 

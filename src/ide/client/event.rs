@@ -46,7 +46,7 @@ pub enum ClientEvent {
         /// Which one.
         call: CallId,
         /// And how.
-        how: CallEnd,
+        reason: CallEnd,
     },
     /// The person selected something, or moved the cursor.
     SelectionChanged(Selection),
@@ -68,7 +68,7 @@ pub enum ClientEvent {
     /// The editor reports an error that belongs to no request.
     PeerError(ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
-    Violation(mcp::Violation),
+    PeerFault(mcp::PeerFault),
     /// The end of the connection. Comes exactly once and last.
     Closed(Closed),
 }

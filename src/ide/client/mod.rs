@@ -7,12 +7,12 @@ pub use config::ClientConfig;
 pub use event::ClientEvent;
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{Dialect, DirectRequest, Notice, Tool, ToolRequest};
-use crate::machine::hand_to;
+use super::{Dialect, DirectRequest, EditorNotification, Tool, ToolRequest};
+use crate::machine::delegate_wire;
 use crate::mcp::{self, List, Progress, Timeout};
-use crate::rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId};
+use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
-use crate::ws::{self, Ask, CloseCode, Closed, InvalidAsk, Violation};
+use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidRequest, ProtocolError};
 use crate::{Machine, Time, Wire};
 use alloc::{boxed::Box, format};
 use rand_core::TryCryptoRng;
@@ -46,24 +46,29 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`InvalidAsk`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
+    /// [`InvalidRequest`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
     /// `User-Agent`, cannot stand in a request; or if a limit is 0.
-    pub fn new(config: ClientConfig, random: R, session: SessionId, now: Time) -> Result<Self, InvalidAsk> {
-        if let Some(limit) = config.session.limits.zero() {
-            return Err(InvalidAsk::ZeroLimit(limit));
+    pub fn new(
+        config: ClientConfig,
+        random: R,
+        session: SessionId,
+        now: Time,
+    ) -> Result<Self, InvalidRequest> {
+        if let Some(limit) = config.mcp.limits.zero() {
+            return Err(InvalidRequest::ZeroLimit(limit));
         }
-        let mut ask = Ask::new(config.host).subprotocol(SUBPROTOCOL);
+        let mut ask = ClientRequest::new(config.host).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
             ask = ask.field(TOKEN_FIELD, token.as_str());
         }
-        let agent = &config.session.info;
+        let agent = &config.mcp.info;
         ask = ask.field("User-Agent", format!("{}/{}", agent.name, agent.version));
         for (name, value) in config.fields {
             ask = ask.field(name, value);
         }
         Ok(Self {
-            ws: ws::Client::new(ask, random, config.limits, now)?,
-            mcp: mcp::Client::new(config.session, session),
+            ws: ws::Client::new(ask, random, config.ws, now)?,
+            mcp: mcp::Client::new(config.mcp, session),
             pid: config.pid,
             dialect: config.dialect,
             not_chosen: false,
@@ -76,8 +81,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn list_tools(&mut self) -> Result<RequestId, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn list_tools(&mut self) -> Result<RequestId, NotSent> {
         self.list(List::Tools, Timeout::Default)
     }
 
@@ -86,8 +91,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
         self.may_send()?;
         self.mcp.list(list, timeout, &mut self.ws.sender())
     }
@@ -98,8 +103,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, NotSent> {
         let waits = matches!(request.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
         self.call_within(request, if waits { Timeout::Never } else { Timeout::Default })
     }
@@ -109,8 +114,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn call_within(&mut self, request: &ToolRequest, timeout: Timeout) -> Result<RequestId, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn call_within(&mut self, request: &ToolRequest, timeout: Timeout) -> Result<RequestId, NotSent> {
         self.may_send()?;
         let (name, arguments) = (request.name_in(self.dialect), request.arguments(self.dialect));
         self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())
@@ -120,8 +125,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, NotSent> {
         self.request(request.method(), Some(request), Timeout::Default)
     }
 
@@ -129,13 +134,13 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or there is no room.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
         params: Option<&P>,
         timeout: Timeout,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         self.may_send()?;
         self.mcp.request(method, params, timeout, &mut self.ws.sender())
     }
@@ -160,7 +165,7 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// If it is not open: how it ended. Nothing is sent.
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
         self.may_answer()?;
         self.mcp.fail(call, code, message, &mut self.ws.sender())
     }
@@ -170,7 +175,7 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// If it is not open: how it ended. Nothing is sent.
-    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), Gone> {
+    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), NotOpen> {
         self.may_answer()?;
         self.mcp.fail_with(call, error, &mut self.ws.sender())
     }
@@ -181,7 +186,7 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// If it is not open: how it ended. Nothing is sent.
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.may_answer()?;
         self.mcp.tick(self.ws.now());
         self.mcp.progress(call, said, &mut self.ws.sender())
@@ -192,22 +197,18 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
         self.may_answer()?;
         self.mcp.tick(self.ws.now());
-        self.mcp.wait(call, timeout)
+        self.mcp.set_call_timeout(call, timeout)
     }
 
     /// Says something.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn notify<P: Serialize + ?Sized>(
-        &mut self,
-        method: &str,
-        params: Option<&P>,
-    ) -> Result<(), SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())
     }
@@ -225,18 +226,18 @@ impl<R: TryCryptoRng> Client<R> {
 
     /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is
     /// told how late it is, since what was ticked need not have been polled.
-    fn may_send(&mut self) -> Result<(), SendError> {
+    fn may_send(&mut self) -> Result<(), NotSent> {
         self.mcp.tick(self.ws.now());
         match self.ws.is_open() {
             true => Ok(()),
-            false if self.ws.has_ended() || self.mcp.has_started() => Err(SendError::Closed),
-            false => Err(SendError::NotReady),
+            false if self.ws.has_ended() || self.mcp.has_started() => Err(NotSent::Closed),
+            false => Err(NotSent::NotReady),
         }
     }
 
     /// Where the connection has ended and that was not polled yet, what was asked is still open; it ends with it.
-    fn may_answer(&self) -> Result<(), Gone> {
-        if self.ws.is_open() { Ok(()) } else { Err(Gone::Closed) }
+    fn may_answer(&self) -> Result<(), NotOpen> {
+        if self.ws.is_open() { Ok(()) } else { Err(NotOpen::Closed) }
     }
 
     fn take_bytes(&mut self) -> bool {
@@ -247,7 +248,7 @@ impl<R: TryCryptoRng> Client<R> {
                 // Nothing was sent before, so there is room, and it is the first time. A mark below the length of the
                 // request leaves none after the end of the transport: then the session never begins.
                 let started = self.mcp.start(now, &mut sender);
-                debug_assert!(!matches!(started, Err(SendError::TooManyInFlight)), "{started:?}");
+                debug_assert!(!matches!(started, Err(NotSent::TooManyInFlight)), "{started:?}");
             }
             // The real client leaves without a word (measured); a reason helps the author of the editor.
             ws::Event::Open { subprotocol: None } => {
@@ -258,7 +259,7 @@ impl<R: TryCryptoRng> Client<R> {
             // Binary messages that hold text are understood by the real client (measured).
             ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
                 Ok(text) => self.mcp.receive(now, text, &mut sender),
-                Err(_) => self.ws.fail(Violation::UnexpectedBinary),
+                Err(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
             },
             ws::Event::Closed(closed) => {
                 self.mcp.close();
@@ -291,7 +292,7 @@ impl<R: TryCryptoRng> Client<R> {
             mcp::ClientEvent::Request { call, method, params } => {
                 ClientEvent::Request { call, method, params }
             }
-            mcp::ClientEvent::CallEnded { call, how } => ClientEvent::CallEnded { call, how },
+            mcp::ClientEvent::CallEnded { call, reason: how } => ClientEvent::CallEnded { call, reason: how },
             mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
             mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
             mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
@@ -299,12 +300,12 @@ impl<R: TryCryptoRng> Client<R> {
             }
             mcp::ClientEvent::Notification { method, params } => notified(method, params),
             mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
-            mcp::ClientEvent::Violation(violation) => ClientEvent::Violation(violation),
+            mcp::ClientEvent::PeerFault(violation) => ClientEvent::PeerFault(violation),
             mcp::ClientEvent::TooManyViolations => {
-                self.ws.fail(Violation::TooManyMalformedMessages);
+                self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::ClientEvent::Unresponsive => {
+            mcp::ClientEvent::PingTimeout => {
                 self.ws.timed_out("no answer to a ping");
                 return None;
             }
@@ -323,18 +324,24 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
         return ClientEvent::ToolsChanged;
     }
     let text = params.as_deref().map_or("{}", RawValue::get);
-    match Notice::named(&method) {
-        Some(Notice::SelectionChanged) => serde_json::from_str(text).map(ClientEvent::SelectionChanged),
-        Some(Notice::AtMentioned) => serde_json::from_str(text).map(ClientEvent::AtMentioned),
-        Some(Notice::DiagnosticsChanged) => serde_json::from_str(text).map(ClientEvent::DiagnosticsChanged),
-        Some(Notice::ActiveEditorChanged) => serde_json::from_str(text).map(ClientEvent::ActiveEditorChanged),
+    match EditorNotification::from_name(&method) {
+        Some(EditorNotification::SelectionChanged) => {
+            serde_json::from_str(text).map(ClientEvent::SelectionChanged)
+        }
+        Some(EditorNotification::AtMentioned) => serde_json::from_str(text).map(ClientEvent::AtMentioned),
+        Some(EditorNotification::DiagnosticsChanged) => {
+            serde_json::from_str(text).map(ClientEvent::DiagnosticsChanged)
+        }
+        Some(EditorNotification::ActiveEditorChanged) => {
+            serde_json::from_str(text).map(ClientEvent::ActiveEditorChanged)
+        }
         None => return ClientEvent::Notification { method, params },
     }
     .unwrap_or(ClientEvent::Notification { method, params })
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {
-    hand_to!(ws: space filled feed feed_eof outgoing wants_input trim);
+    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input trim);
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);

@@ -12,27 +12,27 @@ pub struct HostConfig {
     /// What every connection shares: who may attach, the tools, the limits.
     pub server: ServerConfig,
     /// How many clients may be attached. Default 16: editors see one to five. At it: 503 for who has the token.
-    pub connections: usize,
+    pub max_clients: usize,
     /// How many connections may be there beside them that have not been let in. Default 8. One more ends the oldest of
     /// them, unanswered.
     ///
     /// One that has ended counts neither here nor there, but is kept for what is left to write and to tell, until it is
     /// [removed](super::Host::remove): the caller of `connect` has to remove what [is done](crate::Wire::is_done).
-    pub strangers: usize,
+    pub max_pending_connections: usize,
     /// The bytes that the open calls of all clients may hold together, by the size of their messages. Default 128 MiB:
-    /// four times what one client may ([`open_bytes`](crate::rpc::Limits::open_bytes)). A call beyond it is answered with
+    /// four times what one client may ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond it is answered with
     /// -32603, as the 257th of a client is.
     ///
-    /// One half is divided among the [places](HostConfig::connections), so that no client can use up what another one
+    /// One half is divided among the [places](HostConfig::max_clients), so that no client can use up what another one
     /// needs: 4 MiB each. The other half is for the first clients that ask.
     pub open_bytes: usize,
     /// How long the selection must rest before it is sent. Default 50 ms; zero sends each at once.
     pub debounce: Duration,
     /// How long a selection that does not rest is held back at most. Default 200 ms.
-    pub debounce_at_most: Duration,
+    pub debounce_max: Duration,
     /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start
     /// (measured).
-    pub mention_patience: Duration,
+    pub mention_timeout: Duration,
     /// What may leave the editor unasked. Default everything.
     pub filter: Filter,
 }
@@ -44,14 +44,14 @@ impl HostConfig {
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
     /// | received and not yet delivered: a [`message`](crate::ws::Limits::message) in progress, and behind it one message and the mark ([`outgoing`](crate::ws::Limits::outgoing)) | 40 MiB | 640 MiB |
-    /// | the messages of open calls: [`rpc::Limits::open_bytes`](crate::rpc::Limits::open_bytes), [`HostConfig::open_bytes`] | 32 MiB | 128 MiB |
+    /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`HostConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     #[must_use]
     pub const fn max_held(&self) -> usize {
-        let limits = &self.server.limits;
+        let limits = &self.server.ws;
         let received = limits.message.saturating_mul(2).saturating_add(limits.outgoing);
         let each = received.saturating_add(self.server.max_unwritten());
-        each.saturating_mul(self.connections).saturating_add(self.open_bytes)
+        each.saturating_mul(self.max_clients).saturating_add(self.open_bytes)
     }
 
     /// The default settings for these connections.
@@ -59,12 +59,12 @@ impl HostConfig {
     pub const fn new(server: ServerConfig) -> Self {
         Self {
             server,
-            connections: 16,
-            strangers: 8,
+            max_clients: 16,
+            max_pending_connections: 8,
             open_bytes: 128 * 1024 * 1024,
             debounce: Duration::from_millis(50),
-            debounce_at_most: Duration::from_millis(200),
-            mention_patience: Duration::from_secs(30),
+            debounce_max: Duration::from_millis(200),
+            mention_timeout: Duration::from_secs(30),
             filter: Filter::new(),
         }
     }
@@ -74,7 +74,7 @@ impl HostConfig {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
-    /// Something on one connection that was let in. Those that never were are [counted](super::Host::strangers).
+    /// Something on one connection that was let in. Those that never were are [counted](super::Host::unauthenticated).
     Connection {
         /// Which one.
         conn: ConnId,

@@ -8,7 +8,7 @@
 //! client can use up the room of another one's usual calls.
 
 use super::deadlines::Deadlines;
-use super::{ConnId, Strangers};
+use super::{ConnId, Unauthenticated};
 use crate::ide::server::Admission;
 use crate::ide::{Server, ServerEvent};
 use crate::{Machine, Time, Wire};
@@ -32,7 +32,7 @@ pub(super) struct Connections {
     pool: usize,
     /// The sum of the excess of the slots.
     excess: usize,
-    strangers: Strangers,
+    strangers: Unauthenticated,
     now: Time,
 }
 
@@ -62,7 +62,7 @@ impl Connections {
         Self { share, pool, ..Self::default() }
     }
 
-    pub(super) const fn strangers(&self) -> Strangers {
+    pub(super) const fn unauthenticated(&self) -> Unauthenticated {
         self.strangers
     }
 
@@ -70,13 +70,13 @@ impl Connections {
         self.now
     }
 
-    pub(super) fn sees(&mut self, now: Time) {
+    pub(super) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
     /// Ends the oldest of those that were not let in, if as many as the limit are there.
-    pub(super) fn make_room_for_a_stranger(&mut self, limit: usize) {
-        let strangers = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_stranger());
+    pub(super) fn evict_oldest_pending(&mut self, limit: usize) {
+        let strangers = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_pending());
         if strangers().count() >= limit.max(1) {
             let oldest = strangers().min_by_key(|(_, slot)| slot.generation).map(|(index, _)| index);
             if let Some(index) = oldest {
@@ -291,7 +291,7 @@ impl Slot {
     }
 
     /// Neither let in nor turned away, and still there.
-    fn is_stranger(&self) -> bool {
+    fn is_pending(&self) -> bool {
         let waits = |server: &Server| server.admission() != Admission::LetIn && !server.has_ended();
         !self.removed && self.server.as_ref().is_some_and(waits)
     }

@@ -37,7 +37,7 @@ impl Deadlines {
 
     /// The earliest of all.
     pub(super) fn next(&self) -> Option<Time> {
-        self.earliest.iter().min().copied().and_then(Time::if_ever)
+        self.earliest.iter().min().copied().and_then(Time::finite)
     }
 
     /// The first place, `from` here on, whose deadline has come. At the end of time every deadline has, and so has none.

@@ -46,13 +46,13 @@ impl Debounce {
         let since = self.held.take().map_or(now, |held| held.since);
         let is_equal = |last: &&mut Last| *last.selection == selection;
         if let Some(last) = self.last.as_mut().filter(is_equal) {
-            let pause = now.since(last.reported);
+            let pause = now.saturating_since(last.reported);
             last.reported = now;
             if pause < PAUSE_FOR_EQUAL {
                 return;
             }
         }
-        let due = now.after(self.pause).min(since.after(self.at_most));
+        let due = now.saturating_add(self.pause).min(since.saturating_add(self.at_most));
         self.held = Some(Held { selection: Arc::new(selection), since, due });
     }
 

@@ -2,7 +2,7 @@
 //! anybody being asked again.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
-use crate::ide::{DiagnosticsChanged, Limits, Mention, Selection};
+use crate::ide::{DiagnosticsChanged, Mention, PushLimits, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl Filter {
     }
 
     /// Cuts the text of a selection to so many bytes, at a character; more than
-    /// [`Limits::selection`](crate::ide::Limits::selection) it never is.
+    /// [`PushLimits::selection`](crate::ide::PushLimits::selection) it never is.
     #[must_use]
     pub const fn max_text(mut self, bytes: usize) -> Self {
         if bytes < self.most {
@@ -42,14 +42,14 @@ impl Filter {
     }
 
     /// What may be told in the place of this selection.
-    pub(super) fn selection(&self, selection: &mut Selection, limits: &Limits) -> Selected {
+    pub(super) fn selection(&self, selection: &mut Selection, limits: &PushLimits) -> Selected {
         let url = selection.file_url.as_deref();
         if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
             // The client would go on to show the one before, as if it were still selected.
             *selection = Selection::cleared();
             return Selected::Hidden;
         }
-        if selection.cut(self.most.min(limits.selection)) { Selected::Cut } else { Selected::Whole }
+        if selection.cut(self.most.min(limits.selection)) { Selected::Truncated } else { Selected::Whole }
     }
 
     pub(super) fn hides_mention(&self, mention: &Mention) -> bool {
@@ -104,7 +104,7 @@ pub enum Selected {
     /// It is told as it is.
     Whole,
     /// The beginning of its text is told: it is longer than the filter lets through.
-    Cut,
+    Truncated,
     /// It is not told: the filter hides its file. Told is that nothing is selected.
     Hidden,
 }

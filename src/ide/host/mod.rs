@@ -7,14 +7,14 @@ mod deadlines;
 mod debounce;
 mod filter;
 mod mentions;
-mod strangers;
+mod unauthenticated;
 mod wire;
 
 pub use config::{HostConfig, HostEvent, LockFileEvent};
 pub use conn_id::ConnId;
 pub use filter::{Filter, Selected};
 pub use mentions::MentionError;
-pub use strangers::Strangers;
+pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
 
 use super::{
@@ -22,7 +22,7 @@ use super::{
     ServerEvent, ToolSet,
 };
 use crate::mcp::{Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError};
 use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
@@ -67,8 +67,8 @@ impl Host {
     pub fn new(config: HostConfig) -> Self {
         Self {
             server: Arc::new(config.server.clone()),
-            debounce: Debounce::new(config.debounce, config.debounce_at_most),
-            connections: Connections::new(config.open_bytes, config.connections),
+            debounce: Debounce::new(config.debounce, config.debounce_max),
+            connections: Connections::new(config.open_bytes, config.max_clients),
             config,
             mentions: Mentions::default(),
             ready: Vec::new(),
@@ -79,8 +79,8 @@ impl Host {
 
     /// A connection was accepted. If too many strangers are there, the oldest of them ends, unanswered.
     pub fn connect(&mut self, now: Time) -> ConnId {
-        self.connections.sees(now);
-        self.connections.make_room_for_a_stranger(self.config.strangers);
+        self.connections.set_now(now);
+        self.connections.evict_oldest_pending(self.config.max_pending_connections);
         let selection = self.debounce.last();
         let config = &self.server;
         self.connections.accept(|id, now| {
@@ -120,7 +120,7 @@ impl Host {
     /// The transport of a connection is gone, whatever the reason. What is left to tell still comes as events; then
     /// its place is free.
     pub fn remove(&mut self, now: Time, conn: ConnId) {
-        self.connections.sees(now);
+        self.connections.set_now(now);
         self.connections.remove(conn);
         self.mentions.on_removed(conn);
     }
@@ -130,7 +130,7 @@ impl Host {
     /// # Errors
     ///
     /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), Gone> {
+    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), NotOpen> {
         self.of_call(call, |server| server.respond(call, result))
     }
 
@@ -139,7 +139,7 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
+    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), NotOpen> {
         self.of_call(call, |server| server.answer(call, answer))
     }
 
@@ -148,7 +148,7 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
+    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), NotOpen> {
         self.of_call(call, |server| server.respond_direct(call, answer))
     }
 
@@ -158,8 +158,8 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
-        self.of_call(call, |server| server.wait(call, timeout))
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
+        self.of_call(call, |server| server.set_call_timeout(call, timeout))
     }
 
     /// Answers an `openDiff` with the verdict of a person. **Do not write the file**, the client does. It closes the tab
@@ -168,7 +168,7 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), Gone> {
+    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), NotOpen> {
         self.of_call(call, |server| server.decide(call, outcome))
     }
 
@@ -177,7 +177,7 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
         self.of_call(call, |server| server.fail(call, code, message))
     }
 
@@ -196,36 +196,40 @@ impl Host {
     /// # Errors
     ///
     /// As [`respond`](Host::respond).
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.of_call(call, |server| server.progress(call, said))
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
     /// the person pauses, those that come later too. The [`Filter`] decides what of it.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
-        self.connections.sees(now);
-        let selected = self.config.filter.selection(&mut selection, &self.server.told);
+        self.connections.set_now(now);
+        let selected = self.config.filter.selection(&mut selection, &self.server.push_limits);
         self.debounce.hold(self.connections.now(), selection);
         selected
     }
 
     /// Mentions a file to this client, or to the client that became ready last. The mention is sent once, when the
     /// client [accepts it](Server::mention). If that takes longer than 30 s
-    /// ([`HostConfig::mention_patience`](super::HostConfig::mention_patience)), the host emits
+    /// ([`HostConfig::mention_timeout`](super::HostConfig::mention_timeout)), the host emits
     /// [`MentionExpired`](HostEvent::MentionExpired).
     ///
     /// # Errors
     ///
     /// [`MentionError`] if there is no such connection, too many mentions wait, or the [`Filter`] hides the file.
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<ConnId>) -> Result<(), MentionError> {
-        self.connections.sees(now);
+        self.connections.set_now(now);
         if self.config.filter.hides_mention(&mention) {
             return Err(MentionError::Hidden);
         }
         if to.is_some_and(|conn| !self.connections.is_there(conn)) {
             return Err(MentionError::NoSuchConnection);
         }
-        self.mentions.push(mention, to, self.connections.now().after(self.config.mention_patience))?;
+        self.mentions.push(
+            mention,
+            to,
+            self.connections.now().saturating_add(self.config.mention_timeout),
+        )?;
         self.send_mentions();
         Ok(())
     }
@@ -240,7 +244,7 @@ impl Host {
     /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
     /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
-        self.config.filter.selection(&mut selection, &self.server.told);
+        self.config.filter.selection(&mut selection, &self.server.push_limits);
         self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
@@ -248,13 +252,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if it is not ready, there is no room, or there is no such connection.
+    /// [`NotSent`] if it is not ready, there is no room, or there is no such connection.
     pub fn notify<P: Serialize + ?Sized>(
         &mut self,
         conn: ConnId,
         method: &str,
         params: Option<&P>,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), NotSent> {
         self.of_conn(conn, |server| server.notify(method, params))
     }
 
@@ -263,13 +267,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`SendError::Unserializable`] if the parameters cannot be written or are no object, and somebody is ready. Nobody
+    /// [`NotSent::Unserializable`] if the parameters cannot be written or are no object, and somebody is ready. Nobody
     /// is told then.
     pub fn notify_all<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
         params: Option<&P>,
-    ) -> Result<Vec<ConnId>, SendError> {
+    ) -> Result<Vec<ConnId>, NotSent> {
         self.tell_all(|server| server.notify(method, params))
     }
 
@@ -284,7 +288,7 @@ impl Host {
         method: &str,
         params: Option<&P>,
         timeout: Timeout,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         self.of_conn(conn, |server| server.request(method, params, timeout))
     }
 
@@ -311,7 +315,7 @@ impl Host {
     /// our close frames ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes of who reads slowly
     /// ([`drain`](crate::ws::Limits::drain)).
     pub fn shutdown(&mut self, now: Time) {
-        self.connections.sees(now);
+        self.connections.set_now(now);
         self.shut_down = true;
         self.connections.with_each(Server::shutdown);
     }
@@ -329,8 +333,8 @@ impl Host {
 
     /// Returns how many connections ended without having been let in, by the reason. They are no events.
     #[must_use]
-    pub const fn strangers(&self) -> Strangers {
-        self.connections.strangers()
+    pub const fn unauthenticated(&self) -> Unauthenticated {
+        self.connections.unauthenticated()
     }
 
     /// The connections that are not over, oldest first.
@@ -338,26 +342,26 @@ impl Host {
         self.connections.iter()
     }
 
-    fn of_call<T, E: From<Gone>>(
+    fn of_call<T, E: From<NotOpen>>(
         &mut self,
         call: CallId,
         act: impl FnOnce(&mut Server) -> Result<T, E>,
     ) -> Result<T, E> {
-        let index = self.connections.index(ConnId::of_call(call)).ok_or(Gone::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(Gone::Closed.into()))
+        let index = self.connections.index(ConnId::of_call(call)).ok_or(NotOpen::Closed)?;
+        self.connections.with(index, act).unwrap_or(Err(NotOpen::Closed.into()))
     }
 
     /// Tells every client that is ready, and gives those that have no room.
     fn tell_all(
         &mut self,
-        mut tell: impl FnMut(&mut Server) -> Result<(), SendError>,
-    ) -> Result<Vec<ConnId>, SendError> {
+        mut tell: impl FnMut(&mut Server) -> Result<(), NotSent>,
+    ) -> Result<Vec<ConnId>, NotSent> {
         let mut full = Vec::new();
         for conn in self.ready.clone() {
             match self.of_conn(conn, &mut tell) {
                 // Its end was not polled yet.
-                Ok(()) | Err(SendError::Closed | SendError::NotReady) => {}
-                Err(SendError::Full) => full.push(conn),
+                Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
+                Err(NotSent::Full) => full.push(conn),
                 Err(error) => return Err(error),
             }
         }
@@ -365,7 +369,7 @@ impl Host {
     }
 
     /// The same with what can always be written.
-    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), SendError>) -> Vec<ConnId> {
+    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<ConnId> {
         let told = self.tell_all(tell);
         debug_assert!(told.is_ok());
         told.unwrap_or_default()
@@ -374,15 +378,15 @@ impl Host {
     fn of_conn<T>(
         &mut self,
         conn: ConnId,
-        act: impl FnOnce(&mut Server) -> Result<T, SendError>,
-    ) -> Result<T, SendError> {
-        let index = self.connections.index(conn).ok_or(SendError::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(SendError::Closed))
+        act: impl FnOnce(&mut Server) -> Result<T, NotSent>,
+    ) -> Result<T, NotSent> {
+        let index = self.connections.index(conn).ok_or(NotSent::Closed)?;
+        self.connections.with(index, act).unwrap_or(Err(NotSent::Closed))
     }
 
     /// Returns how many connections can be open at once.
     const fn places(&self) -> usize {
-        if self.shut_down { 0 } else { self.config.connections }
+        if self.shut_down { 0 } else { self.config.max_clients }
     }
 
     /// The next event of any connection.
@@ -427,7 +431,7 @@ impl Machine for Host {
     type Event = HostEvent;
 
     fn tick(&mut self, now: Time) {
-        self.connections.sees(now);
+        self.connections.set_now(now);
         self.connections.tick();
     }
 
@@ -454,8 +458,8 @@ impl Machine for Host {
     }
 
     fn deadline(&self) -> Option<Time> {
-        let bereft = || self.mentions.addressees().any(|conn| !self.connections.is_there(conn));
-        if bereft() || !self.lock_file.is_empty() {
+        let addressee_gone = || self.mentions.addressees().any(|conn| !self.connections.is_there(conn));
+        if addressee_gone() || !self.lock_file.is_empty() {
             return Some(self.connections.now());
         }
         earlier(self.connections.deadline(), earlier(self.debounce.deadline(), self.mentions.deadline()))

@@ -3,7 +3,7 @@ use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 
-/// The diffs that the person has not decided; then `host.decide(call, &diff.accepted())`, and another turn.
+/// The diffs that the person has not decided; then `host.decide(call, &diff.accept())`, and another turn.
 pub type Open = BTreeMap<CallId, OpenDiff>;
 
 pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>, open: &mut Open, now: Time) {

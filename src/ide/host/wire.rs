@@ -21,7 +21,7 @@ impl HostWire<'_> {
     /// Does something with the connection and notes what came of it.
     fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Server)) {
         if let Some(now) = now {
-            self.host.connections.sees(now);
+            self.host.connections.set_now(now);
         }
         self.host.connections.with(self.conn.index(), act);
     }

@@ -2,8 +2,8 @@
 //! Pure: what the disk and the process table say is handed in.
 //!
 //! Paths are compared as text, component by component. The real client compares one spelling of a folder. This module
-//! also accepts the other [spellings](super::paths::spellings); [`Because`] distinguishes the two cases. Symbolic
-//! links are the caller's business, hence the two forms of the working directory in [`Place`].
+//! also accepts the other [spellings](super::paths::spellings); [`MatchReason`] distinguishes the two cases. Symbolic
+//! links are the caller's business, hence the two forms of the working directory in [`AgentContext`].
 
 mod refusal;
 
@@ -21,14 +21,14 @@ use super::{LockFile, Transport};
 /// Which of `files` a client in `place` may connect to.
 ///
 /// A file that cannot be read, that does not speak WebSocket or whose process is dead is never accepted. If
-/// [`Place::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
+/// [`AgentContext::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
 /// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
-/// or contains it; a relative folder is resolved against the working directory. With [`Place::any_folder`],
-/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`Because`] has its variants in
+/// or contains it; a relative folder is resolved against the working directory. With [`AgentContext::any_folder`],
+/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`MatchReason`] has its variants in
 /// that order.
 #[must_use]
-pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matching {
-    let mut newest_first: Vec<(usize, &Listed<E>)> = files.iter().enumerate().collect();
+pub fn choose<E: fmt::Display>(files: &[Candidate<E>], place: &AgentContext<'_>) -> Matching {
+    let mut newest_first: Vec<(usize, &Candidate<E>)> = files.iter().enumerate().collect();
     newest_first.sort_by_key(|(_, file)| Reverse(file.modified));
 
     let named = newest_first.iter().find(|(_, file)| Some(file.port) == place.port && usable(file).is_ok());
@@ -38,7 +38,7 @@ pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matchi
     for (index, file) in newest_first {
         let port = file.port;
         let verdict = usable(file).and_then(|lock_file| match named {
-            Some((chosen, _)) if chosen == index => Ok(Because::Port),
+            Some((chosen, _)) if chosen == index => Ok(MatchReason::Port),
             Some((_, named)) if named != port => Err(Refusal::OtherPort { port: named }),
             Some(_) => Err(Refusal::Superseded),
             None => by_folder(lock_file, port, place),
@@ -47,7 +47,7 @@ pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matchi
             Ok(_) if matching.accepted.iter().any(|other| other.port == port) => {
                 matching.refused.push(Refused { index, port, reason: Refusal::Superseded });
             }
-            Ok(because) => matching.accepted.push(Accepted { index, port, because }),
+            Ok(reason) => matching.accepted.push(Accepted { index, port, reason }),
             Err(reason) => matching.refused.push(Refused { index, port, reason }),
         }
     }
@@ -57,7 +57,7 @@ pub fn choose<E: fmt::Display>(files: &[Listed<E>], place: &Place<'_>) -> Matchi
 
 /// A lock file with what is known about it. `E` is the reason why it could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed<E = super::LockFileError> {
+pub struct Candidate<E = super::LockFileError> {
     /// The port in its name ([`LockForm::port_of`](super::LockForm::port_of)).
     pub port: u16,
     /// What it says.
@@ -70,7 +70,7 @@ pub struct Listed<E = super::LockFileError> {
 
 /// The place of the client. [`ClientEnv`](super::ClientEnv) has what its variables say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
     pub cwd: &'a str,
     /// The working directory without symbolic links, which is all that the real client looks at; `None` if it is not
@@ -100,9 +100,9 @@ impl Matching {
     /// Keeps the files that fit best: what the real client compares comes before another spelling, and both before what
     /// was not checked.
     fn keep_best(&mut self) {
-        let Some(best) = self.accepted.iter().min_by_key(|accepted| accepted.because.rank()) else { return };
-        let (rank, reason) = (best.because.rank(), Refusal::BetterMatch { port: best.port });
-        let (kept, worse) = self.accepted.drain(..).partition(|accepted| accepted.because.rank() == rank);
+        let Some(best) = self.accepted.iter().min_by_key(|accepted| accepted.reason.rank()) else { return };
+        let (rank, reason) = (best.reason.rank(), Refusal::BetterMatch { port: best.port });
+        let (kept, worse) = self.accepted.drain(..).partition(|accepted| accepted.reason.rank() == rank);
         self.accepted = kept;
         let refuse = |Accepted { index, port, .. }| Refused { index, port, reason: reason.clone() };
         self.refused.extend(Vec::into_iter(worse).map(refuse));
@@ -110,7 +110,7 @@ impl Matching {
 
     /// The one to connect to unasked: the only one that was accepted. Among several a person has to pick.
     #[must_use]
-    pub fn only(&self) -> Option<&Accepted> {
+    pub fn unique(&self) -> Option<&Accepted> {
         match self.accepted.as_slice() {
             [only] => Some(only),
             _ => None,
@@ -127,13 +127,13 @@ pub struct Accepted {
     /// Its port.
     pub port: u16,
     /// Why it fits.
-    pub because: Because,
+    pub reason: MatchReason,
 }
 
 /// Why a lock file fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Because {
+pub enum MatchReason {
     /// The environment names its port.
     Port,
     /// One of its folders, this one, contains the working directory.
@@ -141,11 +141,11 @@ pub enum Because {
     /// This folder of the editor contains the working directory, but is spelled differently: in another case, or as
     /// the other side of WSL writes it. The real client may not recognise it.
     Spelling(String),
-    /// [`Place::any_folder`]: none of its folders contains the working directory.
+    /// [`AgentContext::any_folder`]: none of its folders contains the working directory.
     Unchecked,
 }
 
-impl Because {
+impl MatchReason {
     const fn rank(&self) -> u8 {
         match self {
             Self::Port | Self::Folder(_) => 0,
@@ -181,7 +181,7 @@ pub fn check_transport(file: &LockFile) -> Result<(), Refusal> {
     }
 }
 
-fn usable<E: fmt::Display>(listed: &Listed<E>) -> Result<&LockFile, Refusal> {
+fn usable<E: fmt::Display>(listed: &Candidate<E>) -> Result<&LockFile, Refusal> {
     let file = listed.file.as_ref().map_err(|error| Refusal::Unreadable { reason: error.to_string() })?;
     check_transport(file)?;
     if listed.pid_alive == Some(false) {
@@ -190,7 +190,7 @@ fn usable<E: fmt::Display>(listed: &Listed<E>) -> Result<&LockFile, Refusal> {
     Ok(file)
 }
 
-fn by_folder(file: &LockFile, port: u16, place: &Place<'_>) -> Result<Because, Refusal> {
+fn by_folder(file: &LockFile, port: u16, place: &AgentContext<'_>) -> Result<MatchReason, Refusal> {
     let system = place.system;
     let fits = |folder: &String| {
         let paths = [place.cwd].into_iter().chain(place.canonical);
@@ -201,9 +201,9 @@ fn by_folder(file: &LockFile, port: u16, place: &Place<'_>) -> Result<Because, R
     };
     let best = file.workspace_folders.iter().filter_map(|folder| Some((fits(folder)?, folder)));
     match best.min_by_key(|(fit, _)| *fit) {
-        Some((Fit::Exact, folder)) => Ok(Because::Folder(folder.clone())),
-        Some((Fit::Spelled, folder)) => Ok(Because::Spelling(folder.clone())),
-        None if place.any_folder => Ok(Because::Unchecked),
+        Some((Fit::Exact, folder)) => Ok(MatchReason::Folder(folder.clone())),
+        Some((Fit::Spelled, folder)) => Ok(MatchReason::Spelling(folder.clone())),
+        None if place.any_folder => Ok(MatchReason::Unchecked),
         None if file.workspace_folders.is_empty() => Err(Refusal::NoFolders { port }),
         None => Err(Refusal::Elsewhere { folders: file.workspace_folders.clone() }),
     }

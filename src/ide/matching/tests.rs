@@ -5,10 +5,10 @@ use crate::ide::{AuthToken, LockFileError};
 use alloc::format;
 
 /// A file that a client in `/w/p` accepts, to be changed into one that it does not.
-fn listed(port: u16, folders: &[&str]) -> Listed {
+fn listed(port: u16, folders: &[&str]) -> Candidate {
     let token = AuthToken::from_text("QZQZ").unwrap();
     let folders = folders.iter().map(ToString::to_string).collect();
-    Listed {
+    Candidate {
         port,
         file: Ok(LockFile::new(u32::from(port), folders, "editor", token)),
         pid_alive: Some(true),
@@ -16,30 +16,30 @@ fn listed(port: u16, folders: &[&str]) -> Listed {
     }
 }
 
-fn changed(mut listed: Listed, change: impl FnOnce(&mut Listed)) -> Listed {
+fn changed(mut listed: Candidate, change: impl FnOnce(&mut Candidate)) -> Candidate {
     change(&mut listed);
     listed
 }
 
-fn at(seconds: u64) -> impl FnOnce(&mut Listed) {
+fn at(seconds: u64) -> impl FnOnce(&mut Candidate) {
     move |listed| listed.modified = Some(Duration::from_secs(seconds))
 }
 
-fn with_transport(transport: Transport) -> impl FnOnce(&mut Listed) {
+fn with_transport(transport: Transport) -> impl FnOnce(&mut Candidate) {
     move |listed| listed.file.as_mut().unwrap().transport = transport
 }
 
 struct Case {
     name: &'static str,
-    files: Vec<Listed>,
+    files: Vec<Candidate>,
     port: Option<u16>,
     /// Index and reason, newest first.
-    accepted: Vec<(usize, Because)>,
+    accepted: Vec<(usize, MatchReason)>,
     refused: Vec<(usize, Refusal)>,
 }
 
-fn folder(path: &str) -> Because {
-    Because::Folder(path.into())
+fn folder(path: &str) -> MatchReason {
+    MatchReason::Folder(path.into())
 }
 
 fn elsewhere(path: &str) -> Refusal {
@@ -90,14 +90,14 @@ fn each_rule_decides_as_the_real_client_does() {
             name: "no folders, but the port",
             files: Vec::from([listed(1, &[])]),
             port: Some(1),
-            accepted: Vec::from([(0, Because::Port)]),
+            accepted: Vec::from([(0, MatchReason::Port)]),
             refused: Vec::new(),
         },
         Case {
             name: "the port wins alone",
             files: Vec::from([here(), listed(2, &["/elsewhere"])]),
             port: Some(2),
-            accepted: Vec::from([(1, Because::Port)]),
+            accepted: Vec::from([(1, MatchReason::Port)]),
             refused: Vec::from([(0, Refusal::OtherPort { port: 2 })]),
         },
         Case {
@@ -177,7 +177,7 @@ fn each_rule_decides_as_the_real_client_does() {
                 changed(here(), at(0)),
             ]),
             port: Some(1),
-            accepted: Vec::from([(0, Because::Port)]),
+            accepted: Vec::from([(0, MatchReason::Port)]),
             refused: Vec::from([
                 (1, Refusal::Unreadable { reason: "the lock file is empty".into() }),
                 (2, Refusal::Superseded),
@@ -185,16 +185,17 @@ fn each_rule_decides_as_the_real_client_does() {
         },
     ];
     for Case { name, files, port, accepted, refused } in cases {
-        let place = Place { cwd: "/w/p", canonical: Some("/real/p/sub"), port, ..Place::default() };
+        let place =
+            AgentContext { cwd: "/w/p", canonical: Some("/real/p/sub"), port, ..AgentContext::default() };
         let matching = choose(&files, &place);
         let only = (accepted.len() == 1).then(|| accepted[0].0);
-        assert_eq!(matching.only().map(|only| only.index), only, "{name}");
+        assert_eq!(matching.unique().map(|only| only.index), only, "{name}");
         for (index, port) in (matching.accepted.iter().map(|file| (file.index, file.port)))
             .chain(matching.refused.iter().map(|file| (file.index, file.port)))
         {
             assert_eq!(port, files[index].port, "{name}");
         }
-        let ours = matching.accepted.into_iter().map(|file| (file.index, file.because));
+        let ours = matching.accepted.into_iter().map(|file| (file.index, file.reason));
         assert_eq!(ours.collect::<Vec<_>>(), accepted, "{name}");
         let theirs = matching.refused.into_iter().map(|file| (file.index, file.reason));
         assert_eq!(theirs.collect::<Vec<_>>(), refused, "{name}");
@@ -205,8 +206,8 @@ fn each_rule_decides_as_the_real_client_does() {
 #[test]
 fn folder_in_another_spelling_is_accepted_as_such() {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
-    let spelled = |folder: &str| Some(Because::Spelling(folder.into()));
-    let cases: &[(&str, &[&str], bool, &str, System<'_>, Option<Because>)] = &[
+    let spelled = |folder: &str| Some(MatchReason::Spelling(folder.into()));
+    let cases: &[(&str, &[&str], bool, &str, System<'_>, Option<MatchReason>)] = &[
         ("the same text", &["/mnt/d/p"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d/p"))),
         ("a drive, of WSL itself", &["D:\\p"], false, "/mnt/d/p/src", WSL, spelled("D:\\p")),
         ("a drive, of Windows", &["D:\\p"], true, "/mnt/d/p/src", WSL, Some(folder("D:\\p"))),
@@ -223,9 +224,9 @@ fn folder_in_another_spelling_is_accepted_as_such() {
             listed.file.as_mut().unwrap().running_in_windows = *windows;
         });
         for (cwd, canonical) in [(*cwd, None), ("/elsewhere", Some(*cwd))] {
-            let place = Place { cwd, canonical, system: *system, ..Place::default() };
+            let place = AgentContext { cwd, canonical, system: *system, ..AgentContext::default() };
             let matching = choose(core::slice::from_ref(&file), &place);
-            assert_eq!(matching.only().map(|only| only.because.clone()), *expected, "{name}");
+            assert_eq!(matching.unique().map(|only| only.reason.clone()), *expected, "{name}");
         }
     }
 }
@@ -242,11 +243,15 @@ fn relative_folder_resolves_against_cwd() {
         ("", false),
     ];
     for (given, fits) in cases {
-        let place =
-            Place { cwd: "/w/p", canonical: Some("/real/p"), system: System::Linux, ..Place::default() };
+        let place = AgentContext {
+            cwd: "/w/p",
+            canonical: Some("/real/p"),
+            system: System::Linux,
+            ..AgentContext::default()
+        };
         let matching = choose(&[listed(1, &[given])], &place);
         assert_eq!(
-            matching.only().map(|only| &only.because),
+            matching.unique().map(|only| &only.reason),
             fits.then(|| folder(given)).as_ref(),
             "{given:?}"
         );
@@ -257,8 +262,8 @@ fn relative_folder_resolves_against_cwd() {
 fn skipped_folder_check_accepts_live_editors() {
     let dead = || changed(listed(2, &["/w/p"]), |file| file.pid_alive = Some(false));
     let cases = [
-        ("another folder", Vec::from([listed(1, &["/x"])]), None, Vec::from([(1, Because::Unchecked)])),
-        ("no folder", Vec::from([listed(1, &[])]), None, Vec::from([(1, Because::Unchecked)])),
+        ("another folder", Vec::from([listed(1, &["/x"])]), None, Vec::from([(1, MatchReason::Unchecked)])),
+        ("no folder", Vec::from([listed(1, &[])]), None, Vec::from([(1, MatchReason::Unchecked)])),
         ("the folder", Vec::from([listed(1, &["/w/p"])]), None, Vec::from([(1, folder("/w/p"))])),
         ("a dead process", Vec::from([dead()]), None, Vec::new()),
         (
@@ -277,18 +282,18 @@ fn skipped_folder_check_accepts_live_editors() {
             "two other folders, of which a person has to pick",
             Vec::from([listed(1, &["/y"]), listed(3, &["/x"])]),
             None,
-            Vec::from([(1, Because::Unchecked), (3, Because::Unchecked)]),
+            Vec::from([(1, MatchReason::Unchecked), (3, MatchReason::Unchecked)]),
         ),
         (
             "two editors, and the port of one",
             Vec::from([listed(1, &["/w/p"]), listed(3, &["/x"])]),
             Some(3),
-            Vec::from([(3, Because::Port)]),
+            Vec::from([(3, MatchReason::Port)]),
         ),
     ];
     for (name, files, port, expected) in cases {
-        let place = Place { cwd: "/w/p", port, any_folder: true, ..Place::default() };
-        let accepted = choose(&files, &place).accepted.into_iter().map(|file| (file.port, file.because));
+        let place = AgentContext { cwd: "/w/p", port, any_folder: true, ..AgentContext::default() };
+        let accepted = choose(&files, &place).accepted.into_iter().map(|file| (file.port, file.reason));
         assert_eq!(accepted.collect::<Vec<_>>(), expected, "{name}");
     }
 }
@@ -304,8 +309,8 @@ fn exact_folder_comes_before_another_spelling() {
     ];
     for (name, system, cwd, folders, expected) in cases {
         let files = [listed(1, &folders[..1]), listed(2, &folders[1..])];
-        let matching = choose(&files, &Place { cwd, system, ..Place::default() });
-        assert_eq!(matching.only().map(|only| only.port), expected, "{name}");
+        let matching = choose(&files, &AgentContext { cwd, system, ..AgentContext::default() });
+        assert_eq!(matching.unique().map(|only| only.port), expected, "{name}");
         let worse =
             matches!(matching.refused.as_slice(), [Refused { reason: Refusal::BetterMatch { .. }, .. }]);
         assert_eq!(worse, expected.is_some(), "{name}: {:?}", matching.refused);
@@ -337,7 +342,7 @@ fn every_file_is_listed_once() {
             files.push(file);
         }
         let port = u.arbitrary::<Option<u8>>()?.map(u16::from);
-        let place = Place { cwd: "/w/p", port, any_folder: u.arbitrary()?, ..Place::default() };
+        let place = AgentContext { cwd: "/w/p", port, any_folder: u.arbitrary()?, ..AgentContext::default() };
         let matching = choose(&files, &place);
         let mut seen: Vec<usize> = matching.accepted.iter().map(|file| file.index).collect();
         seen.extend(matching.refused.iter().map(|file| file.index));

@@ -1,6 +1,6 @@
 //! What the connections of one editor share.
 
-use crate::ide::{Limits, Policy, ToolSet};
+use crate::ide::{Policy, PushLimits, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::sync::Arc;
@@ -15,16 +15,16 @@ pub struct ServerConfig {
     /// The tools that are offered, and the dialect that is spoken.
     pub tools: Arc<ToolSet>,
     /// Who the editor is, how long calls may wait, and the limits of a session.
-    pub session: mcp::ServerConfig,
+    pub mcp: mcp::ServerConfig,
     /// How much is told at a time.
-    pub told: Limits,
+    pub push_limits: PushLimits,
     /// The settle time: the longest time for which a client ignores pushes after `initialized` or after the answer to
     /// its `tools/list`, whichever is later. Mentions wait for it, and the selection is sent again at its end.
     /// Default `None`: the value known for the client, or 1.6 s for an unknown client.
     pub settle: Option<Duration>,
     /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four times the largest file
     /// that a person would review as a change.
-    pub limits: ws::Limits,
+    pub ws: ws::Limits,
 }
 
 /// The size of a message of a client.
@@ -36,7 +36,7 @@ impl ServerConfig {
     /// are, whatever the application answers.
     #[must_use]
     pub const fn max_unwritten(&self) -> usize {
-        let (open, mark) = (self.session.limits.open_bytes, self.limits.outgoing);
+        let (open, mark) = (self.mcp.limits.open_bytes, self.ws.outgoing);
         if open > mark { open } else { mark }
     }
 
@@ -45,14 +45,14 @@ impl ServerConfig {
     #[must_use]
     pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
         let mut session = mcp::ServerConfig::new(info);
-        session.keepalive = tools.dialect().rules().pings.then(mcp::Keepalive::default);
+        session.keepalive = tools.dialect().rules().rpc_ping.then(mcp::Keepalive::default);
         Self {
             policy,
             tools: Arc::new(tools),
-            session,
-            told: Limits::default(),
+            mcp: session,
+            push_limits: PushLimits::default(),
             settle: None,
-            limits: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
+            ws: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
         }
     }
 }

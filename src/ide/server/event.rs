@@ -1,7 +1,7 @@
 //! What an editor hears of one attached agent.
 
 use crate::ide::{DiffEnd, DirectRequest, ToolRequest};
-use crate::mcp::{CallEnd, Implementation, Outcome, Progress, Violation};
+use crate::mcp::{CallEnd, Implementation, Outcome, PeerFault, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String};
@@ -63,7 +63,7 @@ pub enum ServerEvent {
         /// Which one.
         call: CallId,
         /// And how.
-        how: CallEnd,
+        reason: CallEnd,
     },
     /// An open diff ended without your answer: close its view.
     DiffClosed {
@@ -72,7 +72,7 @@ pub enum ServerEvent {
         /// Its tab.
         tab_name: String,
         /// And how it ended.
-        why: DiffEnd,
+        reason: DiffEnd,
     },
     /// A notification that is not handled here.
     Notification {
@@ -98,7 +98,7 @@ pub enum ServerEvent {
     /// The client reports an error that belongs to no request.
     PeerError(ErrorObject),
     /// The client broke a rule of JSON-RPC or MCP; the session goes on. For logs.
-    Violation(Violation),
+    PeerFault(PeerFault),
     /// The end of the connection. Comes exactly once and last.
     Closed(Closed),
 }

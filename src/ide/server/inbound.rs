@@ -7,7 +7,7 @@ use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
-use crate::ws::{self, CloseCode, Violation};
+use crate::ws::{self, CloseCode, ProtocolError};
 use alloc::{boxed::Box, vec::Vec};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ impl Server {
                 debug_assert!(decided);
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
-            ws::Event::Binary(_) => self.ws.fail(Violation::UnexpectedBinary),
+            ws::Event::Binary(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
             ws::Event::Closed(closed) => {
                 self.pending = None;
                 self.mcp.close();
@@ -49,7 +49,7 @@ impl Server {
                 }
                 accepted
             }
-            Verdict::Ask { subprotocol } => {
+            Verdict::Decide { subprotocol } => {
                 self.pending = Some(subprotocol);
                 self.events.push_back(ServerEvent::AdmissionPending);
                 Ok(())
@@ -80,7 +80,7 @@ impl Server {
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
-                self.tell_untold_tools();
+                self.flush_tools_changed();
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
@@ -91,14 +91,16 @@ impl Server {
                 return None;
             }
             mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
-            mcp::ServerEvent::CallEnded { call, how } => {
-                if let Some(at) = self.unheard.iter().position(|unheard| *unheard == call) {
-                    self.unheard.swap_remove(at);
+            mcp::ServerEvent::CallEnded { call, reason: how } => {
+                if let Some(at) =
+                    self.suppressed_ends.iter().position(|suppressed_ends| *suppressed_ends == call)
+                {
+                    self.suppressed_ends.swap_remove(at);
                     return None;
                 }
                 match self.diffs.remove(call) {
-                    Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, why: diff_end(&how) },
-                    None => ServerEvent::CallEnded { call, how },
+                    Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, reason: diff_end(&how) },
+                    None => ServerEvent::CallEnded { call, reason: how },
                 }
             }
             mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
@@ -106,12 +108,12 @@ impl Server {
             mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
             mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
             mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
-            mcp::ServerEvent::Violation(violation) => ServerEvent::Violation(violation),
+            mcp::ServerEvent::PeerFault(violation) => ServerEvent::PeerFault(violation),
             mcp::ServerEvent::TooManyViolations => {
-                self.ws.fail(Violation::TooManyMalformedMessages);
+                self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::ServerEvent::Unresponsive => {
+            mcp::ServerEvent::PingTimeout => {
                 self.ws.timed_out("no answer to a ping");
                 return None;
             }
@@ -160,7 +162,7 @@ impl Server {
             self.settle(call, answered);
             return Some(self.notified(method, params));
         }
-        let direct = match self.dialect().rules().direct {
+        let direct = match self.dialect().rules().direct_methods {
             true => DirectRequest::read(&method, params.as_deref()),
             false => None,
         };
@@ -200,14 +202,14 @@ impl Server {
         for call in &calls {
             let Some(tab_name) = self.diffs.remove(*call) else { continue };
             self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
-            self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, why });
+            self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, reason: why });
         }
         calls.len()
     }
 
     /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
-        let result = answer.result_within(self.dialect(), &self.config.told);
+        let result = answer.result_within(self.dialect(), &self.config.push_limits);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
@@ -216,7 +218,7 @@ impl Server {
     /// batch, or shut down. Then its end is not for the application either.
     fn settle<E>(&mut self, call: CallId, answered: Result<(), E>) {
         if answered.is_err() {
-            self.unheard.push(call);
+            self.suppressed_ends.push(call);
         }
     }
 }

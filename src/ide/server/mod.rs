@@ -13,7 +13,7 @@ use super::policy::{FULL, Verdict};
 use super::slot::{Slot, StreamPos};
 use super::toolset::SharedTools;
 use super::{Dialect, Selection, direct};
-use crate::machine::hand_to;
+use crate::machine::delegate_wire;
 use crate::mcp::{self, Forward, Implementation};
 use crate::rpc::{CallId, SessionId};
 use crate::time::earlier;
@@ -36,7 +36,7 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 ///
 /// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no other;
 /// the first two are answered here. No message of a client marks the moment from which it accepts pushes, so the
-/// selection is sent more than once, and mentions wait for the settle time ([`is_hearing`](Server::is_hearing)).
+/// selection is sent more than once, and mentions wait for the settle time ([`accepts_notifications`](Server::accepts_notifications)).
 #[derive(Debug)]
 pub struct Server {
     ws: ws::Server,
@@ -54,11 +54,11 @@ pub struct Server {
     /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.
     pending: Option<Option<&'static str>>,
     /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
-    unheard: Vec<CallId>,
+    suppressed_ends: Vec<CallId>,
     /// The client has listed the tools.
     listed: bool,
     /// The tools have changed, and that could not be said yet.
-    tools_untold: bool,
+    tools_changed_pending: bool,
 }
 
 /// The decision about the opening handshake.
@@ -80,10 +80,10 @@ impl Server {
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
-        let mut own = config.session.clone();
+        let mut own = config.mcp.clone();
         own.forward = forwarded(own.forward, config.tools.dialect());
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
-        let mut ws = ws::Server::new(config.limits.clone(), now);
+        let mut ws = ws::Server::new(config.ws.clone(), now);
         if let Some(limit) = own.limits.zero() {
             ws.end_misconfigured(limit);
         }
@@ -98,9 +98,9 @@ impl Server {
             full: false,
             admission: Admission::Pending,
             pending: None,
-            unheard: Vec::new(),
+            suppressed_ends: Vec::new(),
             listed: false,
-            tools_untold: false,
+            tools_changed_pending: false,
         }
     }
 
@@ -115,7 +115,7 @@ impl Server {
     /// [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and over is treated as settled
     /// after 10 s.
     #[must_use]
-    pub fn is_hearing(&self) -> bool {
+    pub fn accepts_notifications(&self) -> bool {
         self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
@@ -210,19 +210,19 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
         all @ (Forward::Everything | Forward::All) => return all,
     };
     methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
-    if dialect.rules().direct {
+    if dialect.rules().direct_methods {
         methods.extend(direct::METHODS.map(Cow::Borrowed));
     }
     Forward::Methods(methods)
 }
 
 impl Wire for Server {
-    hand_to!(ws: space filled feed feed_eof outgoing wants_input trim);
+    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input trim);
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
         self.slot.on_written(self.ws.now(), self.stream_pos().written);
-        self.tell_untold_tools();
+        self.flush_tools_changed();
         self.push_selection();
     }
 

@@ -7,10 +7,10 @@ use crate::ide::diffs::DiffEnd;
 use crate::ide::quirks::Quirks;
 use crate::ide::toolset::SharedTools;
 use crate::ide::{
-    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Notice, Selection, ToolSet,
+    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, EditorNotification, Mention, Selection, ToolSet,
 };
 use crate::mcp::{self, Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, Gone, RequestId, RespondError, SendError, code};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, code};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
 use serde::Serialize;
@@ -29,7 +29,7 @@ impl Server {
     /// # Errors
     ///
     /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), Gone> {
+    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), NotOpen> {
         self.end(call, |mcp, out| mcp.respond(call, result, out))
     }
 
@@ -47,8 +47,8 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), Gone> {
-        let result = answer.result_within(self.dialect(), &self.config.told);
+    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), NotOpen> {
+        let result = answer.result_within(self.dialect(), &self.config.push_limits);
         self.respond(call, &result)
     }
 
@@ -57,7 +57,7 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), Gone> {
+    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), NotOpen> {
         self.end(call, |mcp, out| mcp.respond_with_any(call, &answer.to_raw(), out))
     }
 
@@ -67,7 +67,7 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, Gone> {
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.may_answer()?;
         self.mcp.tick(self.ws.now());
         self.mcp.progress(call, said, &mut self.ws.sender())
@@ -79,10 +79,10 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
         self.may_answer()?;
         self.mcp.tick(self.ws.now());
-        self.mcp.wait(call, timeout)
+        self.mcp.set_call_timeout(call, timeout)
     }
 
     /// Answers an `openDiff` with the verdict of a person. The client closes the tab then; an editor that keeps the view
@@ -91,7 +91,7 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), Gone> {
+    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), NotOpen> {
         self.answer(call, outcome)
     }
 
@@ -100,16 +100,16 @@ impl Server {
     /// # Errors
     ///
     /// As [`respond`](Server::respond).
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), Gone> {
+    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
         self.end(call, |mcp, out| mcp.fail(call, code, message, out))
     }
 
     /// Sends the selection to the client as soon as there is room; a newer selection replaces one that waits. The
     /// selection is sent again where the client may have ignored or forgotten it: after each list of tools, at the
-    /// end of the [settle time](Server::is_hearing), and once more 5 s later. Returns true if the text was longer
-    /// than [`Limits::selection`](crate::ide::Limits::selection) and was cut.
+    /// end of the [settle time](Server::accepts_notifications), and once more 5 s later. Returns true if the text was longer
+    /// than [`PushLimits::selection`](crate::ide::PushLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(self.config.told.selection);
+        let cut = selection.cut(self.config.push_limits.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
@@ -119,43 +119,43 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`SendError::NotReady`] until the client [accepts pushes](Server::is_hearing), and until 100 ms after the
+    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_notifications), and until 100 ms after the
     /// previous mention was written: clients drop mentions that follow each other faster (measured).
-    /// [`SendError::Full`] while there is no room.
-    pub fn mention(&mut self, mention: &Mention) -> Result<(), SendError> {
+    /// [`NotSent::Full`] while there is no room.
+    pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.slot.can_mention(self.ws.now()) {
-            return Err(SendError::NotReady);
+            return Err(NotSent::NotReady);
         }
         let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
-        self.say_unasked(Notice::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
+        self.say_unasked(EditorNotification::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
         self.slot.on_mention_sent(self.ws.position());
         Ok(())
     }
 
     /// Tells the client that the problems of files are others than before. True if they were more than
-    /// [`Limits::diagnostics`](crate::ide::Limits::diagnostics) and the rest was left out.
+    /// [`PushLimits::diagnostics`](crate::ide::PushLimits::diagnostics) and the rest was left out.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_send()?;
-        let cut = changed.cut(self.config.told.diagnostics);
-        self.say_unasked(Notice::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
+        let cut = changed.cut(self.config.push_limits.diagnostics);
+        self.say_unasked(EditorNotification::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
         Ok(cut.is_some())
     }
 
     /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
-    /// above [`Limits::selection`](crate::ide::Limits::selection) and was cut.
+    /// above [`PushLimits::selection`](crate::ide::PushLimits::selection) and was cut.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_send()?;
-        let cut = selection.cut(self.config.told.selection);
-        self.say_unasked(Notice::ActiveEditorChanged, &selection)?;
+        let cut = selection.cut(self.config.push_limits.selection);
+        self.say_unasked(EditorNotification::ActiveEditorChanged, &selection)?;
         Ok(cut)
     }
 
@@ -163,12 +163,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
-    pub fn notify<P: Serialize + ?Sized>(
-        &mut self,
-        method: &str,
-        params: Option<&P>,
-    ) -> Result<(), SendError> {
+    /// [`NotSent`] if the session is not ready or there is no room.
+    pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
         if method == "notifications/tools/list_changed" {
@@ -181,13 +177,13 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or there is no room.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
         params: Option<&P>,
         timeout: Timeout,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         self.may_send()?;
         // An idle connection is not polled, so the session may not have heard how late it is.
         self.mcp.tick(self.ws.now());
@@ -201,13 +197,13 @@ impl Server {
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
     /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it. Each change begins the
-    /// [settle time](Server::is_hearing) anew, so mentions wait as long as the tools change all the time.
+    /// [settle time](Server::accepts_notifications) anew, so mentions wait as long as the tools change all the time.
     ///
     /// # Errors
     ///
-    /// [`SendError`] if the session is not ready or does not declare such changes; the tools are changed all the same, and
+    /// [`NotSent`] if the session is not ready or does not declare such changes; the tools are changed all the same, and
     /// a client that listed the old ones before it was ready is told once it is.
-    pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), SendError> {
+    pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
         self.mcp.tools_mut().0 = tools.into();
         self.may_send()?;
         self.tell_tools()
@@ -226,7 +222,7 @@ impl Server {
     }
 
     /// Ends a call with an answer; its diff, if it opened one, is no longer kept.
-    fn end<E: From<Gone>>(
+    fn end<E: From<NotOpen>>(
         &mut self,
         call: CallId,
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
@@ -243,32 +239,32 @@ impl Server {
     }
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
-    fn may_answer(&self) -> Result<(), Gone> {
-        if self.ws.has_ended() || self.ws.is_cut_off() { Err(Gone::Closed) } else { Ok(()) }
+    fn may_answer(&self) -> Result<(), NotOpen> {
+        if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
     }
 
     /// What is sent before the connection is open or after the end would be dropped in silence.
-    fn may_send(&self) -> Result<(), SendError> {
+    fn may_send(&self) -> Result<(), NotSent> {
         if self.has_ended() || self.ws.is_cut_off() {
-            return Err(SendError::Closed);
+            return Err(NotSent::Closed);
         }
-        if self.ws.is_open() { Ok(()) } else { Err(SendError::NotReady) }
+        if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
     /// Where there is no room, or it is too early, the change is told later: a client that misses it goes on with the old
     /// tools. One that has not listed them gets the new ones.
-    fn tell_tools(&mut self) -> Result<(), SendError> {
+    fn tell_tools(&mut self) -> Result<(), NotSent> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
-        let early = told == Err(SendError::NotReady) && self.listed;
-        self.tools_untold = told == Err(SendError::Full) || early;
+        let early = told == Err(NotSent::NotReady) && self.listed;
+        self.tools_changed_pending = told == Err(NotSent::Full) || early;
         if told == Ok(true) {
             self.slot.on_list_changed(self.ws.now(), self.stream_pos());
         }
-        if told == Err(SendError::Full) { Ok(()) } else { told.map(drop) }
+        if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
 
-    pub(super) fn tell_untold_tools(&mut self) {
-        if self.tools_untold {
+    pub(super) fn flush_tools_changed(&mut self) {
+        if self.tools_changed_pending {
             // It cannot be told any more where the session has ended since.
             let _ = self.tell_tools();
         }
@@ -279,7 +275,7 @@ impl Server {
         Quirks::of(self.mcp.client())
     }
 
-    fn say_unasked<T>(&mut self, notice: Notice, said: &T) -> Result<(), SendError>
+    fn say_unasked<T>(&mut self, notice: EditorNotification, said: &T) -> Result<(), NotSent>
     where
         for<'a> InDialect<'a, T>: Serialize,
     {
@@ -293,7 +289,7 @@ impl Server {
             return;
         }
         if let Some(selection) = self.slot.due() {
-            if self.say_unasked(Notice::SelectionChanged, &*selection).is_ok() {
+            if self.say_unasked(EditorNotification::SelectionChanged, &*selection).is_ok() {
                 self.slot.on_selection_sent(self.ws.position());
             }
         }

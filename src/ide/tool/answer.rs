@@ -1,6 +1,6 @@
 //! What every answer of a tool can do.
 
-use crate::ide::{Dialect, Limits};
+use crate::ide::{Dialect, PushLimits};
 use crate::mcp::ToolResult;
 use alloc::{borrow::Cow, format};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub trait Answer: Sized {
 
     /// The same where no more than this is to be told. What has no bound of its own differs from
     /// [`result`](Answer::result), for which the default limits hold.
-    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
         let _ = limits;
         self.result(dialect)
     }
@@ -84,14 +84,14 @@ mod tests {
         selection.text.clear();
         comes_back(LatestSelection(Some(selection)), all);
         comes_back(LatestSelection(None), all);
-        comes_back(DiffOutcome::Saved { contents: "a\r\n".into() }, all);
+        comes_back(DiffOutcome::Accepted { contents: "a\r\n".into() }, all);
         comes_back(DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, &[VsCode]);
         comes_back(DiffOutcome::Rejected { tab_name: "".into() }, &[JetBrains, SnakeCase]);
         comes_back(TabClosed::new(true), all);
         comes_back(TabClosed::new(false), &[JetBrains, SnakeCase]);
         comes_back(ClosedDiffTabs::new(3), all);
-        comes_back(OpenedFile::in_front("/a b", None), &[VsCode]);
-        comes_back(OpenedFile::in_background("/a b", "rust", 3), &[VsCode]);
+        comes_back(OpenedFile::focused("/a b", None), &[VsCode]);
+        comes_back(OpenedFile::unfocused("/a b", "rust", 3), &[VsCode]);
         comes_back(OpenedFile::NotFound { path: "".into() }, &[JetBrains, SnakeCase]);
         comes_back(OpenedFiles::new(vec!["/a".into(), "/b".into()]), all);
         comes_back(FilePaths::new(vec!["/a".into(), "/b".into()]), all);

@@ -86,7 +86,7 @@ impl Tool {
 
     /// Which tool this is, in any dialect.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let is_named = |tool: &Self| {
             let entry = tool.entry();
             entry.name == name || entry.snake == name || entry.also.contains(&name)
@@ -462,11 +462,11 @@ mod tests {
             let mut spellings: Vec<_> = [*name, *snake].into_iter().chain(also.iter().copied()).collect();
             spellings.dedup();
             for spelling in spellings {
-                assert_eq!(Tool::named(spelling), Some(tool), "{spelling}");
+                assert_eq!(Tool::from_name(spelling), Some(tool), "{spelling}");
                 assert!(!names.contains(&spelling), "{spelling}");
                 names.push(spelling);
             }
         }
-        assert_eq!(Tool::named("OpenFile"), None);
+        assert_eq!(Tool::from_name("OpenFile"), None);
     }
 }

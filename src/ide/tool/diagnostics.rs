@@ -2,7 +2,7 @@
 
 use super::{Answer, first_text};
 use crate::ide::arguments::arguments;
-use crate::ide::{Dialect, Limits, Position, Range};
+use crate::ide::{Dialect, Position, PushLimits, Range};
 use crate::mcp::{Content, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -53,7 +53,7 @@ impl Severity {
             Self::Information => ("Information", "INFO"),
             Self::Hint => ("Hint", "WEAK_WARNING"),
         };
-        if dialect.rules().shouts { shout } else { word }
+        if dialect.rules().uppercase_severity { shout } else { word }
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -157,7 +157,7 @@ impl FileDiagnostics {
 
 /// The answer of `getDiagnostics`.
 ///
-/// At most [`Limits::diagnostics`] problems are given; a second block says how many are missing. It is also what a client that asks for
+/// At most [`PushLimits::diagnostics`] problems are given; a second block says how many are missing. It is also what a client that asks for
 /// one file gets where there is nothing to say: no file at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -176,10 +176,10 @@ impl Diagnostics {
 
 impl Answer for Diagnostics {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        self.result_within(dialect, &Limits::default())
+        self.result_within(dialect, &PushLimits::default())
     }
 
-    fn result_within(&self, dialect: Dialect, limits: &Limits) -> ToolResult<'_> {
+    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
         written(&self.files, dialect, limits.diagnostics)
     }
 
@@ -206,7 +206,7 @@ impl ToolResult<'_> {
     /// The answer of `getDiagnostics` in the dialect of VS Code: [`Diagnostics`] without having to own the files.
     #[must_use]
     pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
-        written(files, Dialect::VsCode, Limits::default().diagnostics)
+        written(files, Dialect::VsCode, PushLimits::default().diagnostics)
     }
 }
 
@@ -370,7 +370,7 @@ mod tests {
             let shown = result.texts().next().unwrap().matches(Severity::Hint.name(dialect)).count();
             assert_eq!(shown, 1000, "{dialect:?}");
             for (most, note) in [(1001, None), (999, Some("2 more diagnostics are not shown"))] {
-                let limits = Limits { diagnostics: most, ..Limits::default() };
+                let limits = PushLimits { diagnostics: most, ..PushLimits::default() };
                 assert_eq!(above.result_within(dialect, &limits).texts().nth(1), note, "{dialect:?}");
             }
         }

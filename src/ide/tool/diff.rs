@@ -37,15 +37,15 @@ impl OpenDiff {
     }
 
     /// The verdict that it is to be as it was proposed. What the person has edited before is
-    /// [`DiffOutcome::Saved`] with their text.
+    /// [`DiffOutcome::Accepted`] with their text.
     #[must_use]
-    pub fn accepted(self) -> DiffOutcome {
-        DiffOutcome::Saved { contents: self.new_file_contents }
+    pub fn accept(self) -> DiffOutcome {
+        DiffOutcome::Accepted { contents: self.new_file_contents }
     }
 
     /// The verdict that it is not to be, or that the view was closed.
     #[must_use]
-    pub fn rejected(self) -> DiffOutcome {
+    pub fn reject(self) -> DiffOutcome {
         DiffOutcome::Rejected { tab_name: self.tab_name }
     }
 }
@@ -82,7 +82,7 @@ impl TryFrom<OpenDiffIn> for OpenDiff {
 pub enum DiffOutcome {
     /// Accepted. **The client writes the file**, with this text, which need not be what was proposed; an editor
     /// that writes it as well makes the client's next edit fail.
-    Saved {
+    Accepted {
         /// The whole text as it shall be.
         contents: String,
     },
@@ -97,10 +97,10 @@ impl Answer for DiffOutcome {
     /// Two blocks; where a dialect has but one for a rejection, one.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         match self {
-            Self::Saved { contents } => {
+            Self::Accepted { contents } => {
                 ToolResult::new(vec![Content::text("FILE_SAVED"), Content::text(contents.as_str())])
             }
-            Self::Rejected { tab_name } if dialect.rules().names_rejected_tab => {
+            Self::Rejected { tab_name } if dialect.rules().reject_includes_tab => {
                 ToolResult::new(vec![Content::text("DIFF_REJECTED"), Content::text(tab_name.as_str())])
             }
             Self::Rejected { .. } => ToolResult::text("DIFF_REJECTED"),
@@ -111,7 +111,7 @@ impl Answer for DiffOutcome {
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let mut texts = result.texts();
         match (first_text(result)?, texts.nth(1)) {
-            ("FILE_SAVED", Some(contents)) => Some(Self::Saved { contents: owned(contents) }),
+            ("FILE_SAVED", Some(contents)) => Some(Self::Accepted { contents: owned(contents) }),
             ("DIFF_REJECTED", tab) => Some(Self::Rejected { tab_name: tab.map(owned).unwrap_or_default() }),
             _ => None,
         }
@@ -154,7 +154,7 @@ impl TabClosed {
 
 impl Answer for TabClosed {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        ToolResult::text(match (dialect.rules().says_ok, self.found) {
+        ToolResult::text(match (dialect.rules().ok_text, self.found) {
             (false, _) => "TAB_CLOSED",
             (true, true) => "OK",
             (true, false) => "Tab not found",
@@ -246,7 +246,7 @@ mod tests {
         let texts =
             |texts: &[&str]| ToolResult::new(texts.iter().map(|text| Content::text(owned(text))).collect());
         let verdict = |said: &[&str]| DiffOutcome::read(&texts(said));
-        assert_eq!(verdict(&["FILE_SAVED", ""]), Some(DiffOutcome::Saved { contents: "".into() }));
+        assert_eq!(verdict(&["FILE_SAVED", ""]), Some(DiffOutcome::Accepted { contents: "".into() }));
         assert_eq!(verdict(&["FILE_SAVED"]), None);
         assert_eq!(verdict(&["DIFF_REJECTED"]), Some(DiffOutcome::Rejected { tab_name: "".into() }));
         assert_eq!(verdict(&["DIFF_ACCEPTED"]), None);

@@ -204,7 +204,7 @@ impl Reformatted {
 
 impl Answer for Reformatted {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        match (self.found, dialect.rules().says_ok) {
+        match (self.found, dialect.rules().ok_text) {
             (true, _) => ToolResult::text("OK"),
             (false, true) => ToolResult::text("File not found"),
             (false, false) => ToolResult::error("File not found"),

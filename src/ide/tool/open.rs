@@ -80,13 +80,13 @@ pub enum OpenedFile {
 impl OpenedFile {
     /// It is shown and has the focus.
     #[must_use]
-    pub fn in_front(path: impl Into<String>, note: Option<String>) -> Self {
+    pub fn focused(path: impl Into<String>, note: Option<String>) -> Self {
         Self::InFront { path: path.into(), note }
     }
 
     /// It is open, and the focus is where it was.
     #[must_use]
-    pub fn in_background(path: impl Into<String>, language_id: impl Into<String>, line_count: usize) -> Self {
+    pub fn unfocused(path: impl Into<String>, language_id: impl Into<String>, line_count: usize) -> Self {
         Self::InBackground { path: path.into(), language_id: language_id.into(), line_count }
     }
 }
@@ -107,11 +107,11 @@ const NOT_THERE: &str = "Project is closed or directory not found";
 
 impl Answer for OpenedFile {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        let says_ok = dialect.rules().says_ok;
+        let ok_text = dialect.rules().ok_text;
         match self {
-            Self::NotFound { .. } if says_ok => ToolResult::text(NOT_THERE),
+            Self::NotFound { .. } if ok_text => ToolResult::text(NOT_THERE),
             Self::NotFound { path } => ToolResult::error(format!("File not found: {path}")),
-            _ if says_ok => ToolResult::text("OK"),
+            _ if ok_text => ToolResult::text("OK"),
             Self::InFront { path, note: None } => ToolResult::text(format!("Opened file: {path}")),
             Self::InFront { path, note: Some(note) } => {
                 ToolResult::text(format!("Opened file: {path} ({note})"))

@@ -71,16 +71,20 @@ impl OpenFile {
             let rest = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
             end = end.saturating_add(rest.len());
         }
-        Passage { range: Range::new(Position::of_byte(text, start), Position::of_byte(text, end)), missing }
+        Passage {
+            range: Range::new(Position::from_byte_offset(text, start), Position::from_byte_offset(text, end)),
+            missing,
+        }
     }
 
     /// Where the lines that are asked for begin and end: at the end of the text where it has no such lines, and with a
     /// cursor where no last line is named.
     fn lines(&self, text: &str) -> (usize, usize) {
-        let begin = |line: u32| Position::new(line.saturating_sub(1), 0).byte_in(text).unwrap_or(text.len());
+        let begin =
+            |line: u32| Position::new(line.saturating_sub(1), 0).to_byte_offset(text).unwrap_or(text.len());
         let start = self.start_line.map_or(0, begin);
         let end = self.end_line.map_or(start, |line| {
-            Position::new(line.saturating_sub(1), u32::MAX).byte_in(text).unwrap_or(text.len())
+            Position::new(line.saturating_sub(1), u32::MAX).to_byte_offset(text).unwrap_or(text.len())
         });
         (start, end.max(start))
     }
@@ -121,7 +125,7 @@ mod tests {
             asked.end_text = end.map(Into::into);
             asked.select_to_end_of_line = to_end;
             let passage = asked.passage(TEXT);
-            assert_eq!((passage.range.of(TEXT), passage.missing), (selected, missing), "{name}");
+            assert_eq!((passage.range.slice(TEXT), passage.missing), (selected, missing), "{name}");
         }
     }
 
@@ -139,7 +143,7 @@ mod tests {
         for (name, start, end, selected) in cases {
             let mut asked = OpenFile::new("/a");
             (asked.start_line, asked.end_line) = (start, end);
-            assert_eq!(asked.passage(TEXT).range.of(TEXT), selected, "{name}");
+            assert_eq!(asked.passage(TEXT).range.slice(TEXT), selected, "{name}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     mcp::{Forward, Implementation, Keepalive, ProtocolVersion},
-    rpc::Limits,
+    rpc::SessionLimits,
 };
 
 /// The settings of a [`Client`](super::Client).
@@ -39,7 +39,7 @@ pub struct ClientConfig {
     /// The bytes of a list that comes in several pages. Default 16 MiB.
     pub list_bytes: usize,
     /// How much of everything one session takes.
-    pub limits: Limits,
+    pub limits: SessionLimits,
 }
 
 impl ClientConfig {
@@ -58,7 +58,7 @@ impl ClientConfig {
             keepalive: None,
             list_pages: 64,
             list_bytes: 16 * 1024 * 1024,
-            limits: Limits::default(),
+            limits: SessionLimits::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{CallEnd, Implementation, Outcome, Progress, ProtocolVersion, Violation, session::Common},
+    mcp::{CallEnd, Implementation, Outcome, PeerFault, Progress, ProtocolVersion, session::Common},
     rpc::{CallId, ErrorObject, RequestId},
 };
 
@@ -35,7 +35,7 @@ pub enum ClientEvent {
         /// Which one.
         call: CallId,
         /// And how.
-        how: CallEnd,
+        reason: CallEnd,
     },
     /// A request of the application ended.
     Outcome {
@@ -62,13 +62,13 @@ pub enum ClientEvent {
     /// The server reports an error that belongs to no request: it could not read something.
     PeerError(ErrorObject),
     /// The server broke a rule; the session goes on.
-    Violation(Violation),
+    PeerFault(PeerFault),
     /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
     /// should close it (in WebSocket, with 1008).
     TooManyViolations,
     /// The server did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. The owner
     /// of the connection should close it.
-    Unresponsive,
+    PingTimeout,
 }
 
 /// What a server says of itself in the handshake.
@@ -119,14 +119,14 @@ impl From<Common> for ClientEvent {
     fn from(common: Common) -> Self {
         match common {
             Common::Request { call, method, params } => Self::Request { call, method, params },
-            Common::CallEnded { call, how } => Self::CallEnded { call, how },
+            Common::CallEnded { call, reason: how } => Self::CallEnded { call, reason: how },
             Common::Notification { method, params } => Self::Notification { method, params },
             Common::Outcome { request, outcome } => Self::Outcome { request, outcome },
             Common::Progress { request, progress } => Self::Progress { request, progress },
             Common::PeerError(error) => Self::PeerError(error),
-            Common::Violation(violation) => Self::Violation(violation),
+            Common::PeerFault(violation) => Self::PeerFault(violation),
             Common::TooManyViolations => Self::TooManyViolations,
-            Common::Unresponsive => Self::Unresponsive,
+            Common::PingTimeout => Self::PingTimeout,
         }
     }
 }

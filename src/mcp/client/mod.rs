@@ -10,19 +10,20 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    List, Outcome, Progress, ProtocolVersion, Timeout,
-    both::both_roles,
-    inbound,
+    List, Outcome, Progress, ProtocolVersion, Timeout, inbound,
     incoming::{Incoming, Waits},
     keepalive::Pulse,
     listing::Listing,
     outgoing::{Outgoing, Purpose},
     params::{CallOut, ClientCapabilities, InitializeOut, InitializeResult},
     session::{Session, State},
+    session_methods::session_methods,
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId, is_object, read_object},
+    rpc::{
+        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId, is_object, read_object,
+    },
     text::truncate,
 };
 
@@ -61,14 +62,14 @@ impl Client {
     /// # Errors
     ///
     /// If that has been done before, or there is no room.
-    pub fn start(&mut self, now: Time, out: &mut impl Outbox) -> Result<(), SendError> {
+    pub fn start(&mut self, now: Time, out: &mut impl Outbox) -> Result<(), NotSent> {
         self.session.see(now);
         match self.session.state {
-            State::Idle if out.is_full() => return Err(SendError::Full),
+            State::Idle if out.is_full() => return Err(NotSent::Full),
             State::Idle => {}
-            State::Closed => return Err(SendError::Closed),
+            State::Closed => return Err(NotSent::Closed),
             State::Awaiting | State::Opening | State::Ready | State::Draining | State::Failed => {
-                return Err(SendError::NotReady);
+                return Err(NotSent::NotReady);
             }
         }
         let capabilities =
@@ -84,7 +85,7 @@ impl Client {
         Ok(())
     }
 
-    both_roles!(ClientEvent);
+    session_methods!(ClientEvent);
 
     #[cfg(feature = "ide")]
     pub(crate) fn has_started(&self) -> bool {
@@ -96,7 +97,7 @@ impl Client {
     /// # Errors
     ///
     /// As [`request`](Client::request).
-    pub fn list_tools(&mut self, out: &mut impl Outbox) -> Result<RequestId, SendError> {
+    pub fn list_tools(&mut self, out: &mut impl Outbox) -> Result<RequestId, NotSent> {
         self.list(List::Tools, Timeout::Default, out)
     }
 
@@ -114,7 +115,7 @@ impl Client {
         list: List,
         timeout: Timeout,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
+    ) -> Result<RequestId, NotSent> {
         let purpose = Purpose::Page(Box::new(Listing::new(list, timeout)));
         self.session.request((list.method(), None::<&()>), timeout, purpose, out)
     }
@@ -131,11 +132,11 @@ impl Client {
         arguments: &A,
         timeout: Timeout,
         out: &mut impl Outbox,
-    ) -> Result<RequestId, SendError> {
-        let arguments = to_raw_value(arguments).map_err(|_| SendError::Unserializable)?;
+    ) -> Result<RequestId, NotSent> {
+        let arguments = to_raw_value(arguments).map_err(|_| NotSent::Unserializable)?;
         let arguments = Some(&*arguments).filter(|arguments| arguments.get() != "null");
         if arguments.is_some_and(|arguments| !is_object(arguments)) {
-            return Err(SendError::Unserializable);
+            return Err(NotSent::Unserializable);
         }
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
     }

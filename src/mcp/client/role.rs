@@ -17,7 +17,7 @@ use super::{Client, ClientEvent};
 use crate::{
     Outbox,
     mcp::{
-        Outcome, Violation,
+        Outcome, PeerFault,
         inbound::{self, Asked, Role},
         incoming::{not_found, refuse},
         listing::{Cursor, Listing, PageLimits, Turn},
@@ -44,8 +44,8 @@ impl Client {
         let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
         match listing.add(page, limits) {
             Turn::Whole(whole) => return Some(Outcome::Result(whole)),
-            Turn::Unreadable => self.session.report(Violation::UnreadableList),
-            Turn::Endless => self.session.report(Violation::EndlessList),
+            Turn::Unreadable => self.session.report(PeerFault::UnreadableList),
+            Turn::Endless => self.session.report(PeerFault::EndlessList),
             Turn::Next(listing) => {
                 return self.ask_for_page(listing.known_as(request), out);
             }

@@ -20,8 +20,8 @@ use crate::{
         params, progress,
     },
     rpc::{
-        ErrorObject, Id, Limits, Name, code,
-        single_pass::{Params, another_way},
+        ErrorObject, Id, Name, SessionLimits, code,
+        single_pass::{Params, use_slow_path},
     },
 };
 
@@ -35,7 +35,7 @@ pub(super) struct Decoded<C> {
 /// Decodes the parameters of a call that lie in `text`.
 pub(super) struct CallParams<'s, 't, T> {
     tools: &'s T,
-    limits: &'s Limits,
+    limits: &'s SessionLimits,
     text: &'t str,
 }
 
@@ -105,26 +105,26 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
             match (member.0, name) {
                 ("name", None) => {
                     let called = members.next_value()?;
-                    self.tools.check(called).map_err(|_| another_way())?;
+                    self.tools.check(called).map_err(|_| use_slow_path())?;
                     name = Some(called);
                 }
                 ("arguments", Some(name)) if tool.is_none() && member.is_of_object(self.text) => {
                     tool = Some(members.next_value_seed(Arguments { tools: self.tools, name })?);
                 }
                 ("_meta", _) if meta.is_none() => meta = Some(members.next_value::<&RawValue>()?),
-                ("name" | "arguments" | "_meta", _) => return Err(another_way()),
+                ("name" | "arguments" | "_meta", _) => return Err(use_slow_path()),
                 _ => {
                     members.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        let name = name.ok_or_else(another_way)?;
+        let name = name.ok_or_else(use_slow_path)?;
         let tool = match tool {
             Some(tool) => tool,
             None => {
                 let mut none = serde_json::Deserializer::from_str(params::NO_ARGUMENTS);
-                let tool = self.tools.decode(name, &mut none).map_err(|_| another_way())?;
-                none.end().map_err(|_| another_way())?;
+                let tool = self.tools.decode(name, &mut none).map_err(|_| use_slow_path())?;
+                none.end().map_err(|_| use_slow_path())?;
                 tool
             }
         };

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     mcp::{Forward, Implementation, Keepalive, LogLevel},
-    rpc::Limits,
+    rpc::SessionLimits,
 };
 
 /// The settings of a [`Server`](super::Server).
@@ -41,7 +41,7 @@ pub struct ServerConfig {
     /// JSON-RPC pings. Default none.
     pub keepalive: Option<Keepalive>,
     /// How much of everything one session takes.
-    pub limits: Limits,
+    pub limits: SessionLimits,
 }
 
 impl ServerConfig {
@@ -60,7 +60,7 @@ impl ServerConfig {
             longest_call: Duration::from_secs(600),
             request_timeout: Duration::from_secs(60),
             keepalive: None,
-            limits: Limits::default(),
+            limits: SessionLimits::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{CallEnd, Outcome, Progress, Violation, session::Common},
+    mcp::{CallEnd, Outcome, PeerFault, Progress, session::Common},
     rpc::{CallId, ErrorObject, RequestId},
 };
 
@@ -41,7 +41,7 @@ pub enum ServerEvent<C> {
         /// Which one.
         call: CallId,
         /// And how.
-        how: CallEnd,
+        reason: CallEnd,
     },
     /// A notification that the session does not handle itself.
     Notification {
@@ -68,27 +68,27 @@ pub enum ServerEvent<C> {
     /// The client reports an error that belongs to no request: it could not read something.
     PeerError(ErrorObject),
     /// The client broke a rule; the session goes on.
-    Violation(Violation),
+    PeerFault(PeerFault),
     /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
     /// should close it (in WebSocket, with 1008).
     TooManyViolations,
     /// The client did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. The owner
     /// of the connection should close it.
-    Unresponsive,
+    PingTimeout,
 }
 
 impl<C> From<Common> for ServerEvent<C> {
     fn from(common: Common) -> Self {
         match common {
             Common::Request { call, method, params } => Self::Request { call, method, params },
-            Common::CallEnded { call, how } => Self::CallEnded { call, how },
+            Common::CallEnded { call, reason: how } => Self::CallEnded { call, reason: how },
             Common::Notification { method, params } => Self::Notification { method, params },
             Common::Outcome { request, outcome } => Self::Outcome { request, outcome },
             Common::Progress { request, progress } => Self::Progress { request, progress },
             Common::PeerError(error) => Self::PeerError(error),
-            Common::Violation(violation) => Self::Violation(violation),
+            Common::PeerFault(violation) => Self::PeerFault(violation),
             Common::TooManyViolations => Self::TooManyViolations,
-            Common::Unresponsive => Self::Unresponsive,
+            Common::PingTimeout => Self::PingTimeout,
         }
     }
 }

@@ -11,18 +11,17 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
-    both::both_roles,
-    inbound,
+    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
     incoming::{Incoming, Waits},
     keepalive::Pulse,
     outgoing::{Outgoing, Purpose},
     params::LogOut,
     session::{Session, State},
+    session_methods::session_methods,
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, Gone, RequestId, RespondError, SendError, SessionId},
+    rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId},
 };
 
 mod call;
@@ -76,12 +75,12 @@ pub struct Server<T: Tools> {
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     log_level: Option<LogLevel>,
-    told: Told,
+    announced: AnnouncedTools,
 }
 
 /// What the client knows of the list of tools.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct AnnouncedTools {
     /// The digest of the list that it was given, or told to get, last.
     digest: u64,
     /// It was told that the list has changed, and has not asked for it since.
@@ -102,7 +101,7 @@ impl<T: Tools> Server<T> {
                 Pulse::new(config.keepalive),
             ),
             log_level: config.logging,
-            told: Told { digest: super::tools::digest(tools.specs()), pending: false },
+            announced: AnnouncedTools { digest: super::tools::digest(tools.specs()), pending: false },
             config,
             tools,
             client: None,
@@ -119,14 +118,14 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+    /// If the call is not open: how it ended. [`NotOpen::Closed`] also if the outbox is closed: then the call stays open
     /// until the session is closed. Nothing is sent.
     pub fn respond(
         &mut self,
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         self.session.incoming.respond(call, result, out)
     }
 
@@ -137,7 +136,7 @@ impl<T: Tools> Server<T> {
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
@@ -155,11 +154,11 @@ impl<T: Tools> Server<T> {
         call: CallId,
         error: &ErrorObject,
         out: &mut impl Outbox,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotOpen> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 
-    both_roles!(ServerEvent<T::Call>);
+    session_methods!(ServerEvent<T::Call>);
 
     /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
     /// has changed that it does not know, or it was told and has not asked for the list since. After an error it can be
@@ -170,20 +169,20 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](SendError::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Else as
-    /// [`notify`](Server::notify), whether or not there is something to tell; but [`Full`](SendError::Full) only if there
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Else as
+    /// [`notify`](Server::notify), whether or not there is something to tell; but [`Full`](NotSent::Full) only if there
     /// is.
-    pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, SendError> {
+    pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
         if !self.config.tools_list_changed {
-            return Err(SendError::Undeclared);
+            return Err(NotSent::Undeclared);
         }
         self.session.may_speak(false)?;
         let digest = super::tools::digest(self.tools.specs());
-        if self.told.pending || self.told.digest == digest {
+        if self.announced.pending || self.announced.digest == digest {
             return Ok(false);
         }
         self.notify("notifications/tools/list_changed", None::<&()>, out)?;
-        self.told = Told { digest, pending: true };
+        self.announced = AnnouncedTools { digest, pending: true };
         Ok(true)
     }
 
@@ -192,17 +191,17 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](SendError::Undeclared) if [`ServerConfig::logging`] is off. Else as [`notify`](Server::notify),
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Else as [`notify`](Server::notify),
     /// however severe it is, except that the log may begin as soon as `initialize` was answered; but
-    /// [`Full`](SendError::Full) and [`Unserializable`](SendError::Unserializable) only if it is severe enough.
+    /// [`Full`](NotSent::Full) and [`Unserializable`](NotSent::Unserializable) only if it is severe enough.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,
         logger: Option<&str>,
         data: &D,
         out: &mut impl Outbox,
-    ) -> Result<bool, SendError> {
-        let lowest = self.log_level.ok_or(SendError::Undeclared)?;
+    ) -> Result<bool, NotSent> {
+        let lowest = self.log_level.ok_or(NotSent::Undeclared)?;
         self.session.may_log()?;
         if level < lowest {
             return Ok(false);

@@ -18,11 +18,11 @@ use alloc::borrow::ToOwned;
 
 use serde_json::value::RawValue;
 
-use super::{Server, ServerEvent, Told};
+use super::{AnnouncedTools, Server, ServerEvent};
 use crate::{
     Outbox,
     mcp::{
-        Outcome, Tools, Violation,
+        Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
         incoming::{answer, not_found, refuse},
         outgoing::Purpose,
@@ -78,7 +78,7 @@ impl<T: Tools> Server<T> {
             }
             "tools/list" => {
                 answer(id, &ToolList { tools: self.tools.specs() }, out);
-                self.told = Told { digest: digest(self.tools.specs()), pending: false };
+                self.announced = AnnouncedTools { digest: digest(self.tools.specs()), pending: false };
                 self.session.push(ServerEvent::ToolsListed);
             }
             "tools/call" => self.call(asked.id, params, out),
@@ -120,7 +120,7 @@ impl<T: Tools> Role for Server<T> {
             (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // Even if the application answers it, the client hears of the tools as they are.
-                self.told.pending &= method != "tools/list";
+                self.announced.pending &= method != "tools/list";
                 let at_once = self.config.at_once.iter().any(|name| name == method)
                     || method == "tools/call" && self.is_answered_at_once(asked.params);
                 self.session.forward(asked.id, (method, asked.params), at_once, out);
@@ -136,7 +136,7 @@ impl<T: Tools> Role for Server<T> {
                 self.session.push(ServerEvent::Ready);
             }
             (State::Ready | State::Draining, INITIALIZED | BARE_INITIALIZED) => {}
-            (State::Awaiting, _) => self.session.report(Violation::Premature),
+            (State::Awaiting, _) => self.session.report(PeerFault::Premature),
             (State::Opening | State::Ready, _) => self.session.hand_on(method, params),
             (State::Idle | State::Draining | State::Failed | State::Closed, _) => {}
         }

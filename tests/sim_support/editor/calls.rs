@@ -6,7 +6,7 @@ use ide_mcp::{
     Time,
     ide::{ConnId, DiffEnd, DiffOutcome, ToolRequest},
     mcp::{CallEnd, Progress, ToolResult},
-    rpc::{CallId, Gone, RespondError},
+    rpc::{CallId, NotOpen, RespondError},
 };
 
 use super::Editor;
@@ -65,8 +65,8 @@ impl Editor {
             nonce,
             what,
             span,
-            deadline: span.map(|span| time.after(span)),
-            latest: time.after(longest),
+            deadline: span.map(|span| time.saturating_add(span)),
+            latest: time.saturating_add(longest),
             reached: f64::NEG_INFINITY,
         };
         self.open.insert(call, open);
@@ -80,16 +80,19 @@ impl Editor {
             0..=2 if !is_diff => self.act(time, call, Deed::Answer, subject, oracle),
             3 => self.act(time, call, Deed::Twice, subject, oracle),
             4 => self.act(time, call, Deed::Fail, subject, oracle),
-            5 => plan(now.after(later), Deed::Twice),
-            6 => plan(now.after(later), Deed::Fail),
+            5 => plan(now.saturating_add(later), Deed::Twice),
+            6 => plan(now.saturating_add(later), Deed::Fail),
             7 => {
                 for part in 1..=3 {
-                    plan(now.after(later * part / 3), Deed::Progress(u8::try_from(part).unwrap_or(0)));
+                    plan(
+                        now.saturating_add(later * part / 3),
+                        Deed::Progress(u8::try_from(part).unwrap_or(0)),
+                    );
                 }
-                plan(now.after(later * 5 / 4), Deed::Answer);
+                plan(now.saturating_add(later * 5 / 4), Deed::Answer);
             }
             8 | 9 => oracle.hit("editor never answers"),
-            _ => plan(now.after(later), Deed::Answer),
+            _ => plan(now.saturating_add(later), Deed::Answer),
         }
     }
 
@@ -130,12 +133,12 @@ impl Editor {
             Some(What::Diff { tab }) if self.random.one_in(3) => {
                 subject.host.decide(call, &DiffOutcome::Rejected { tab_name: tab.clone() })
             }
-            Some(What::Diff { .. }) => subject.host.decide(call, &DiffOutcome::Saved { contents: text }),
+            Some(What::Diff { .. }) => subject.host.decide(call, &DiffOutcome::Accepted { contents: text }),
             Some(What::Raw) => {
                 let result =
                     serde_json::value::to_raw_value(&serde_json::json!({ "content": text })).unwrap();
                 subject.host.respond_raw(call, &result).map_err(|error| match error {
-                    RespondError::Gone(gone) => gone,
+                    RespondError::NotOpen(gone) => gone,
                     other => panic!("an object was refused: {other}"),
                 })
             }
@@ -143,7 +146,7 @@ impl Editor {
         };
         self.judge(call, before, done, subject, oracle);
         if done.is_ok() && self.open.remove(&call).is_some() {
-            self.end(call, Gone::Answered);
+            self.end(call, NotOpen::Answered);
             oracle.hit("editor answers");
         }
     }
@@ -163,7 +166,7 @@ impl Editor {
         if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {
             if reached > open.reached {
                 open.reached = reached;
-                open.deadline = open.span.map(|span| time.after(span).min(open.latest));
+                open.deadline = open.span.map(|span| time.saturating_add(span).min(open.latest));
             }
         }
     }
@@ -173,7 +176,7 @@ impl Editor {
         &mut self,
         call: CallId,
         before: (usize, Option<Time>),
-        done: Result<(), Gone>,
+        done: Result<(), NotOpen>,
         subject: &mut Subject,
         oracle: &mut Oracle,
     ) {
@@ -191,22 +194,22 @@ impl Editor {
                 });
                 // The connection may have ended with that still to be told.
                 let known = self.ended.iter().find(|(ended, _)| *ended == call).map(|(_, how)| *how);
-                let fits = gone == Gone::Closed || (!open && known.is_none_or(|how| how == gone));
+                let fits = gone == NotOpen::Closed || (!open && known.is_none_or(|how| how == gone));
                 oracle.claim(fits, I::StaleHandles, || {
                     format!("{call:?} is refused with {gone:?}, not {known:?}")
                 });
                 oracle.hit(match gone {
-                    Gone::Answered => "refused: answered",
-                    Gone::Cancelled => "refused: cancelled",
-                    Gone::Expired => "refused: expired",
-                    Gone::Closed => "refused: closed",
+                    NotOpen::Answered => "refused: answered",
+                    NotOpen::Cancelled => "refused: cancelled",
+                    NotOpen::Expired => "refused: expired",
+                    NotOpen::Closed => "refused: closed",
                     _ => "refused: unknown",
                 });
             }
         }
     }
 
-    fn end(&mut self, call: CallId, how: Gone) {
+    fn end(&mut self, call: CallId, how: NotOpen) {
         if self.ended.len() == REMEMBERED {
             self.ended.pop_front();
         }
@@ -230,24 +233,24 @@ impl Editor {
             CallEnd::Cancelled { .. } => {
                 subject.after_cancel(call, book.silenced(call, true, oracle));
                 oracle.hit("call cancelled");
-                Gone::Cancelled
+                NotOpen::Cancelled
             }
             CallEnd::Expired => {
                 let due = open.deadline.is_some_and(|due| due <= time);
                 oracle.claim(due, I::CallDeadline, || format!("{call:?} expires before {:?}", open.deadline));
                 oracle.hit("call expired");
-                Gone::Expired
+                NotOpen::Expired
             }
             CallEnd::Closed => {
                 book.silenced(call, false, oracle);
                 oracle.hit("call abandoned");
-                Gone::Closed
+                NotOpen::Closed
             }
             CallEnd::ShutDown => {
                 oracle.hit("call shut down");
-                Gone::Answered
+                NotOpen::Answered
             }
-            _ => Gone::Unknown,
+            _ => NotOpen::Unknown,
         };
         self.end(call, gone);
     }
@@ -268,21 +271,21 @@ impl Editor {
                 oracle
                     .claim(book.is_doomed(call), I::Diffs, || format!("{tab} closes, and nobody closed it"));
                 oracle.hit(if why == DiffEnd::TabClosed { "diff: tab closed" } else { "diff: all closed" });
-                Gone::Answered
+                NotOpen::Answered
             }
             DiffEnd::Cancelled => {
                 subject.after_cancel(call, book.silenced(call, true, oracle));
                 oracle.hit("diff: cancelled");
-                Gone::Cancelled
+                NotOpen::Cancelled
             }
             DiffEnd::Disconnected => {
                 book.silenced(call, false, oracle);
                 oracle.hit("diff: disconnected");
-                Gone::Closed
+                NotOpen::Closed
             }
             _ => {
                 oracle.hit("diff: shut down");
-                Gone::Answered
+                NotOpen::Answered
             }
         };
         self.end(call, gone);

@@ -81,7 +81,7 @@ impl Editor {
         let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
         let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
         let mention = Mention::new(format!("/w/mention-{number:08}"), None);
-        let until = time.after(Duration::from_secs(30));
+        let until = time.saturating_add(Duration::from_secs(30));
         let taken = subject.host.mention(time, mention, to);
         oracle.note(|| format!("editor mentions {number} to {to:?}: {taken:?}"));
         if taken.is_ok() {
@@ -150,9 +150,9 @@ impl Editor {
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
         let span = Duration::from_millis(300);
         let (timeout, deadline) = match self.random.below(3) {
-            0 => (Timeout::After(span), Some(time.after(span))),
+            0 => (Timeout::After(span), Some(time.saturating_add(span))),
             1 => (Timeout::Never, None),
-            _ => (Timeout::Default, Some(time.after(self.request_timeout))),
+            _ => (Timeout::Default, Some(time.saturating_add(self.request_timeout))),
         };
         let method = ["roots/list", "roots/list", "ping", "x/unknown"][self.random.below(4)];
         let before = subject.snapshot(conn);

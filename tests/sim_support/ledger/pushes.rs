@@ -105,7 +105,7 @@ impl Ledger {
         } else if let Some(at) = past.selected_at(last) {
             // The window of this one was opened after that of the last one had been closed, which was after the last one
             // was selected; when it was put behind what waits, nobody saw.
-            let paced = now >= at.after(past.debounce);
+            let paced = now >= at.saturating_add(past.debounce);
             oracle.claim(paced, I::Coalescing, || format!("selection {number} comes too soon after {last}"));
         }
         self.last_selection = number;

@@ -143,7 +143,7 @@ impl World {
         // The end of a connection that was never let in is counted, and no event.
         book.has_ended = true;
         self.strangers += 1;
-        let counted = self.subject.host.strangers().total();
+        let counted = self.subject.host.unauthenticated().total();
         self.oracle.claim(counted >= self.strangers, I::OneEnding, || {
             format!("{conn:?} is done, and its end was neither an event nor counted")
         });

@@ -61,8 +61,10 @@ impl World {
         }
         // Whoever hears and has room has been told of what was selected, once the debounce is over.
         let selected_at = editor.past.selected_at(editor.selected);
-        let rested = selected_at.is_some_and(|at| time >= at.after(plan.debounce * 4));
-        for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.is_hearing()) {
+        let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
+        for (conn, _) in
+            subject.host.connections().filter(|(_, server)| rested && server.accepts_notifications())
+        {
             let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let told = book.is_selection_known && book.last_selection == editor.selected;
             oracle.claim(told || book.close_code.is_some(), I::Selection, || {
@@ -89,10 +91,10 @@ impl World {
     fn check_shutdown(&mut self, time: Time) {
         let Some((since, slept)) = self.shut_down else { return };
         let limits = ws::Limits::default();
-        let over = time > since.after(limits.close + limits.drain) && !slept;
+        let over = time > since.saturating_add(limits.close + limits.drain) && !slept;
         let left = self.subject.host.connections().count();
         self.oracle.claim(!over || left == 0, I::Shutdown, || {
-            format!("{left} connections are there {:?} after the shutdown", time.since(since))
+            format!("{left} connections are there {:?} after the shutdown", time.saturating_since(since))
         });
     }
 

@@ -66,7 +66,7 @@ impl<A: Adapter> World<A> {
     }
 
     pub(crate) fn step_for(&mut self, at_most: Duration) {
-        assert!(self.clock.now() < Time::ZERO.after(PATIENCE), "it takes too long");
+        assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
         let seen = &mut self.seen;
         self.editor.step(at_most, |host, event| seen.note(host, event));
     }
@@ -118,7 +118,7 @@ impl Seen {
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
                 self.calls += 1;
                 if self.accepts {
-                    host.decide(call, &DiffOutcome::Saved { contents: diff.new_file_contents }).unwrap();
+                    host.decide(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
                 } else {
                     self.open.push((call, diff));
                 }

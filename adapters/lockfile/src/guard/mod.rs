@@ -187,7 +187,7 @@ impl<K: Keep> Guard<K> {
         }
         match self.look_at {
             LookAt::In(wait) => {
-                self.look_at = LookAt::At(now.after(wait));
+                self.look_at = LookAt::At(now.saturating_add(wait));
                 None
             }
             LookAt::At(at) if now < at => None,
@@ -199,9 +199,9 @@ impl<K: Keep> Guard<K> {
     fn look(&mut self, now: Time) -> Option<LockFileEvent> {
         let found = self.keep.look();
         let is_watched = self.notify.as_mut().map(|notify| notify.follow(self.keep.path()));
-        let again = || LookAt::At(now.after(Self::INTERVAL));
+        let again = || LookAt::At(now.saturating_add(Self::INTERVAL));
         self.look_at = match (&found, self.mode, is_watched) {
-            (_, GuardMode::Every(interval), _) => LookAt::At(now.after(interval)),
+            (_, GuardMode::Every(interval), _) => LookAt::At(now.saturating_add(interval)),
             (Err(_), ..) | (_, GuardMode::Notified, None | Some(Err(()))) => again(),
             // The directory is another one: it may have changed before it was watched.
             (_, GuardMode::Notified, Some(Ok(true))) => again(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use getrandom::SysRng;
-use ide_mcp::ws::{Ask, Client, Closed, Limits, OwnedEvent};
+use ide_mcp::ws::{Client, ClientRequest, Closed, Limits, OwnedEvent};
 use mio::{Events, Poll};
 use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, socket};
 use std::net::{Ipv4Addr, TcpStream as Std};
@@ -14,7 +14,7 @@ fn a_socket_that_has_found_nobody_but_itself_was_refused() {
     connect(&itself, &SocketAddr::try_from(getsockname(&itself).unwrap()).unwrap()).unwrap();
     let stream = Std::from(itself);
     stream.set_nonblocking(true).unwrap();
-    let (link, ask) = (Link::connecting(TcpStream::from_std(stream)), Ask::new("127.0.0.1:1"));
+    let (link, ask) = (Link::connecting(TcpStream::from_std(stream)), ClientRequest::new("127.0.0.1:1"));
     let machine = Client::new(ask, SysRng, Limits::default(), Time::ZERO).unwrap();
     let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(8));
     let mut conn = Conn::register(link, machine, poll.registry(), Token(0), true).unwrap();
@@ -22,7 +22,7 @@ fn a_socket_that_has_found_nobody_but_itself_was_refused() {
     for event in &events {
         assert!(conn.handle(event));
     }
-    assert_eq!(conn.next_event(Time::ZERO), Some(OwnedEvent::Closed(Closed::Vanished)));
+    assert_eq!(conn.next_event(Time::ZERO), Some(OwnedEvent::Closed(Closed::Abnormal)));
     assert_eq!(conn.next_event(Time::ZERO), None);
     assert!(conn.is_over());
     assert_eq!(conn.error().map(io::Error::kind), Some(io::ErrorKind::ConnectionRefused));

@@ -67,9 +67,9 @@ fn each_rest_comes_and_goes() {
     assert_eq!(room.deadline(now), None, "nothing has moved");
     for _ in 0..3 {
         room.say(now, &one, 1000);
-        let rest = now.after(REST);
+        let rest = now.saturating_add(REST);
         for _ in 0..100 {
-            now = now.after(Duration::from_millis(5));
+            now = now.saturating_add(Duration::from_millis(5));
             room.say(now, &one, 1);
             assert_eq!(room.deadline(now), Some(rest));
         }
@@ -109,7 +109,7 @@ fn a_rest_that_is_noted_late_is_no_later() {
     room.links.read(&mut room.host, later);
     room.links.write_to(&mut room.host, later, quick.0.index());
     room.step(later);
-    assert_eq!(room.deadline(later), Some(Time::ZERO.after(REST)));
+    assert_eq!(room.deadline(later), Some(Time::ZERO.saturating_add(REST)));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn who_takes_a_place_does_not_inherit() {
     assert_eq!(other.0.index(), one.0.index());
     assert_eq!((room.deadline(Time::ZERO), room.links.resting.len()), (None, 0));
     room.say(Time::ZERO, &other, 100);
-    assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.after(REST)));
+    assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 
 /// Before the socket of the first was looked at again.

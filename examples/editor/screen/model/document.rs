@@ -96,7 +96,7 @@ impl Document {
 
     /// Selects what lies in a range of the wire.
     pub(crate) fn select(&mut self, range: Range) {
-        let byte = |position: Position| position.byte_in(self.buffer.text().as_str());
+        let byte = |position: Position| position.to_byte_offset(self.buffer.text().as_str());
         let (start, end) = (byte(range.start), byte(range.end));
         if let (Some(start), Some(end)) = (start, end) {
             self.buffer.select(start..end);

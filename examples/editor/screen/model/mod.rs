@@ -12,7 +12,7 @@ pub(crate) mod tree;
 use crate::diffs::Verdict;
 use document::Document;
 use ide_mcp::Time;
-use ide_mcp::ide::{ConnId, Strangers};
+use ide_mcp::ide::{ConnId, Unauthenticated};
 use ide_mcp::rpc::CallId;
 use proposal::Proposed;
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ pub(crate) struct Model {
     pub(crate) page: Option<Page>,
     pub(crate) agents: Vec<Agent>,
     /// Connections that were never let in.
-    pub(crate) strangers: Strangers,
+    pub(crate) strangers: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) message: Option<Message>,
     /// What happens if the same key is pressed again.
@@ -135,7 +135,7 @@ impl Model {
             behind: Focus::Files,
             page: None,
             agents: Vec::new(),
-            strangers: Strangers::default(),
+            strangers: Unauthenticated::default(),
             log: VecDeque::new(),
             message: None,
             confirm: None,
@@ -185,7 +185,7 @@ impl Model {
 
     /// Whether the person types just now.
     pub(crate) fn types(&self) -> bool {
-        self.focus == Focus::Text && self.typed.is_some_and(|typed| self.now < typed.after(TYPING))
+        self.focus == Focus::Text && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
     }
 
     /// The list points at the file that is shown, and the text is scrolled to its cursor.
@@ -226,7 +226,7 @@ impl Model {
     /// The proposal in front is another one without anybody asking for it.
     fn bring_in_front(&mut self) {
         self.page = None;
-        self.live = self.now.after(GRACE);
+        self.live = self.now.saturating_add(GRACE);
         if self.proposals.is_empty() { self.leave_proposals() } else { self.enter_proposals() }
     }
 

@@ -141,7 +141,11 @@ mod tests {
                 if content[..byte].ends_with('\r') {
                     continue;
                 }
-                assert_eq!(text.position(byte), Position::of_byte(content, byte), "{content:?} {byte}");
+                assert_eq!(
+                    text.position(byte),
+                    Position::from_byte_offset(content, byte),
+                    "{content:?} {byte}"
+                );
             }
         }
     }

@@ -126,7 +126,7 @@ impl Desk {
     }
 
     fn wait(&mut self, millis: u64) {
-        self.now = self.now.after(Duration::from_millis(millis));
+        self.now = self.now.saturating_add(Duration::from_millis(millis));
         self.turn();
     }
 
@@ -135,7 +135,7 @@ impl Desk {
         let mut decoder = Decoder::default();
         decoder.feed(self.now, bytes.as_bytes());
         // So that ESC on its own is a key.
-        let late = self.now.after(Duration::from_secs(1));
+        let late = self.now.saturating_add(Duration::from_secs(1));
         while let Some(input) = decoder.next(late) {
             self.app.input(&mut self.host, self.now, &input);
         }

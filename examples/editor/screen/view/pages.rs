@@ -6,7 +6,7 @@ use crate::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::screen::layout::Rect;
 use crate::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
-use ide_mcp::ide::Strangers;
+use ide_mcp::ide::Unauthenticated;
 
 /// A line of a page: a word that stands out, and the rest.
 enum Line {
@@ -76,7 +76,7 @@ fn activity(model: &Model) -> Vec<Line> {
         let process = agent.pid.map_or_else(String::new, |pid| format!("process {pid}"));
         Line::Entry(agent.name.clone(), process)
     }));
-    let Strangers { refused, wrong_tokens, ended, .. } = model.strangers;
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = model.strangers;
     if model.strangers.total() > 0 {
         let counts =
             format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
@@ -91,7 +91,7 @@ fn activity(model: &Model) -> Vec<Line> {
 }
 
 fn ago(now: Time, at: Time) -> String {
-    match now.since(at).as_secs() {
+    match now.saturating_since(at).as_secs() {
         0 => "now".into(),
         seconds @ 1..60 => format!("{seconds} s ago"),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),

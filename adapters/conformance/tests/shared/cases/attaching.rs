@@ -21,11 +21,11 @@ pub(crate) fn several_agents_attach_call_and_leave<A: Adapter>() {
     for agent in agents {
         let report = world.serve(agent);
         assert_eq!(report.answers, [["none"]]);
-        assert_eq!(report.closed, ws::Closed::ByUs { answered: true });
+        assert_eq!(report.closed, ws::Closed::Local { clean: true });
     }
     world.until(|world| world.connections() == 0);
     assert_eq!((world.seen.ready.len(), world.seen.calls), (8, 8));
-    let by_peer = |closed: &ws::Closed| matches!(closed, ws::Closed::ByPeer { .. });
+    let by_peer = |closed: &ws::Closed| matches!(closed, ws::Closed::Remote { .. });
     assert!(world.seen.closed.iter().all(|(_, closed)| by_peer(closed)), "{:?}", world.seen.closed);
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn one_byte_at_a_time<A: Adapter>() {
     });
     peer.join().unwrap();
     assert_eq!(error, None);
-    assert!(matches!(&*closed, [ws::Closed::ByPeer { .. }]), "{closed:?}");
+    assert!(matches!(&*closed, [ws::Closed::Remote { .. }]), "{closed:?}");
 }
 
 fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
@@ -108,13 +108,13 @@ pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
     });
     peer.join().unwrap();
     assert_eq!((sent, heard), (64, 64));
-    assert!(matches!(&*closed, [ws::Closed::ByPeer { .. }]), "{closed:?}");
+    assert!(matches!(&*closed, [ws::Closed::Remote { .. }]), "{closed:?}");
 }
 
 /// 32 MiB to an editor, and back.
 pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
     const CONTENTS: usize = 32 << 20;
-    let mut world = World::<A>::with(|config| config.server.limits.message = 2 * CONTENTS);
+    let mut world = World::<A>::with(|config| config.server.ws.message = 2 * CONTENTS);
     world.seen.accepts = true;
     let contents: String = "All of this is to be proposed.\n".chars().cycle().take(CONTENTS).collect();
     let (addr, token) = (world.addr(), world.token().clone());
@@ -131,7 +131,7 @@ pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
         talk.report()
     });
     let report = world.serve(agent);
-    assert_eq!(report.closed, ws::Closed::ByUs { answered: true });
+    assert_eq!(report.closed, ws::Closed::Local { clean: true });
     let answer: Vec<&str> = report.answers.iter().flatten().map(String::as_str).collect();
     assert!(answer == ["FILE_SAVED", contents.as_str()], "{} texts", answer.len());
 }

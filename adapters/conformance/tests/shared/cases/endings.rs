@@ -60,8 +60,8 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         peer.join().unwrap();
         assert_eq!(error, *expected, "{name}, {said} B");
         let told = match &*closed {
-            [ws::Closed::ByPeer { .. }] => *in_order,
-            [ws::Closed::Vanished] => !in_order,
+            [ws::Closed::Remote { .. }] => *in_order,
+            [ws::Closed::Abnormal] => !in_order,
             _ => false,
         };
         assert!(told, "{name}, {said} B: {closed:?}");
@@ -93,7 +93,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
             }
         });
         assert!(contains(&peer.join().unwrap(), &[0x88, 0x02, 0x03, 0xe9]), "{name}");
-        assert_eq!(closed, [ws::Closed::ByUs { answered: answers }], "{name}");
+        assert_eq!(closed, [ws::Closed::Local { clean: answers }], "{name}");
     }
 }
 
@@ -102,12 +102,12 @@ pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();
-    let ask = ws::Ask::new(addr.to_string());
+    let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     let mut events = Vec::new();
     let refused = match A::connect(addr, machine, |_, event| events.push(event)) {
         Ok(error) => {
-            assert_eq!(events, [ws::OwnedEvent::Closed(ws::Closed::Vanished)]);
+            assert_eq!(events, [ws::OwnedEvent::Closed(ws::Closed::Abnormal)]);
             error
         }
         // One that waits has nothing to hand over.
@@ -128,7 +128,7 @@ pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
     assert!(all.starts_with(b"HTTP/1.1 101"));
     assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
     world.until(|world| world.connections() == 0);
-    assert!(matches!(&*world.seen.closed, [(_, ws::Closed::Violation(_))]), "{:?}", world.seen.closed);
+    assert!(matches!(&*world.seen.closed, [(_, ws::Closed::ProtocolError(_))]), "{:?}", world.seen.closed);
 }
 
 /// Each is one ending, and leaves the server as it was.
@@ -146,8 +146,8 @@ pub(crate) fn a_server_survives_every_ending_in_every_state<A: Adapter>() {
             let closed = world.seen.closed.last().map(|(_, closed)| closed);
             let expected = match upto {
                 Upto::Nothing | Upto::HalfRequest => closed.is_none(),
-                Upto::CloseFrame => matches!(closed, Some(ws::Closed::ByPeer { .. })),
-                _ => closed == Some(&ws::Closed::Vanished),
+                Upto::CloseFrame => matches!(closed, Some(ws::Closed::Remote { .. })),
+                _ => closed == Some(&ws::Closed::Abnormal),
             };
             assert!(expected, "a peer that {name} after {upto:?}: {closed:?}");
             assert!(world.seen.open.is_empty(), "a diff stays open after a peer {name}");
@@ -164,7 +164,7 @@ fn half(mut stream: TcpStream) {
 impl<A: Adapter> World<A> {
     /// Returns the number of connections that have ended, with those that were never let in.
     fn ended(&mut self) -> usize {
-        let strangers = self.editor.host_mut().strangers().total();
+        let strangers = self.editor.host_mut().unauthenticated().total();
         self.seen.closed.len() + usize::try_from(strangers).unwrap()
     }
 

@@ -10,21 +10,21 @@ use std::time::Duration;
 /// A hundred agents are attached and say nothing.
 pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
     const AGENTS: usize = 100;
-    let mut world = World::<A>::with(|config| config.connections = AGENTS);
+    let mut world = World::<A>::with(|config| config.max_clients = AGENTS);
     let mut agents = Vec::new();
     while agents.len() < AGENTS {
         agents.push(world.plain(Upto::Initialized));
         world.until(|world| world.seen.ready.len() == agents.len());
     }
     // A second after the last byte memory is given back, and 1.6 s after `initialized` a client has settled.
-    let rest = world.editor.now().after(Duration::from_millis(2_100));
+    let rest = world.editor.now().saturating_add(Duration::from_millis(2_100));
     while world.editor.now() < rest {
-        world.step_for(rest.since(world.editor.now()));
+        world.step_for(rest.saturating_since(world.editor.now()));
     }
     let (clock, before) = (Clock::new(), cpu_time());
     let mut steps = 0;
     while clock.now() < Time::from_millis(1000) {
-        world.step_for(Time::from_millis(1000).since(clock.now()));
+        world.step_for(Time::from_millis(1000).saturating_since(clock.now()));
         steps += 1;
     }
     let spent = cpu_time().saturating_sub(before);

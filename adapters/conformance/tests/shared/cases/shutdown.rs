@@ -28,7 +28,7 @@ pub(crate) fn an_open_diff_is_rejected_and_everybody_hears_goodbye<A: Adapter>()
     assert_eq!((report.answers.len(), first.map(String::as_str)), (1, Some("DIFF_REJECTED")));
     let going_away = Some(ws::CloseCode::GOING_AWAY);
     assert!(
-        matches!(report.closed, ws::Closed::ByPeer { code, .. } if code == going_away),
+        matches!(report.closed, ws::Closed::Remote { code, .. } if code == going_away),
         "{:?}",
         report.closed
     );
@@ -90,9 +90,13 @@ pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
         let reader = thread::spawn(move || read_all(&mut stream));
         world.until(|world| world.editor.is_over());
         // Two seconds for its close frame, and one for its last bytes.
-        assert!(clock.now() < Time::ZERO.after(Duration::from_secs(5)), "{upto:?}: {:?}", clock.now());
+        assert!(
+            clock.now() < Time::ZERO.saturating_add(Duration::from_secs(5)),
+            "{upto:?}: {:?}",
+            clock.now()
+        );
         let all = reader.join().unwrap();
-        let strangers = world.editor.host_mut().strangers().total();
+        let strangers = world.editor.host_mut().unauthenticated().total();
         assert_eq!(world.seen.closed.len() + usize::try_from(strangers).unwrap(), 1, "{upto:?}");
         let says_goodbye = contains(&all, &[0x03, 0xe9]);
         let is_in = !matches!(upto, Upto::Nothing | Upto::HalfRequest | Upto::CloseFrame);

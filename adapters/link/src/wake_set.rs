@@ -1,8 +1,8 @@
-//! [`Bell`] tells a waiting loop where to look: sockets that became ready ring it, and other threads.
+//! [`WakeSet`] tells a waiting loop where to look: sockets that became ready ring it, and other threads.
 //!
 //! ```text
 //!  a socket, the listener ──ring──▶ ┌──────┐ ──wake──▶ the task or thread that listens
-//!  another thread ────────wake────▶ │ Bell │
+//!  another thread ────────wake────▶ │ WakeSet │
 //!                                   └──────┘ ◀─listen─ the same, once it is awake: what rang since the last time
 //! ```
 //!
@@ -16,18 +16,18 @@ use std::task::{Wake, Waker as Task};
 
 /// A bell that any thread can ring, and one task or thread listens to.
 #[derive(Clone, Debug, Default)]
-pub struct Bell(Arc<Mutex<State>>);
+pub struct WakeSet(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    rung: Rung,
+    rung: Readiness,
     listener: Option<Task>,
 }
 
 /// What rang since the last time.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Rung {
+pub struct Readiness {
     /// The sockets, by the number they ring with.
     pub sockets: BTreeSet<usize>,
     /// Connections may wait at the listener.
@@ -38,7 +38,7 @@ pub struct Rung {
     pub woken: bool,
 }
 
-impl Bell {
+impl WakeSet {
     /// A bell that nobody has rung.
     #[must_use]
     pub fn new() -> Self {
@@ -47,7 +47,7 @@ impl Bell {
 
     /// What rang since the last time. What rings from here on wakes this task; one at a time listens.
     #[must_use]
-    pub fn listen(&self, task: &Task) -> Rung {
+    pub fn listen(&self, task: &Task) -> Readiness {
         let mut state = self.state();
         if !state.listener.as_ref().is_some_and(|listener| listener.will_wake(task)) {
             state.listener = Some(task.clone());
@@ -58,19 +58,19 @@ impl Bell {
     /// What rings for this socket, when woken.
     #[must_use]
     pub fn of_socket(&self, number: usize) -> Task {
-        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Socket(number) }))
+        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Socket(number) }))
     }
 
     /// What rings for the listener, when woken.
     #[must_use]
     pub fn of_listener(&self) -> Task {
-        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Listener }))
+        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Listener }))
     }
 
     /// Returns the waker that rings for the guard of a lock file.
     #[must_use]
     pub fn of_guard(&self) -> Task {
-        Task::from(Arc::new(Clapper { bell: self.clone(), of: Of::Guard }))
+        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Guard }))
     }
 
     /// What another thread rings.
@@ -79,7 +79,7 @@ impl Bell {
         Waker(self.clone())
     }
 
-    fn ring(&self, note: impl FnOnce(&mut Rung)) {
+    fn ring(&self, note: impl FnOnce(&mut Readiness)) {
         let listener = {
             let mut state = self.state();
             note(&mut state.rung);
@@ -103,7 +103,7 @@ impl Bell {
 /// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The
 /// queue is the truth, the wake a hint.
 #[derive(Clone, Debug)]
-pub struct Waker(Bell);
+pub struct Waker(WakeSet);
 
 impl Waker {
     /// Ends the current wait, or the next one if there is none now.
@@ -114,8 +114,8 @@ impl Waker {
 
 /// One of those that ring.
 #[derive(Debug)]
-struct Clapper {
-    bell: Bell,
+struct WakeHandle {
+    bell: WakeSet,
     of: Of,
 }
 
@@ -126,7 +126,7 @@ enum Of {
     Socket(usize),
 }
 
-impl Wake for Clapper {
+impl Wake for WakeHandle {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn who_rang_is_told_once() {
-        let (bell, count) = (Bell::new(), Arc::new(Count::default()));
+        let (bell, count) = (WakeSet::new(), Arc::new(Count::default()));
         bell.of_socket(7).wake();
         let task = Task::from(count.clone());
         assert_eq!(bell.listen(&task).sockets.into_iter().collect::<Vec<_>>(), [7]);

@@ -1,7 +1,7 @@
 //! What an application does with a session of either role. It is the same in both, so it is written once.
 
 /// The methods that [`Server`](super::Server) and [`Client`](super::Client) share. The role has a field `session`.
-macro_rules! both_roles {
+macro_rules! session_methods {
     ($event:ty) => {
         /// Takes one message of the peer. Whatever can be answered at once is, into `out`.
         pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
@@ -62,7 +62,7 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// If the call is not open: how it ended. [`NotOpen::Closed`] also if the outbox is closed: then the call stays open
         /// until the session is closed. Nothing is sent.
         pub fn fail(
             &mut self,
@@ -70,7 +70,7 @@ macro_rules! both_roles {
             code: i64,
             message: &str,
             out: &mut impl Outbox,
-        ) -> Result<(), Gone> {
+        ) -> Result<(), NotOpen> {
             self.session.incoming.fail(call, (code, message, None), out)
         }
 
@@ -78,14 +78,14 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// If the call is not open: how it ended. [`NotOpen::Closed`] also if the outbox is closed: then the call stays open
         /// until the session is closed. Nothing is sent.
         pub fn fail_with(
             &mut self,
             call: CallId,
             error: &ErrorObject,
             out: &mut impl Outbox,
-        ) -> Result<(), Gone> {
+        ) -> Result<(), NotOpen> {
             self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
         }
 
@@ -101,14 +101,14 @@ macro_rules! both_roles {
         ///
         /// # Errors
         ///
-        /// If the call is not open: how it ended. [`Gone::Closed`] also if the outbox is closed: then the call stays open
+        /// If the call is not open: how it ended. [`NotOpen::Closed`] also if the outbox is closed: then the call stays open
         /// until the session is closed. Nothing is sent.
         pub fn progress(
             &mut self,
             call: CallId,
             said: &Progress<'_>,
             out: &mut impl Outbox,
-        ) -> Result<bool, Gone> {
+        ) -> Result<bool, NotOpen> {
             self.session.progress(call, said, out)
         }
 
@@ -118,24 +118,24 @@ macro_rules! both_roles {
         /// # Errors
         ///
         /// If the call is not open: how it ended.
-        pub fn wait(&mut self, call: CallId, timeout: Timeout) -> Result<(), Gone> {
+        pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
             let now = self.session.now();
-            self.session.incoming.wait(now, call, timeout)
+            self.session.incoming.set_call_timeout(now, call, timeout)
         }
 
         /// Sends a notification; `params` are an object.
         ///
         /// # Errors
         ///
-        /// [`Closed`](SendError::Closed) once the session was closed; [`NotReady`](SendError::NotReady) before it is
-        /// ready, when the peer would lose what it is told, and once it was drained; [`Full`](SendError::Full) if there
-        /// is no room; [`Unserializable`](SendError::Unserializable) if the parameters cannot be written as an object.
+        /// [`Closed`](NotSent::Closed) once the session was closed; [`NotReady`](NotSent::NotReady) before it is
+        /// ready, when the peer would lose what it is told, and once it was drained; [`Full`](NotSent::Full) if there
+        /// is no room; [`Unserializable`](NotSent::Unserializable) if the parameters cannot be written as an object.
         pub fn notify<P: Serialize + ?Sized>(
             &mut self,
             method: &str,
             params: Option<&P>,
             out: &mut impl Outbox,
-        ) -> Result<(), SendError> {
+        ) -> Result<(), NotSent> {
             self.session.may_speak(false)?;
             self.session.notify(method, params, out)
         }
@@ -145,7 +145,7 @@ macro_rules! both_roles {
         /// # Errors
         ///
         /// As [`notify`](Self::notify), but `ping` may be sent while the session is being opened: by a server from the
-        /// beginning, by a client once it has started. And [`TooManyInFlight`](SendError::TooManyInFlight) if as many
+        /// beginning, by a client once it has started. And [`TooManyInFlight`](NotSent::TooManyInFlight) if as many
         /// requests wait as may.
         pub fn request<P: Serialize + ?Sized>(
             &mut self,
@@ -153,7 +153,7 @@ macro_rules! both_roles {
             params: Option<&P>,
             timeout: Timeout,
             out: &mut impl Outbox,
-        ) -> Result<RequestId, SendError> {
+        ) -> Result<RequestId, NotSent> {
             self.session.request((method, params), timeout, Purpose::Application, out)
         }
 
@@ -212,7 +212,7 @@ macro_rules! both_roles {
             self.session.incoming.bytes()
         }
 
-        /// Limits the open calls to this many bytes, in addition to [`Limits::open_bytes`](crate::rpc::Limits::open_bytes):
+        /// Limits the open calls to this many bytes, in addition to [`Limits::open_bytes`](crate::rpc::SessionLimits::open_bytes):
         /// the share of this session in what several sessions may hold together. Calls that are open stay open.
         pub const fn set_quota(&mut self, bytes: usize) {
             self.session.incoming.set_quota(bytes);
@@ -232,4 +232,4 @@ macro_rules! both_roles {
     };
 }
 
-pub(super) use both_roles;
+pub(super) use session_methods;

@@ -6,7 +6,7 @@ use core::fmt;
 /// A rule of RFC 6455, or a limit of ours, that the peer broke. Every one ends the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum ProtocolError {
     /// A reserved bit is set although no extension was negotiated (section 5.2).
     ReservedBit,
     /// The opcode is one of 3–7 or 11–15 (section 5.2).
@@ -43,7 +43,7 @@ pub enum Violation {
     TooManyMalformedMessages,
 }
 
-impl Violation {
+impl ProtocolError {
     /// The close code that tells the peer (RFC 6455 section 7.4.1).
     #[must_use]
     pub const fn close_code(self) -> CloseCode {
@@ -92,7 +92,7 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.rule())?;
         if let Self::InvalidCloseCode(code) = self {
@@ -102,4 +102,4 @@ impl fmt::Display for Violation {
     }
 }
 
-impl core::error::Error for Violation {}
+impl core::error::Error for ProtocolError {}

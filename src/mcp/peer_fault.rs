@@ -8,9 +8,9 @@ use crate::rpc;
 /// A rule that a message of the peer broke. The session goes on; the owner may log it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum PeerFault {
     /// The text is no message, or one that breaks a rule of JSON-RPC.
-    Message(rpc::Violation),
+    Message(rpc::InvalidMessage),
     /// An array of messages, which the negotiated version does not have. None of them was looked at.
     Batch,
     /// An array of messages within another, which no version has. None of those within it was looked at.
@@ -36,13 +36,13 @@ pub enum Violation {
     EndlessList,
 }
 
-impl From<rpc::Violation> for Violation {
-    fn from(violation: rpc::Violation) -> Self {
+impl From<rpc::InvalidMessage> for PeerFault {
+    fn from(violation: rpc::InvalidMessage) -> Self {
         Self::Message(violation)
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for PeerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Message(violation) => violation.fmt(f),

@@ -7,7 +7,7 @@ use crate::ide::server::Admission;
 /// Such a connection is no event: anybody who reaches the port can make thousands of them a second. The counts only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Strangers {
+pub struct Unauthenticated {
     /// Opening handshakes that were answered with a refusal, those with a wrong token included.
     pub refused: u64,
     /// Opening handshakes whose token was missing or wrong: somebody else's agent, or somebody who guesses.
@@ -16,7 +16,7 @@ pub struct Strangers {
     pub ended: u64,
 }
 
-impl Strangers {
+impl Unauthenticated {
     /// Returns the number of all of them.
     #[must_use]
     pub const fn total(self) -> u64 {

@@ -5,10 +5,10 @@ use core::fmt;
 use super::code;
 
 /// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds it. What only a session
-/// can tell is [`mcp::Violation`](crate::mcp::Violation).
+/// can tell is [`mcp::PeerFault`](crate::mcp::PeerFault).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum InvalidMessage {
     /// The text is not JSON.
     NotJson,
     /// JSON, but neither an object that is a message nor an array.
@@ -33,7 +33,7 @@ pub enum Violation {
     MalformedResponse,
 }
 
-impl Violation {
+impl InvalidMessage {
     /// The error code of the answer, where the id could be read.
     #[must_use]
     pub const fn code(self) -> i64 {
@@ -69,7 +69,7 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for InvalidMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
