@@ -53,9 +53,11 @@ impl Diffs {
         self.0.push(proposal);
     }
 
-    /// The call ended without us.
-    pub(crate) fn forget(&mut self, call: CallId) {
+    /// Drops a proposal whose call ended without us. Returns whether there was one.
+    pub(crate) fn forget(&mut self, call: CallId) -> bool {
+        let before = self.0.len();
         self.0.retain(|proposal| proposal.call != call);
+        self.0.len() < before
     }
 
     /// Takes out the one with this tab, or the only one. Tabs are unlike within one connection, and even there the

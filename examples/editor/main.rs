@@ -1,4 +1,4 @@
-//! An editor that coding agents attach to: one thread, one loop.
+//! An editor that coding agents attach to: one loop on one thread, and one more thread for the disk.
 //!
 //! `editor --help` says how it is used, and what its exit status means.
 #![allow(clippy::wildcard_enum_match_arm, reason = "a program takes the events that concern it")]

@@ -1,4 +1,4 @@
-//! A thread for what may wait for a disk, so that the loop does not.
+//! Runs jobs that can block on a disk on one thread, so that the loop never blocks.
 //!
 //! ```text
 //!   loop ── run ──▶ queue ── one at a time ──▶ thread: job(state)
@@ -13,8 +13,10 @@ use ide_mcp::ide::Host;
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::{fmt, io, thread};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread::{self, JoinHandle};
+use std::{fmt, io};
 
 /// What the loop does with the outcome of a job, in an editor `E`.
 pub(crate) type FollowUp<E> = Box<dyn FnOnce(&mut E, &mut Host, Time) + Send>;
@@ -23,8 +25,10 @@ type Job<S, E> = Box<dyn FnOnce(&mut S) -> FollowUp<E> + Send>;
 
 /// Does jobs with a state `S`, on a thread of its own, for an editor `E`.
 pub(crate) struct Worker<S, E> {
-    thread: Sender<Job<S, E>>,
+    jobs: Sender<Job<S, E>>,
     done: Receiver<FollowUp<E>>,
+    /// Taken when it has panicked.
+    thread: Option<JoinHandle<()>>,
     /// The jobs that the thread does not have yet, each with the call that it is for.
     queue: VecDeque<(Option<CallId>, Job<S, E>)>,
     running: Running,
@@ -47,17 +51,20 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
     /// # Errors
     /// Returns the error of the system where it gives no thread.
     pub(crate) fn new(mut state: S, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
-        let (thread, jobs) = mpsc::channel::<Job<S, E>>();
+        let (jobs, received) = mpsc::channel::<Job<S, E>>();
         let (sender, done) = mpsc::channel();
-        thread::Builder::new().name("editor disk".into()).spawn(move || {
-            for job in jobs {
+        let thread = thread::Builder::new().name("editor disk".into()).spawn(move || {
+            let wake = WakeAtEnd(wake);
+            // Dropped before the last wake, so that the loop finds that the thread has ended.
+            let sender = sender;
+            for job in received {
                 if sender.send(job(&mut state)).is_err() {
                     return;
                 }
-                wake();
+                (wake.0)();
             }
         })?;
-        Ok(Self { thread, done, queue: VecDeque::new(), running: Running::Nothing })
+        Ok(Self { jobs, done, thread: Some(thread), queue: VecDeque::new(), running: Running::Nothing })
     }
 
     /// Gives the thread a job; `then` follows in the loop, unless `call` has ended before.
@@ -85,10 +92,20 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         }
     }
 
-    /// Returns the follow-up of the next job that is done.
+    /// Returns the follow-up of the next job that is done. Where a job has panicked, that panic goes on here.
     pub(crate) fn next(&mut self) -> Option<FollowUp<E>> {
         loop {
-            let follow_up = self.done.try_recv().ok()?;
+            let follow_up = match self.done.try_recv() {
+                Ok(follow_up) => follow_up,
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => {
+                    let ended = self.thread.take().map(JoinHandle::join);
+                    if let Some(Err(panic)) = ended {
+                        resume_unwind(panic);
+                    }
+                    return None;
+                }
+            };
             if let Some(follow_up) = self.finished(follow_up) {
                 return Some(follow_up);
             }
@@ -112,8 +129,8 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
             return;
         }
         if let Some((call, job)) = self.queue.pop_front() {
-            // The thread ends with this value.
-            let _ = self.thread.send(job);
+            // It fails only after a panic, which `next` reports.
+            let _ = self.jobs.send(job);
             self.running = call.map_or(Running::Own, Running::Call);
         }
     }
@@ -128,6 +145,15 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
             }
         }
         None
+    }
+}
+
+/// Wakes the loop when it is dropped, be it by a panic.
+struct WakeAtEnd<W: Fn()>(W);
+
+impl<W: Fn()> Drop for WakeAtEnd<W> {
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 
@@ -151,6 +177,7 @@ mod tests {
     use super::*;
     use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
     use ide_mcp::mcp::Implementation;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn jobs_are_done_in_order_and_wake_the_loop() {
@@ -186,6 +213,16 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4]);
         assert!(worker.next().is_none() && !worker.has_own_jobs());
         drop(worker);
-        assert_eq!(woken.iter().count(), 4, "and the thread has ended");
+        assert_eq!(woken.iter().count(), 5, "once for each, and when the thread ends");
+    }
+
+    #[test]
+    fn a_panic_of_a_job_reaches_the_loop() {
+        let (wake, woken) = mpsc::channel();
+        let mut worker: Worker<(), ()> = Worker::new((), move || wake.send(()).unwrap()).unwrap();
+        worker.run(None, |()| panic!("of a job"), |(), _, _, ()| {});
+        woken.recv().unwrap();
+        let panic = catch_unwind(AssertUnwindSafe(|| worker.next().is_some())).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"of a job"));
     }
 }

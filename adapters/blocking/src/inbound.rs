@@ -62,7 +62,7 @@ impl Inbound {
         taken
     }
 
-    /// Whether nothing will be added before something is taken.
+    /// Returns whether nothing will be added before the buffer is low.
     pub(crate) fn is_stuck(&self) -> bool {
         let state = lock(&self.state);
         state.has_ended || state.is_full
@@ -114,6 +114,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::Arc;
     use std::thread;
+    use std::time::{Duration, Instant};
 
     /// A buffer that was full twice: the thread reads on at [`LOW`] and not before, and no byte is lost or moved.
     #[test]
@@ -122,7 +123,7 @@ mod tests {
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
         let inbound = Arc::new(Inbound::default());
-        let sent: Vec<u8> = (0..3 * ROOM).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let sent: Vec<u8> = (0..4 * ROOM).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let (fills, text) = (inbound.clone(), sent.clone());
         thread::spawn(move || fills.fill(&stream, Waker::noop()));
         thread::spawn(move || peer.write_all(&text).unwrap());
@@ -136,19 +137,22 @@ mod tests {
                 n -= taken;
             }
         };
-        for round in ["the first time", "the second time"] {
+        let wait_until_stuck = || {
+            let begin = Instant::now();
             while !inbound.is_stuck() {
+                assert!(begin.elapsed() < Duration::from_secs(20), "it is not filled again");
                 thread::yield_now();
             }
+        };
+        for round in ["the first time", "the second time"] {
+            wait_until_stuck();
             let held = lock(&inbound.state).bytes.len();
             assert!((ROOM..ROOM + PIECE).contains(&held), "{round}: {held}");
             take(held - LOW - 1);
             assert!(inbound.is_stuck(), "{round}: it is not low yet");
             take(1);
         }
-        while !inbound.is_stuck() {
-            thread::yield_now();
-        }
+        wait_until_stuck();
         let held = lock(&inbound.state).bytes.len();
         take(held);
         assert!(sent.starts_with(&got) && got.len() > 2 * ROOM, "{} bytes came, or others", got.len());

@@ -25,8 +25,10 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// A frame of a display is 16.7 ms; a turn takes a third of it at most.
 const GOAL: f64 = 5_000.0;
 
-/// The longest turn beside the flood, the latency of one client, and what the flood gets. In the latency is the time for
-/// which the threads of the load wait for each other on their core, so that no goal is set for it.
+/// Measures the longest turn beside the flood, the latency of one client, and what the flood gets.
+///
+/// The latency has no goal: the threads of the load wait for each other on their core, and that is in it. The turns of
+/// `ide-mcp-blocking` are not timed: its events are taken one by one.
 pub fn turns(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("turns");

@@ -75,6 +75,11 @@ impl Headless {
         self.ending.take_if(is_due).map(|ending| ending.why)
     }
 
+    /// Whether no command follows.
+    pub(crate) const fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
     /// Returns when [`end`](Self::end) is due at the latest.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ending.as_ref().map(|ending| ending.at)
@@ -200,8 +205,10 @@ impl Headless {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);
-                self.diffs.forget(call);
-                self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
+                // One that is still looked up has not been reported, and will not be.
+                if self.diffs.forget(call) {
+                    self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
+                }
             }
             ServerEvent::Closed(why) => self.report.tell(&Event::Closed { conn, why: why.to_string() }),
             _ => {}

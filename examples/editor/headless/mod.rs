@@ -1,11 +1,11 @@
 //! The editor without a screen. Here its loop: sockets, timers, signals and standard input, one turn after another on
-//! one thread.
+//! one thread. Files are read on another.
 
 mod app;
 mod command;
 mod input;
 mod report;
-mod strangers;
+mod unauthenticated;
 
 use crate::folders::Folders;
 use crate::listen::listen;
@@ -20,7 +20,7 @@ use mio::{Events, Poll, Token};
 use report::{Event, Report};
 use std::error::Error;
 use std::io::ErrorKind;
-use strangers::Reported;
+use unauthenticated::Reported;
 
 /// The tokens in the `Poll`; the server owns a range behind its own.
 const WAKER: Token = Token(0);
@@ -102,7 +102,7 @@ impl Editor {
             match line {
                 Line::Signal => self.end(now, "signal"),
                 // Something has said that no command follows.
-                _ if self.stopping || self.app.deadline().is_some() => {}
+                _ if self.stopping || self.app.is_ending() => {}
                 Line::Command { number, text } => {
                     self.app.line(self.server.host_mut(), now, number, text.as_deref());
                 }

@@ -1,7 +1,7 @@
 //! What agents do, and what they are answered: from the state that is on the screen.
 
 use super::app::App;
-use super::disk::{self, Problems};
+use super::disk::{self, Disk, Problems};
 use super::model::document::Document;
 use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
@@ -90,7 +90,7 @@ impl App {
                 }
             }
             ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(Proposal { conn, call, diff });
+                self.proposed(host, Proposal { conn, call, diff });
             }
             ServerEvent::Call { call, request } => self.called(host, conn, call, request),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
@@ -118,55 +118,56 @@ impl App {
         }
     }
 
-    fn proposed(&mut self, proposal: Proposal) {
-        let (who, call, seen) = (self.model.agent(proposal.conn), proposal.call, self.seen());
-        let read = move |folders: &mut Folders| {
-            let label = of_peer(&label_of(folders, &proposal.diff.new_file_path));
-            let old_path = &proposal.diff.old_file_path;
-            let (old, place) = (disk::old_text(folders, old_path), folders.find(old_path));
-            (disk::look(folders, seen), Proposed::new(proposal, who, label, old), place)
-        };
-        self.disk.run(Some(call), read, |app, host, _, (found, proposed, place)| {
-            app.found(found);
-            app.propose(host, proposed, place.ok().map(|place| place.real).as_deref());
-        });
-    }
-
-    fn propose(&mut self, host: &mut Host, mut proposed: Proposed, real: Option<&Path>) {
+    fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
+        let label = of_peer(&self.folders.label(Path::new(&proposal.diff.new_file_path)));
         let verdict = match self.on_diff {
-            OnDiff::Ask | OnDiff::Hold => {
-                let mut documents = self.model.documents.iter();
-                if documents.any(|open| Some(open.real.as_path()) == real && open.buffer.is_dirty()) {
-                    let notice = "the file has changes here that are not saved: they are not in it";
-                    proposed.notices.push(notice.into());
-                }
-                return self.model.propose(proposed);
-            }
+            OnDiff::Ask | OnDiff::Hold => return self.read_old_text(proposal, label),
             OnDiff::Accept => Verdict::Accept,
             OnDiff::Reject => Verdict::Reject,
         };
-        let (call, label) = (proposed.proposal.call, proposed.label.clone());
-        if host.decide(call, &proposed.outcome(verdict)).is_ok() {
+        let call = proposal.call;
+        if host.decide(call, &proposal.outcome(verdict, None)).is_ok() {
             self.model.decided(&label, verdict, false);
         }
     }
 
+    /// Shows a proposal when the file that it changes has been read.
+    fn read_old_text(&mut self, proposal: Proposal, label: String) {
+        let (who, call, seen) = (self.model.agent(proposal.conn), proposal.call, self.seen());
+        let read = move |disk: &mut Disk| {
+            let old_path = &proposal.diff.old_file_path;
+            let (old, place) = (disk::old_text(&disk.folders, old_path), disk.folders.find(old_path));
+            (disk::look(&disk.folders, seen), Proposed::new(proposal, who, label, old), place)
+        };
+        self.disk.run(Some(call), read, |app, _, _, (found, mut proposed, place)| {
+            app.stale = true;
+            app.found(found);
+            let is_open = |real: &Path| {
+                app.model.documents.iter().any(|open| open.real == real && open.buffer.is_dirty())
+            };
+            if place.is_ok_and(|place| is_open(&place.real)) {
+                let notice = "the file has changes here that are not saved: they are not in it";
+                proposed.notices.push(notice.into());
+            }
+            app.model.propose(proposed);
+        });
+    }
+
     /// Answers a call, at once where it needs no disk.
     fn called(&mut self, host: &mut Host, conn: ConnId, call: CallId, request: ToolRequest) {
-        let asked = Asked { call, who: self.model.agent(conn), tool: request.name().to_owned() };
+        let who = self.model.agent(conn);
+        self.model.asked(&who, said(&request, &self.folders));
         let at_once = match request {
             ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) => {
-                let path = uri.clone();
                 let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
-                return self.read_for(asked, path, read, move |app, host, read| {
+                return self.read_for(call, read, move |app, host, read| {
                     let found = read.map(|read| ToolResult::diagnostics(&app.diagnostics(read)));
                     respond(host, call, found);
                 });
             }
             ToolRequest::OpenFile(file) => {
-                let path = file.file_path.clone();
                 let read = move |folders: &Folders| Ok((disk::open(folders, &file.file_path)?, file));
-                return self.read_for(asked, Some(path), read, move |app, host, read| {
+                return self.read_for(call, read, move |app, host, read| {
                     let opened = read.and_then(|(document, file)| app.open_file(&file, document));
                     respond(host, call, opened.map(|opened| owned(&opened)));
                 });
@@ -174,14 +175,14 @@ impl App {
             ToolRequest::CheckDocumentDirty(CheckDocumentDirty { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
-                return self.read_for(asked, Some(file_path.clone()), read, move |app, host, real| {
+                return self.read_for(call, read, move |app, host, real| {
                     respond(host, call, Ok(owned(&app.document_state(file_path, real.ok().as_deref()))));
                 });
             }
             ToolRequest::SaveDocument(SaveDocument { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
-                return self.read_for(asked, Some(file_path.clone()), read, move |app, host, real| {
+                return self.read_for(call, read, move |app, host, real| {
                     app.save_document(host, call, file_path, real.ok().as_deref());
                 });
             }
@@ -202,7 +203,6 @@ impl App {
             }))),
             other => Err(format!("{} is not served by this editor", other.name())),
         };
-        self.model.asked(&asked.who, asked.tool);
         respond(host, call, at_once);
         // What the agent has just written shows soon.
         self.look();
@@ -212,19 +212,15 @@ impl App {
     /// looked at first.
     fn read_for<R: Send + 'static>(
         &mut self,
-        asked: Asked,
-        path: Option<String>,
+        call: CallId,
         read: impl FnOnce(&Folders) -> Result<R, String> + Send + 'static,
         then: impl FnOnce(&mut Self, &mut Host, Result<R, String>) + Send + 'static,
     ) {
-        let (call, seen) = (asked.call, self.seen());
-        let read = move |folders: &mut Folders| {
-            let label = path.map(|path| label_of(folders, &path)).unwrap_or_default();
-            (disk::look(folders, seen), label, read(folders))
-        };
-        self.disk.run(Some(call), read, move |app, host, _, (found, label, read)| {
+        let seen = self.seen();
+        let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(&disk.folders));
+        self.disk.run(Some(call), read, move |app, host, _, (found, read)| {
+            app.stale = true;
             app.found(found);
-            app.model.asked(&asked.who, of_peer(&format!("{} {label}", asked.tool)).trim_end().to_owned());
             then(app, host, read);
         });
     }
@@ -322,18 +318,18 @@ impl App {
     }
 }
 
-/// A call that is answered after something was read.
-#[derive(Debug)]
-struct Asked {
-    call: CallId,
-    /// What the agent calls itself.
-    who: String,
-    tool: String,
-}
-
-/// What a file that an agent names is called on the screen.
-fn label_of(folders: &Folders, path: &str) -> String {
-    folders.find(path).map_or_else(|_| path.to_owned(), |place| folders.label(&place.shown))
+/// What a call asks for, in a few words.
+fn said(request: &ToolRequest, folders: &Folders) -> String {
+    let about = match request {
+        ToolRequest::GetDiagnostics(asked) => asked.uri.as_deref(),
+        ToolRequest::OpenFile(asked) => Some(asked.file_path.as_str()),
+        ToolRequest::CheckDocumentDirty(asked) => Some(asked.file_path.as_str()),
+        ToolRequest::SaveDocument(asked) => Some(asked.file_path.as_str()),
+        _ => None,
+    };
+    let path = about.map(|about| Path::new(about.strip_prefix("file://").unwrap_or(about)));
+    let label = path.map(|path| folders.label(path)).unwrap_or_default();
+    of_peer(&format!("{} {label}", request.name())).trim_end().to_owned()
 }
 
 /// A text of a peer, safe to be shown, and no longer than makes sense.

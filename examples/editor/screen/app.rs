@@ -1,9 +1,9 @@
 //! What happens, from either side: the person at the terminal, the agents, and the disk.
 
-use super::disk::{self, Found, Listing, Seen};
+use super::disk::{self, Disk, Found, Listing, Seen};
 use super::keys::{Input, Mouse, MouseKind};
 use super::layout::{layout, shown};
-use super::model::act::{Request, changes};
+use super::model::act::{Action, Request, changes};
 use super::model::document::Document;
 use super::model::tree::{RowKind, Tree};
 use super::model::{Focus, Model, Tone};
@@ -17,9 +17,9 @@ use crate::workspace::unicode;
 use ide_mcp::Time;
 use ide_mcp::ide::{DiagnosticsChanged, Host, Mention, Selected, Selection};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{io, mem};
 
 /// How often the disk is looked at. An agent that has written a file asks for its problems, and is looked after at once.
 const WATCH: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub(crate) struct App {
     pub(crate) model: Model,
     pub(crate) folders: Folders,
     /// Reads and writes: the loop waits for no disk.
-    pub(crate) disk: Worker<Folders, Self>,
+    pub(crate) disk: Worker<Disk, Self>,
     pub(crate) on_diff: OnDiff,
     /// What was selected last, wherever the focus is.
     pub(crate) latest: Option<Selection>,
@@ -39,6 +39,8 @@ pub(crate) struct App {
     told: Option<(String, u64, std::ops::Range<usize>)>,
     /// When the disk is looked at next; `None` while it is.
     watch_at: Option<Time>,
+    /// It has to be looked at again after that.
+    looks_again: bool,
     check_at: Option<Time>,
     /// When the unfolded folders were changed last.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
@@ -46,16 +48,18 @@ pub(crate) struct App {
     pub(crate) lock_problem: Option<String>,
     /// Whether the screen has to be drawn.
     pub(crate) stale: bool,
-    quitting: Quitting,
+    pub(crate) quitting: Quitting,
 }
 
 /// Whether the person has asked for the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quitting {
+pub(crate) enum Quitting {
     No,
     /// When what is being saved is saved.
     WhenSaved,
     Now,
+    /// Even what is being saved is given up.
+    AtOnce,
 }
 
 /// What the loop has to do.
@@ -78,12 +82,13 @@ impl App {
     ) -> io::Result<Self> {
         let mut app = Self {
             model: Model::new(Tree::new(folders.given().to_vec())),
-            disk: Worker::new(folders.clone(), wake)?,
+            disk: Worker::new(Disk::new(folders.clone()), wake)?,
             folders,
             on_diff,
             latest: None,
             told: None,
             watch_at: Some(Time::ZERO),
+            looks_again: false,
             check_at: None,
             folder_times: BTreeMap::new(),
             lock_problem: None,
@@ -101,7 +106,6 @@ impl App {
         self.stale |= was_live != self.model.is_live();
         while let Some(follow_up) = self.disk.next() {
             follow_up(self, host, now);
-            self.stale = true;
         }
         if self.watch_at.is_some_and(|at| at <= now) {
             self.look();
@@ -176,16 +180,22 @@ impl App {
         reveal(&mut self.model);
     }
 
-    /// Looks whether files have changed on disk.
+    /// Looks whether files have changed on disk; once more after a look that has begun.
     pub(crate) fn look(&mut self) {
-        self.watch_at = None;
+        if self.watch_at.take().is_none() {
+            self.looks_again = true;
+            return;
+        }
         let seen = self.seen();
         self.disk.run(
             None,
-            move |folders| disk::look(folders, seen),
+            move |disk| disk::look(&disk.folders, seen),
             |app, _, now, found| {
                 app.watch_at = Some(now.saturating_add(WATCH));
                 app.found(found);
+                if mem::take(&mut app.looks_again) {
+                    app.look();
+                }
             },
         );
     }
@@ -214,6 +224,7 @@ impl App {
             match changed.text {
                 Ok(text) if !document.buffer.is_dirty() || document.buffer.text().as_str() == text => {
                     document.reload(text, changed.stamp);
+                    reveal(&mut self.model);
                     let what =
                         if was_missing { "is there again" } else { "was changed on disk and read again" };
                     self.model.tell(Tone::Plain, format!("{label} {what}"));
@@ -234,7 +245,7 @@ impl App {
         let unfolded: Vec<PathBuf> = self.model.tree.unfolded().map(Path::to_owned).collect();
         self.disk.run(
             None,
-            |folders| disk::list_all(folders, unfolded),
+            |disk| disk::list_all(&disk.folders, unfolded),
             |app, _, _, listing| app.listed(listing),
         );
     }
@@ -244,6 +255,7 @@ impl App {
         let Listing { times, mut entries } = listing;
         self.folder_times = times;
         self.model.tree.refresh(|folder| entries.remove(folder).unwrap_or_default());
+        reveal(&mut self.model);
     }
 
     fn check(&mut self, host: &mut Host) {
@@ -265,6 +277,10 @@ impl App {
         let done = match request {
             Request::Quit => {
                 self.quit();
+                Ok(())
+            }
+            Request::QuitAnyway => {
+                self.quitting = Quitting::Now;
                 Ok(())
             }
             Request::Redraw => {
@@ -297,41 +313,78 @@ impl App {
         }
     }
 
-    /// Ends the editor, after what is being saved; a second time at once.
-    fn quit(&mut self) {
-        let saving = self.model.labels(|document| document.saving.is_some()).join(", ");
-        if saving.is_empty() || self.quitting == Quitting::WhenSaved {
-            self.quitting = Quitting::Now;
-        } else {
-            self.quitting = Quitting::WhenSaved;
-            self.model.say(Tone::Plain, format!("{saving} is being saved. ^Q again ends the editor at once"));
-        }
+    /// Reads or writes for the person; `then` shows something.
+    fn with_disk<R: Send + 'static>(
+        &mut self,
+        job: impl FnOnce(&mut Disk) -> R + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Host, R) + Send + 'static,
+    ) {
+        self.disk.run(None, job, |app, host, _, outcome| {
+            app.stale = true;
+            then(app, host, outcome);
+        });
     }
 
-    /// Whether the editor has to end.
-    pub(crate) fn quits(&self) -> bool {
-        self.quitting == Quitting::Now
+    /// Ends the editor, after what is being saved; asked a second time, at once.
+    fn quit(&mut self) {
+        let saving = self.model.labels(|document| !document.saving.is_empty()).join(", ");
+        self.quitting = match self.quitting {
+            Quitting::No if !saving.is_empty() => {
+                let said = format!("{saving} is being saved. ^Q again ends the editor at once");
+                self.model.say(Tone::Plain, said);
+                Quitting::WhenSaved
+            }
+            Quitting::WhenSaved if !saving.is_empty() => Quitting::AtOnce,
+            _ => Quitting::Now,
+        };
+    }
+
+    /// Goes on to the end when everything is saved, unless something else would be lost now.
+    fn quit_when_saved(&mut self) {
+        if self.quitting == Quitting::WhenSaved && !self.is_saving() {
+            self.quitting = Quitting::No;
+            if self.model.act(Action::Quit, shown(&self.model)) == Some(Request::Quit) {
+                self.quitting = Quitting::Now;
+            }
+        }
     }
 
     /// Whether something is being saved.
     pub(crate) fn is_saving(&self) -> bool {
-        self.model.documents.iter().any(|document| document.saving.is_some())
+        self.model.documents.iter().any(|document| !document.saving.is_empty())
     }
 
     fn open(&mut self, path: &Path) -> Result<(), String> {
+        let label = self.folders.label(path);
         let path = unicode(path)?;
-        self.disk.run(
-            None,
-            move |folders| disk::open(folders, &path),
-            |app, _, _, document| match document {
-                Ok(document) => {
-                    app.model.active = Some(app.model.show(document));
-                    app.model.focus = Focus::Text;
+        let reading = format!("{label} is being read");
+        self.model.say(Tone::Plain, reading.as_str());
+        let before = self.in_front();
+        self.with_disk(
+            move |disk| disk::open(&disk.folders, &path),
+            move |app, _, document| {
+                app.model.message.take_if(|message| message.text == reading);
+                match document {
+                    Ok(document) if app.in_front() == before => {
+                        app.model.active = Some(app.model.show(document));
+                        app.model.focus = Focus::Text;
+                        reveal(&mut app.model);
+                    }
+                    // The person has gone on: what is typed now is meant for something else.
+                    Ok(document) => {
+                        app.model.show(document);
+                        app.model.tell(Tone::Plain, format!("{label} is open, behind the others"));
+                    }
+                    Err(problem) => app.model.tell(Tone::Bad, problem),
                 }
-                Err(problem) => app.model.tell(Tone::Bad, problem),
             },
         );
         Ok(())
+    }
+
+    /// What keys go to.
+    fn in_front(&self) -> (Focus, Option<PathBuf>) {
+        (self.model.focus, self.model.document().map(|document| document.real.clone()))
     }
 
     fn save_shown(&mut self) {
@@ -351,42 +404,44 @@ impl App {
     ) {
         let document = self.model.documents.iter_mut().find(|document| document.real == real);
         let Some(document) = document else { return };
-        let (real, state) = (document.real.clone(), document.buffer.state());
+        let (real, seen) = (document.real.clone(), document.stamp);
         let text = document.buffer.text().as_str().to_owned();
-        document.saving = Some(state);
-        let write = move |_: &mut Folders| {
-            let written = disk::write(&real, &text);
+        document.saving.push(document.buffer.state());
+        let write = move |disk: &mut Disk| {
+            let written = disk.save(&real, &text, seen);
             (real, written)
         };
-        self.disk.run(None, write, move |app, host, _, (real, written)| {
+        self.with_disk(write, move |app, host, (real, written)| {
             let document = app.model.documents.iter_mut().find(|document| document.real == real);
             if let Some(document) = document {
-                document.saving = document.saving.filter(|saving| *saving != state);
-                if let Ok(stamp) = written {
-                    document.saved(state, stamp);
-                }
+                document.saved(written.as_ref().ok().copied());
             }
-            match &written {
-                Err(_) => app.quitting = Quitting::No,
-                Ok(_) if app.quitting == Quitting::WhenSaved && !app.is_saving() => {
-                    app.quitting = Quitting::Now;
-                }
-                Ok(_) => {}
+            if written.is_err() {
+                app.quitting = Quitting::No;
+                // Perhaps since the file has changed.
+                app.look();
             }
             then(app, host, written.map(drop));
+            app.quit_when_saved();
         });
     }
 
     fn reload(&mut self) {
-        let Some(real) = self.model.document().map(|document| document.real.clone()) else { return };
-        let read = move |_: &mut Folders| disk::reread(&real).map(|(text, stamp)| (real, text, stamp));
-        self.disk.run(None, read, |app, _, _, read| match read {
+        let Some(document) = self.model.document() else { return };
+        let (real, state) = (document.real.clone(), document.buffer.state());
+        let read = move |_: &mut Disk| disk::reread(&real).map(|(text, stamp)| (real, text, stamp));
+        self.with_disk(read, move |app, _, read| match read {
             Ok((real, text, stamp)) => {
                 let document = app.model.documents.iter_mut().find(|document| document.real == real);
-                if let Some(document) = document {
+                let Some(document) = document else { return };
+                let label = document.label.clone();
+                if document.buffer.state() == state {
                     document.reload(text, stamp);
-                    let text = format!("{} is as it is on disk", document.label);
-                    app.model.say(Tone::Good, text);
+                    reveal(&mut app.model);
+                    app.model.say(Tone::Good, format!("{label} is as it is on disk"));
+                } else {
+                    app.model
+                        .tell(Tone::Bad, format!("{label} was changed here while it was read: it stays"));
                 }
             }
             Err(problem) => app.model.tell(Tone::Bad, problem),
@@ -397,8 +452,8 @@ impl App {
     fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
         if let Some(path) = path {
             let path = unicode(path)?;
-            let find = move |folders: &mut Folders| unicode(&folders.find(&path)?.shown);
-            self.disk.run(None, find, |app, host, _, found| {
+            let find = move |disk: &mut Disk| unicode(&disk.folders.find(&path)?.shown);
+            self.with_disk(find, |app, host, found| {
                 let done = found.and_then(|path| app.mention_this(host, Mention::new(path, None)));
                 app.tell_problem(done);
             });
@@ -448,7 +503,7 @@ impl App {
             MouseKind::Release => {}
             MouseKind::Press if places.banner.is_some_and(|area| area.contains(column, row)) => {
                 let shown = shown(&self.model);
-                return self.model.act(super::model::act::Action::ShowProposal, shown);
+                return self.model.act(Action::ShowProposal, shown);
             }
             MouseKind::Press if places.files.is_some_and(|area| area.contains(column, row)) => {
                 let offset = places.files.map_or(0, |area| row.saturating_sub(area.y));
@@ -457,9 +512,7 @@ impl App {
                 let kind = self.model.tree.rows.get(at)?.kind;
                 self.model.tree.cursor = at;
                 let shown = shown(&self.model);
-                return (kind != RowKind::Note)
-                    .then(|| self.model.act(super::model::act::Action::Open, shown))
-                    .flatten();
+                return (kind != RowKind::Note).then(|| self.model.act(Action::Open, shown)).flatten();
             }
             MouseKind::Press | MouseKind::Drag => {
                 let is_inside = places.main.is_some_and(|area| area.contains(column, row));

@@ -17,6 +17,31 @@ use std::time::SystemTime;
 /// Nobody finds a file among more.
 const MOST_FILES: usize = 2000;
 
+/// What the thread knows.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub(crate) folders: Folders,
+    /// What files were like when they were written here last.
+    written: BTreeMap<PathBuf, Stamp>,
+}
+
+impl Disk {
+    pub(crate) const fn new(folders: Folders) -> Self {
+        Self { folders, written: BTreeMap::new() }
+    }
+
+    /// Writes a file, unless somebody else has changed it since it was `seen`.
+    pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Stamp) -> Result<Stamp, String> {
+        let now = stamp(real);
+        if now != seen && self.written.get(real) != Some(&now) {
+            return Err(format!("{} was not saved: it has changed on disk", real.display()));
+        }
+        let stamp = write(real, text)?;
+        self.written.insert(real.to_owned(), stamp);
+        Ok(stamp)
+    }
+}
+
 /// What the editor has seen of the disk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
@@ -111,7 +136,7 @@ pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
 }
 
 /// Writes a file so that there is always a whole one, the old or the new. Where that cannot be, it is written as it is.
-pub(crate) fn write(real: &Path, text: &str) -> Result<Stamp, String> {
+fn write(real: &Path, text: &str) -> Result<Stamp, String> {
     let says = |error: io::Error| format!("{} was not saved: {error}", real.display());
     match replace(real, text) {
         Ok(()) => {}

@@ -27,7 +27,7 @@ mod tests;
 use crate::folders::Folders;
 use crate::listen::listen;
 use crate::options::Options;
-use app::{App, Flow};
+use app::{App, Flow, Quitting};
 use ide_mcp::ide::display_safe_lines;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
@@ -96,7 +96,8 @@ impl Editor {
             self.show();
             let now = self.clock.now();
             let due = self.terminal.is_due() && self.stopping.is_none();
-            let saves_until = self.stopping.as_ref().map(|stopping| stopping.saves_until);
+            let stopping = self.stopping.as_ref().filter(|_| self.app.is_saving());
+            let saves_until = stopping.map(|stopping| stopping.saves_until).filter(|until| now < *until);
             let deadlines =
                 [self.server.deadline(now), self.app.deadline(), self.decoder.deadline(), saves_until];
             let deadline = if due { Some(now) } else { deadlines.into_iter().flatten().min() };
@@ -114,8 +115,13 @@ impl Editor {
             self.take_signals(now);
             self.take_input(now);
             self.app.tick(self.server.host_mut(), now);
-            if self.app.quits() {
-                self.stop(now, "Ctrl+Q");
+            match self.app.quitting {
+                Quitting::No | Quitting::WhenSaved => {}
+                Quitting::Now => self.stop(now, "Ctrl+Q"),
+                Quitting::AtOnce => {
+                    self.stop(now, "Ctrl+Q");
+                    self.stopping.iter_mut().for_each(|stopping| stopping.saves_until = now);
+                }
             }
             let app = &mut self.app;
             self.server.turn(now, |host, event| app.event(host, now, event));

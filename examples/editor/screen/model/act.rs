@@ -78,7 +78,10 @@ pub(crate) enum Request {
     Mention(Option<PathBuf>),
     Decide(Verdict),
     Redraw,
+    /// End the editor, after what is being saved.
     Quit,
+    /// End the editor, whatever is lost.
+    QuitAnyway,
 }
 
 /// How much of what is in front is shown.
@@ -316,6 +319,9 @@ impl Model {
 
     fn close(&mut self, confirmed: Option<Confirm>) {
         let Some(active) = self.active else { return };
+        if self.document().is_some_and(|document| !document.saving.is_empty()) {
+            return self.say(Tone::Plain, "it is being saved: close it then");
+        }
         if self.document().is_some_and(|document| document.buffer.is_dirty())
             && confirmed != Some(Confirm::Close)
         {
@@ -351,7 +357,7 @@ impl Model {
         let unsaved = self.labels(Document::is_unsaved);
         let lost = match (unsaved.as_slice(), self.proposals.len()) {
             ([], 0) => return Some(Request::Quit),
-            _ if confirmed == Some(Confirm::Quit) => return Some(Request::Quit),
+            _ if confirmed == Some(Confirm::Quit) => return Some(Request::QuitAnyway),
             ([], open) => format!("{} will be rejected", changes(open)),
             (names, 0) => format!("not saved: {}", names.join(", ")),
             (names, open) => format!("not saved: {}; {} will be rejected", names.join(", "), changes(open)),

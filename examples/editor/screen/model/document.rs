@@ -21,8 +21,8 @@ pub(crate) struct Document {
     checked: u64,
     /// What the file was like when it was read or written.
     pub(crate) stamp: Stamp,
-    /// Which text is being written to the disk.
-    pub(crate) saving: Option<u64>,
+    /// The [states](Buffer::state) of the text that are on their way to the disk, in their order.
+    pub(crate) saving: Vec<u64>,
     /// It has changed on disk since, and has not been read again, since it is changed here too.
     pub(crate) conflict: bool,
 }
@@ -41,7 +41,7 @@ impl Document {
         let diagnostics = check(&real, &text);
         let buffer = Buffer::new(text);
         let checked = buffer.state();
-        Self { path, real, label, buffer, diagnostics, checked, stamp, saving: None, conflict: false }
+        Self { path, real, label, buffer, diagnostics, checked, stamp, saving: Vec::new(), conflict: false }
     }
 
     /// Checks the text if it has changed; whether its problems are others now.
@@ -72,13 +72,19 @@ impl Document {
 
     /// Whether the text, as it is, is neither on the disk nor on its way there.
     pub(crate) fn is_unsaved(&self) -> bool {
-        self.buffer.is_dirty() && self.saving != Some(self.buffer.state())
+        self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())
     }
 
-    /// The text that was [`saving`](Self::saving) was written.
-    pub(crate) const fn saved(&mut self, state: u64, stamp: Stamp) {
-        self.buffer.mark_saved(state);
-        (self.stamp, self.conflict) = (stamp, false);
+    /// Notes that the first text of [`saving`](Self::saving) was written, or was not.
+    pub(crate) fn saved(&mut self, written: Option<Stamp>) {
+        if self.saving.is_empty() {
+            return;
+        }
+        let state = self.saving.remove(0);
+        if let Some(stamp) = written {
+            self.buffer.mark_saved(state);
+            (self.stamp, self.conflict) = (stamp, false);
+        }
     }
 
     /// As agents are told it.

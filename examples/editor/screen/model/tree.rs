@@ -118,7 +118,8 @@ impl Tree {
     /// Folds the folder of the cursor, or goes to the one that it is in. True if there is something to refresh.
     pub(crate) fn fold(&mut self) -> bool {
         let Some(row) = self.current() else { return false };
-        if matches!(row.kind, RowKind::Folder { unfolded: true }) {
+        // The row itself is of the last time that the disk was looked at.
+        if self.unfolded.contains(&row.path) && matches!(row.kind, RowKind::Folder { .. }) {
             let path = row.path.clone();
             self.toggle(&path);
             return true;

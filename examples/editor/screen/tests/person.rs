@@ -1,6 +1,7 @@
 //! What a person does with files.
 
 use super::Desk;
+use crate::screen::app::Quitting;
 use crate::screen::model::Focus;
 use crate::screen::view::canvas::Ink;
 
@@ -74,18 +75,18 @@ fn a_file_is_edited_and_saved() {
 fn nothing_is_given_up_without_being_asked_twice() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "b")]);
     desk.keys("\x11");
-    assert!(desk.app.quits(), "nothing is lost");
+    assert!(desk.app.quitting == Quitting::Now, "nothing is lost");
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "b")]);
     desk.open("a.txt");
     desk.keys("x");
     desk.keys("\x11");
-    assert!(!desk.app.quits());
+    assert!(desk.app.quitting == Quitting::No);
     desk.shows("not saved: a.txt. ^Q again ends");
     desk.keys(DOWN);
     desk.keys("\x11");
-    assert!(!desk.app.quits(), "another key came between");
+    assert!(desk.app.quitting == Quitting::No, "another key came between");
     desk.keys("\x11");
-    assert!(desk.app.quits());
+    assert!(desk.app.quitting == Quitting::Now);
     desk.keys("\x17");
     desk.shows("it is not saved: ^W again");
     desk.keys("\x12");
