@@ -1,8 +1,8 @@
 //! Progress: what is said about a request that is still open, and the token by which the two belong together.
 //!
 //! The side that asks puts a token into `params._meta.progressToken`; the side that serves may then send
-//! `notifications/progress` with it, each time with a greater number, until the answer. Peers drop connections on which a token is made up or
-//! outlives its request, so neither can be expressed here.
+//! `notifications/progress` with it, each time with a greater number, until the answer. Peers drop connections on which
+//! a token is made up or outlives its request, so neither can be expressed here.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String};
 

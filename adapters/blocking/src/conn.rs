@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest time for which a write waits for room, on systems where only a write can wait for room. After this time
-/// the connection looks at its input and its timers again, so a peer that itself waits for us to read waits no longer.
+/// the connection looks at its input and its timers again, so a peer that itself waits for us to read waits no longer
+/// than that.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The shortest wait for input: a read timeout of zero would mean none.

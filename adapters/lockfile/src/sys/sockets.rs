@@ -1,5 +1,6 @@
 //! The TCP sockets of the system and their owners. On Linux: `sock_diag`, which answers for one socket in constant time
-//! (some 30 µs), or where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
+//! (some 30 µs), or where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a
+//! thousand sockets).
 
 use std::net::SocketAddr;
 #[cfg(any(target_os = "linux", test))]
