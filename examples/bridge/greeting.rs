@@ -2,10 +2,10 @@
 
 use crate::attachment::Guise;
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::{SessionLimits, code, message, write};
+use ide_mcp::rpc::{Message, SessionLimits, classify, code};
 use ide_mcp::{Outbox, Time, To};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 use std::collections::VecDeque;
 use std::iter;
 
@@ -49,15 +49,14 @@ impl Waiting {
     /// Answers every request with an error that says this.
     pub(crate) fn refuse(self, why: &str, out: &mut impl Outbox) {
         for line in iter::once(self.initialize).chain(self.held) {
-            let (id, code, why) = match message::classify(&line, &SessionLimits::default()) {
-                message::Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
-                message::Message::Invalid { answer: Some((id, code)), violation } => {
-                    (id, code, violation.to_string())
-                }
+            let (id, code, why) = match classify(&line, &SessionLimits::default()) {
+                Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
+                Message::Invalid { answer: Some((id, code)), violation } => (id, code, violation.to_string()),
                 _ => continue,
             };
+            let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why } });
             // Lines can always be added.
-            let _ = out.message(To::Answer(&id), |buf| write::error(buf, &id, code, &why, None));
+            let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(error.to_string().as_bytes()));
         }
     }
 }
@@ -70,7 +69,7 @@ pub(crate) fn itself() -> Implementation {
 /// Who the client is, if this line is its `initialize`.
 pub(crate) fn introduction(line: &str) -> Option<Guise> {
     #[derive(Deserialize)]
-    struct Message<'a> {
+    struct Request<'a> {
         #[serde(borrow)]
         id: Option<&'a RawValue>,
         method: String,
@@ -83,7 +82,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
         client_info: Option<Box<RawValue>>,
         capabilities: Option<Box<RawValue>>,
     }
-    let message: Message<'_> = serde_json::from_str(line).ok()?;
+    let message: Request<'_> = serde_json::from_str(line).ok()?;
     if message.method != "initialize" || message.id.is_none() {
         return None;
     }

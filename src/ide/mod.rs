@@ -59,7 +59,7 @@
 //! way without a socket, both sides in one program:
 //!
 //! ```
-//! use ide_mcp::ide::matching::{Listed, Place, choose};
+//! use ide_mcp::ide::matching::{Candidate, AgentContext, choose};
 //! use ide_mcp::ide::{
 //!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Policy, Server,
 //!     ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
@@ -79,8 +79,8 @@
 //! let mut editor = Server::new(config, SessionId::new(1), now); // for a connection that it accepted
 //!
 //! let file = LockFile::parse(&published)?;
-//! let listed = Listed { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
-//! let matching = choose(&[listed], &Place { cwd: "/w/src", ..Place::default() });
+//! let listed = Candidate { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
+//! let matching = choose(&[listed], &AgentContext { cwd: "/w/src", ..AgentContext::default() });
 //! assert_eq!(matching.unique().map(|file| file.port), Some(PORT));
 //! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
 //! let mut agent = Client::new(config, random, SessionId::new(2), now)?;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Outbox, OutboxClosed, Time, To,
-    rpc::{ErrorObject, Id, NotSent, RequestId, Requests, SessionId, SessionLimits, requests::Match, write},
+    rpc::{ErrorObject, Id, Match, NotSent, RequestId, Requests, SessionId, SessionLimits, write},
     text::truncate,
 };
 

@@ -25,7 +25,7 @@ const AT_ONCE: usize = 64;
 
 /// The table of open calls; `T` is what its owner wants to know of one of them.
 #[derive(Debug)]
-pub struct Calls<T> {
+pub(crate) struct Calls<T> {
     session: SessionId,
     limit: usize,
     open: Table<Open<T>>,
@@ -46,7 +46,7 @@ struct Open<T> {
 /// Why a request of the peer is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refused {
+pub(crate) enum Refused {
     /// A call with the same id is open. The newcomer is refused and the first one left alone: whatever answer came
     /// for this id would be ambiguous.
     Duplicate,
@@ -57,7 +57,7 @@ pub enum Refused {
 impl<T> Calls<T> {
     /// An empty table that takes up to `limit` calls at a time.
     #[must_use]
-    pub const fn new(session: SessionId, limit: usize) -> Self {
+    pub(crate) const fn new(session: SessionId, limit: usize) -> Self {
         Self { session, limit, open: Table::new(), at_once: 0, by_id: Vec::new(), ended: VecDeque::new() }
     }
 
@@ -66,7 +66,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If one with this id is open, or too many are.
-    pub fn open(&mut self, id: Id, deadline: Option<Time>, data: T) -> Result<CallId, Refused> {
+    pub(crate) fn open(&mut self, id: Id, deadline: Option<Time>, data: T) -> Result<CallId, Refused> {
         if self.is_in_flight(&id) {
             return Err(Refused::Duplicate);
         }
@@ -81,7 +81,12 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If one with this id is open, or 64 such calls are, which is a batch of them.
-    pub fn open_at_once(&mut self, id: Id, deadline: Option<Time>, data: T) -> Result<CallId, Refused> {
+    pub(crate) fn open_at_once(
+        &mut self,
+        id: Id,
+        deadline: Option<Time>,
+        data: T,
+    ) -> Result<CallId, Refused> {
         if self.is_in_flight(&id) {
             return Err(Refused::Duplicate);
         }
@@ -98,7 +103,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// [`Refused::Busy`] if too many wait.
-    pub fn keep(&mut self, call: CallId) -> Result<(), Refused> {
+    pub(crate) fn keep(&mut self, call: CallId) -> Result<(), Refused> {
         let full = self.is_full();
         if call.session() != self.session {
             return Ok(());
@@ -119,7 +124,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn finish(&mut self, call: CallId) -> Result<(Id, T), NotOpen> {
+    pub(crate) fn finish(&mut self, call: CallId) -> Result<(Id, T), NotOpen> {
         if call.session() != self.session {
             return Err(NotOpen::Unknown);
         }
@@ -134,7 +139,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn get(&self, call: CallId) -> Result<&T, NotOpen> {
+    pub(crate) fn get(&self, call: CallId) -> Result<&T, NotOpen> {
         self.entry(call).map(|open| &open.data)
     }
 
@@ -143,7 +148,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn id(&self, call: CallId) -> Result<&Id, NotOpen> {
+    pub(crate) fn id(&self, call: CallId) -> Result<&Id, NotOpen> {
         self.entry(call).map(|open| &open.id)
     }
 
@@ -152,34 +157,34 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// If it is not open: how it ended.
-    pub fn get_mut(&mut self, call: CallId) -> Result<&mut T, NotOpen> {
+    pub(crate) fn get_mut(&mut self, call: CallId) -> Result<&mut T, NotOpen> {
         self.get(call)?;
         self.open.get_mut(call.serial()).map(|open| &mut open.data).ok_or(NotOpen::Unknown)
     }
 
     /// Gives an open call another deadline. Nothing happens if it is not open.
-    pub fn set_deadline(&mut self, call: CallId, deadline: Option<Time>) {
+    pub(crate) fn set_deadline(&mut self, call: CallId, deadline: Option<Time>) {
         if call.session() == self.session {
             self.open.set_deadline(call.serial(), deadline);
         }
     }
 
     /// Ends the call with this id because the peer cancelled it. `None` if there is none.
-    pub fn cancel(&mut self, id: &Id) -> Option<(CallId, T)> {
+    pub(crate) fn cancel(&mut self, id: &Id) -> Option<(CallId, T)> {
         let serial = self.find(id)?;
         let open = self.end(serial, NotOpen::Cancelled)?;
         Some((CallId::new(self.session, serial), open.data))
     }
 
     /// Ends the call that has been due longest at `now`. `None` if none is due.
-    pub fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
+    pub(crate) fn expire(&mut self, now: Time) -> Option<(CallId, Id, T)> {
         let (serial, open) = self.open.expire(now)?;
         self.note(serial, &open, NotOpen::Expired);
         Some((CallId::new(self.session, serial), open.id, open.data))
     }
 
     /// Ends the oldest open call because the session ends. To be repeated until `None`.
-    pub fn close_one(&mut self) -> Option<(CallId, T)> {
+    pub(crate) fn close_one(&mut self) -> Option<(CallId, T)> {
         let serial = self.open.first()?;
         let open = self.end(serial, NotOpen::Closed)?;
         Some((CallId::new(self.session, serial), open.data))
@@ -187,49 +192,43 @@ impl<T> Calls<T> {
 
     /// The oldest open call.
     #[must_use]
-    pub fn first(&self) -> Option<CallId> {
+    pub(crate) fn first(&self) -> Option<CallId> {
         self.open.first().map(|serial| CallId::new(self.session, serial))
     }
 
     /// Whether this call waits for its answer.
     #[must_use]
-    pub fn is_open(&self, call: CallId) -> bool {
+    pub(crate) fn is_open(&self, call: CallId) -> bool {
         self.get(call).is_ok()
     }
 
     /// Whether a call with this id waits for its answer.
     #[must_use]
-    pub fn is_in_flight(&self, id: &Id) -> bool {
+    pub(crate) fn is_in_flight(&self, id: &Id) -> bool {
         self.find(id).is_some()
     }
 
     /// Whether as many calls wait as may.
     #[must_use]
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.len().saturating_sub(self.at_once) >= self.limit
     }
 
     /// Whether as many calls are open as may be that are answered at once.
     #[must_use]
-    pub const fn is_full_at_once(&self) -> bool {
+    pub(crate) const fn is_full_at_once(&self) -> bool {
         self.at_once >= AT_ONCE
     }
 
     /// How many calls are open.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.open.len()
-    }
-
-    /// Whether no call is open.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// When the next call is due.
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub(crate) fn deadline(&self) -> Option<Time> {
         self.open.deadline()
     }
 
@@ -368,10 +367,10 @@ mod tests {
     #[test]
     fn a_call_can_be_looked_at_and_changed_while_it_is_open() {
         let mut calls = table(2);
-        assert_eq!((calls.len(), calls.is_empty(), calls.is_full(), calls.first()), (0, true, false, None));
+        assert_eq!((calls.len(), calls.is_full(), calls.first()), (0, false, None));
         let first = calls.open(Id::from(1), None, "first").unwrap();
         let second = calls.open(Id::from(2), Some(Time::from_millis(20)), "second").unwrap();
-        assert_eq!((calls.len(), calls.is_empty(), calls.is_full()), (2, false, true));
+        assert_eq!((calls.len(), calls.is_full()), (2, true));
         assert_eq!(calls.first(), Some(first));
         *calls.get_mut(first).unwrap() = "changed";
         assert_eq!((calls.get(first), calls.get(second)), (Ok(&"changed"), Ok(&"second")));

@@ -15,7 +15,7 @@ use crate::Time;
 
 /// The table of own requests; `T` is what its owner wants to know of one of them.
 #[derive(Debug)]
-pub struct Requests<T> {
+pub(crate) struct Requests<T> {
     session: SessionId,
     waiting: Table<T>,
 }
@@ -23,7 +23,7 @@ pub struct Requests<T> {
 /// What a response belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Match<T> {
+pub(crate) enum Match<T> {
     /// The request that it answers, which has ended with it.
     Waiting(RequestId, T),
     /// A request of ours that had ended before.
@@ -35,7 +35,7 @@ pub enum Match<T> {
 impl<T> Requests<T> {
     /// An empty table. How many requests may wait in it at a time is for its owner to say.
     #[must_use]
-    pub const fn new(session: SessionId) -> Self {
+    pub(crate) const fn new(session: SessionId) -> Self {
         Self { session, waiting: Table::new() }
     }
 
@@ -43,18 +43,18 @@ impl<T> Requests<T> {
     ///
     /// At a million requests a second, the ids stay below 2^53, beyond which some peers lose them, for 285 years.
     #[must_use]
-    pub const fn next_id(&self) -> u64 {
+    pub(crate) const fn next_id(&self) -> u64 {
         self.waiting.next()
     }
 
     /// Notes a request that has been sent with [`next_id`](Requests::next_id).
-    pub fn open(&mut self, deadline: Option<Time>, data: T) -> RequestId {
+    pub(crate) fn open(&mut self, deadline: Option<Time>, data: T) -> RequestId {
         let serial = self.waiting.open(deadline, data);
         RequestId::new(self.session, serial)
     }
 
     /// Ends the request that a response with this id answers.
-    pub fn resolve(&mut self, id: &Id) -> Match<T> {
+    pub(crate) fn resolve(&mut self, id: &Id) -> Match<T> {
         let Some(serial) = id.own_serial().filter(|serial| (1..self.waiting.next()).contains(serial)) else {
             return Match::Unknown;
         };
@@ -65,20 +65,20 @@ impl<T> Requests<T> {
     }
 
     /// The waiting request with this id, and what the owner knows of it, without ending it.
-    pub fn find_mut(&mut self, id: &Id) -> Option<(RequestId, &mut T)> {
+    pub(crate) fn find_mut(&mut self, id: &Id) -> Option<(RequestId, &mut T)> {
         let serial = id.own_serial()?;
         Some((RequestId::new(self.session, serial), self.waiting.get_mut(serial)?))
     }
 
     /// Gives a waiting request another deadline. Nothing happens if it does not wait.
-    pub fn set_deadline(&mut self, request: RequestId, deadline: Option<Time>) {
+    pub(crate) fn set_deadline(&mut self, request: RequestId, deadline: Option<Time>) {
         if request.session() == self.session {
             self.waiting.set_deadline(request.serial(), deadline);
         }
     }
 
     /// Ends a request because nobody wants the answer any more. `None` if it does not wait.
-    pub fn cancel(&mut self, request: RequestId) -> Option<T> {
+    pub(crate) fn cancel(&mut self, request: RequestId) -> Option<T> {
         if request.session() != self.session {
             return None;
         }
@@ -86,44 +86,38 @@ impl<T> Requests<T> {
     }
 
     /// Ends the request that has been due longest at `now`. `None` if none is due.
-    pub fn expire(&mut self, now: Time) -> Option<(RequestId, T)> {
+    pub(crate) fn expire(&mut self, now: Time) -> Option<(RequestId, T)> {
         let (serial, data) = self.waiting.expire(now)?;
         Some((RequestId::new(self.session, serial), data))
     }
 
     /// Ends the oldest waiting request because the session ends. To be repeated until `None`.
-    pub fn close_one(&mut self) -> Option<(RequestId, T)> {
+    pub(crate) fn close_one(&mut self) -> Option<(RequestId, T)> {
         let serial = self.waiting.first()?;
         Some((RequestId::new(self.session, serial), self.waiting.end(serial)?))
     }
 
     /// The waiting requests, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (RequestId, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (RequestId, &T)> {
         self.waiting.iter().map(|(serial, data)| (RequestId::new(self.session, serial), data))
     }
 
     /// Whether this request waits.
     #[must_use]
-    pub fn is_waiting(&self, request: RequestId) -> bool {
+    pub(crate) fn is_waiting(&self, request: RequestId) -> bool {
         request.session() == self.session && self.waiting.get(request.serial()).is_some()
     }
 
     /// When the next request is due.
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub(crate) fn deadline(&self) -> Option<Time> {
         self.waiting.deadline()
     }
 
     /// How many requests wait.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.waiting.len()
-    }
-
-    /// Whether no request waits.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -173,10 +167,10 @@ mod tests {
     #[test]
     fn a_request_can_be_looked_at_and_changed_while_it_waits() {
         let mut requests = table();
-        assert_eq!((requests.len(), requests.is_empty()), (0, true));
+        assert_eq!(requests.len(), 0);
         let first = requests.open(None, "first");
         let second = requests.open(Some(Time::from_millis(20)), "second");
-        assert_eq!((requests.len(), requests.is_empty()), (2, false));
+        assert_eq!(requests.len(), 2);
         let (found, data) = requests.find_mut(&Id::from(1)).unwrap();
         assert_eq!((found, *data), (first, "first"));
         *data = "changed";

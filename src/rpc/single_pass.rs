@@ -17,7 +17,7 @@ use super::{Id, SessionLimits, depth, message::Member};
 use crate::text::truncate;
 
 /// How the parameters of one method are decoded.
-pub trait Params<'t>: Sized {
+pub(crate) trait Params<'t>: Sized {
     /// What becomes of them.
     type Value;
 
@@ -36,7 +36,7 @@ pub trait Params<'t>: Sized {
 const HEAD: usize = 128;
 
 /// The id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about it.
-pub fn request<'t, P: Params<'t>>(
+pub(crate) fn request<'t, P: Params<'t>>(
     text: &'t str,
     limits: &SessionLimits,
     params: P,

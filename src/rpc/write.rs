@@ -12,14 +12,18 @@ use super::Id;
 
 /// What the caller wants to say could not be written as JSON, or is no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unserializable;
+pub(crate) struct Unserializable;
 
 /// `{"jsonrpc":"2.0","id":…,"result":…}`, where the result is an object, as all of MCP are.
 ///
 /// # Errors
 ///
 /// If the result cannot be written or is no object; the buffer is then as it was.
-pub fn result<R: Serialize + ?Sized>(buf: &mut Vec<u8>, id: &Id, result: &R) -> Result<(), Unserializable> {
+pub(crate) fn result<R: Serialize + ?Sized>(
+    buf: &mut Vec<u8>,
+    id: &Id,
+    result: &R,
+) -> Result<(), Unserializable> {
     let start = buf.len();
     begin_result(buf, id);
     let value = buf.len();
@@ -33,7 +37,7 @@ pub fn result<R: Serialize + ?Sized>(buf: &mut Vec<u8>, id: &Id, result: &R) -> 
 }
 
 /// The same with any value, for methods that are not of MCP.
-pub fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
+pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
     buf.extend_from_slice(result.get().as_bytes());
     buf.push(b'}');
@@ -46,7 +50,7 @@ fn begin_result(buf: &mut Vec<u8>, id: &Id) {
 }
 
 /// `{"jsonrpc":"2.0","id":…,"error":{"code":…,"message":…,"data":…}}`, without `data` where there is none.
-pub fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<&RawValue>) {
+pub(crate) fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<&RawValue>) {
     buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(buf);
     buf.extend_from_slice(br#","error":{"code":"#);
@@ -65,7 +69,7 @@ pub fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<
 /// # Errors
 ///
 /// If the parameters cannot be written or are no object; the buffer is then as it was.
-pub fn request<P: Serialize + ?Sized>(
+pub(crate) fn request<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: u64,
     method: &str,
@@ -83,7 +87,7 @@ pub fn request<P: Serialize + ?Sized>(
 /// # Errors
 ///
 /// If the parameters cannot be written or are no object; the buffer is then as it was.
-pub fn notification<P: Serialize + ?Sized>(
+pub(crate) fn notification<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     method: &str,
     params: Option<&P>,
