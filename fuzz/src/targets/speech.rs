@@ -353,7 +353,8 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
             format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
         ),
         2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
-        3 => ("notifications/cancelled", format!(r#"{{"requestId":{}}}"#, value(u, 2)?)),
+        // In a list, so that it is no id by chance: what cancels a request is known as such.
+        3 => ("notifications/cancelled", format!(r#"{{"requestId":[{}]}}"#, value(u, 2)?)),
         4 => ("notifications/roots/list_changed", value(u, 2)?),
         5 => ("tools/call", r#"{"name":"getDiagnostics","arguments":{}}"#.into()),
         6 => ("selection_changed", value(u, 3)?),
