@@ -110,11 +110,12 @@ impl Inbound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ide_mcp::Clock;
     use std::io::Write as _;
     use std::net::TcpListener;
     use std::sync::Arc;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     /// A buffer that was full twice: the thread reads on at [`LOW`] and not before, and no byte is lost or moved.
     #[test]
@@ -138,9 +139,9 @@ mod tests {
             }
         };
         let wait_until_stuck = || {
-            let begin = Instant::now();
+            let clock = Clock::new();
             while !inbound.is_stuck() {
-                assert!(begin.elapsed() < Duration::from_secs(20), "it is not filled again");
+                assert!(clock.now().since_start() < Duration::from_secs(20), "it is not filled again");
                 thread::yield_now();
             }
         };
