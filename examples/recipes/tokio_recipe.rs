@@ -1,7 +1,7 @@
 //! The server of an editor in a task of tokio. There is no adapter for tokio: this is all that one would be, to copy.
 //!
 //! `ide_mcp_server::Server` is everything but the waiting; here tokio's sockets and timers do that. A socket that would
-//! block arms tokio's reactor, which rings the bell, which wakes the task. (`ide-mcp-smol` runs in a task of tokio as it is;
+//! block arms tokio's reactor, which adds to the wake-ups, which wakes the task. (`ide-mcp-smol` runs in a task of tokio as it is;
 //! it brings a reactor of its own, which is one more thread.)
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
@@ -30,14 +30,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let info = Implementation::new("tokio_recipe", "1.0");
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
-    let bell = WakeSet::new();
-    let mut server = Server::bind(Bind::AnyPort, config, |listener| Sockets::new(listener, &bell))?;
+    let wakes = WakeSet::new();
+    let mut server = Server::bind(Bind::AnyPort, config, |listener| Sockets::new(listener, &wakes))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "tokio", token);
     server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}; Enter ends it", server.local_addr().port());
 
     // Whoever wants something of this task puts it into a queue and wakes. Here there is but one thing to want.
-    let waker = bell.waker();
+    let waker = wakes.waker();
     thread::spawn(move || {
         let _ = io::stdin().read_line(&mut String::new());
         waker.wake();
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let (clock, start) = (Clock::new(), Instant::now());
     loop {
-        let event = next(&mut server, &bell, &clock, start).await;
+        let event = next(&mut server, &wakes, &clock, start).await;
         match event {
             Next::Event(HostEvent::Connection { event: ServerEvent::Ready { .. }, .. }) => {
                 println!("an agent is attached");
@@ -73,16 +73,16 @@ fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
 /// Waits for the next event, or for a waker. Dropping the future loses nothing.
 async fn next(
     server: &mut Server<Sockets>,
-    bell: &WakeSet,
+    wakes: &WakeSet,
     clock: &Clock,
     start: Instant,
 ) -> Next<HostEvent> {
     let mut timer = pin!(sleep_until(start));
     future::poll_fn(|context| {
         loop {
-            // Listening comes first: what rings from here on wakes the task.
-            let rung = bell.listen(context.waker());
-            match server.next(clock.now(), &rung) {
+            // Registering comes first: a wake-up from here on wakes the task.
+            let ready = wakes.register(context.waker());
+            match server.next(clock.now(), &ready) {
                 Next::Wait(None) => return Poll::Pending,
                 Next::Wait(Some(until)) => {
                     timer.as_mut().reset(start + until.since_start());
@@ -95,18 +95,18 @@ async fn next(
     .await
 }
 
-/// The listener, and the bell that all of them ring.
+/// The listener, and the wake-ups of all sockets.
 struct Sockets {
     listener: Option<TcpListener>,
     of_listener: Waker,
-    bell: WakeSet,
+    wakes: WakeSet,
 }
 
 impl Sockets {
-    fn new(listener: net::TcpListener, bell: &WakeSet) -> io::Result<Self> {
+    fn new(listener: net::TcpListener, wakes: &WakeSet) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = Some(TcpListener::from_std(listener)?);
-        Ok(Self { listener, of_listener: bell.of_listener(), bell: bell.clone() })
+        Ok(Self { listener, of_listener: wakes.listener_waker(), wakes: wakes.clone() })
     }
 }
 
@@ -124,7 +124,7 @@ impl Transport for Sockets {
 
     fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Socket> {
         stream.set_nodelay(true)?;
-        Ok(Socket { stream, bell: self.bell.of_socket(number) })
+        Ok(Socket { stream, wakes: self.wakes.socket_waker(number) })
     }
 
     fn ends(socket: &Socket) -> io::Result<(net::SocketAddr, net::SocketAddr)> {
@@ -140,10 +140,10 @@ impl Transport for Sockets {
     }
 }
 
-/// A socket that never blocks, and rings when it is worth another try.
+/// A socket that never blocks, and wakes its task when it is worth another try.
 struct Socket {
     stream: TcpStream,
-    bell: Waker,
+    wakes: Waker,
 }
 
 impl Read for Socket {
@@ -151,7 +151,7 @@ impl Read for Socket {
         loop {
             match self.stream.try_read(space) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    or_would_block(self.stream.poll_read_ready(&mut Context::from_waker(&self.bell)))?;
+                    or_would_block(self.stream.poll_read_ready(&mut Context::from_waker(&self.wakes)))?;
                 }
                 done => return done,
             }
@@ -164,7 +164,7 @@ impl Write for Socket {
         loop {
             match self.stream.try_write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    or_would_block(self.stream.poll_write_ready(&mut Context::from_waker(&self.bell)))?;
+                    or_would_block(self.stream.poll_write_ready(&mut Context::from_waker(&self.wakes)))?;
                 }
                 done => return done,
             }

@@ -32,14 +32,14 @@ pub(crate) struct Acceptor {
 
 impl Acceptor {
     /// Rings when connections wait.
-    pub(crate) fn new(listener: TcpListener, bell: Waker) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, wakes: Waker) -> io::Result<Self> {
         let addr = reachable(listener.local_addr()?);
         let (sender, waiting) = sync_channel(WAITING);
         let (listening, listens) = channel::<()>();
         let is_closing = Arc::new(AtomicBool::new(false));
         let closing = is_closing.clone();
         let thread = thread::Builder::new().name("ide-mcp accept".into()).spawn(move || {
-            accept(&listener, &sender, &bell, &closing);
+            accept(&listener, &sender, &wakes, &closing);
             drop(listener);
             drop(listening);
         })?;
@@ -76,7 +76,7 @@ impl Drop for Acceptor {
     }
 }
 
-fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, bell: &Waker, is_closing: &AtomicBool) {
+fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, wakes: &Waker, is_closing: &AtomicBool) {
     loop {
         let accepted = listener.accept();
         if is_closing.load(Ordering::SeqCst) {
@@ -87,7 +87,7 @@ fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, bell: &Waker, 
                 if sender.send(stream).is_err() {
                     return;
                 }
-                bell.wake_by_ref();
+                wakes.wake_by_ref();
             }
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
             // For want of file descriptors or memory.

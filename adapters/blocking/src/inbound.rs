@@ -74,8 +74,8 @@ impl Inbound {
         self.changed.notify_one();
     }
 
-    /// Reads until the end; rings when there is something after there was nothing.
-    pub(crate) fn fill(&self, mut stream: &TcpStream, bell: &Waker) {
+    /// Reads until the end; wakes the loop when there is something after there was nothing.
+    pub(crate) fn fill(&self, mut stream: &TcpStream, wakes: &Waker) {
         let mut piece = vec![0; PIECE];
         loop {
             let read = stream.read(&mut piece);
@@ -98,7 +98,7 @@ impl Inbound {
             let is_over = state.has_ended || state.is_closed;
             drop(state);
             if was_empty || is_over {
-                bell.wake_by_ref();
+                wakes.wake_by_ref();
             }
             if is_over {
                 return;

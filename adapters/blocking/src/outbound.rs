@@ -100,8 +100,8 @@ impl Outbound {
         self.changed.notify_one();
     }
 
-    /// Writes until the application has let go; rings when there is room after there was none.
-    pub(crate) fn drain(&self, stream: &TcpStream, bell: &Waker) {
+    /// Writes until the application has let go; wakes the loop when there is room after there was none.
+    pub(crate) fn drain(&self, stream: &TcpStream, wakes: &Waker) {
         let mut piece = Vec::new();
         loop {
             let mut state = lock(&self.state);
@@ -116,7 +116,7 @@ impl Outbound {
             let lacked_room = mem::take(&mut state.lacked_room);
             drop(state);
             if lacked_room {
-                bell.wake_by_ref();
+                wakes.wake_by_ref();
             }
             if let Err(error) = self.write(stream, &piece) {
                 let mut state = lock(&self.state);
@@ -125,7 +125,7 @@ impl Outbound {
                 drop(state);
                 // The other half must not go on as if nothing had happened.
                 let _ = stream.shutdown(Shutdown::Both);
-                bell.wake_by_ref();
+                wakes.wake_by_ref();
                 break;
             }
             piece.clear();

@@ -26,15 +26,15 @@ struct Shared {
 
 impl Pipe {
     /// Rings when a read or write that would have blocked is worth another try.
-    pub(crate) fn new(stream: TcpStream, bell: &Waker) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, wakes: &Waker) -> io::Result<Self> {
         // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
         let _ = stream.set_nodelay(true);
         stream.set_write_timeout(Some(PATIENCE))?;
         let shared = Shared { stream, inbound: Inbound::default(), outbound: Outbound::default() };
         // Made first: if a thread cannot be, dropping it lets the other go.
         let pipe = Self(Arc::new(shared));
-        pipe.spawn("ide-mcp write", bell, |shared, bell| shared.outbound.drain(&shared.stream, bell))?;
-        pipe.spawn("ide-mcp read", bell, |shared, bell| shared.inbound.fill(&shared.stream, bell))?;
+        pipe.spawn("ide-mcp write", wakes, |shared, wakes| shared.outbound.drain(&shared.stream, wakes))?;
+        pipe.spawn("ide-mcp read", wakes, |shared, wakes| shared.inbound.fill(&shared.stream, wakes))?;
         Ok(pipe)
     }
 
@@ -43,10 +43,10 @@ impl Pipe {
         Ok((self.0.stream.local_addr()?, self.0.stream.peer_addr()?))
     }
 
-    fn spawn(&self, name: &str, bell: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {
-        let (shared, bell) = (self.0.clone(), bell.clone());
+    fn spawn(&self, name: &str, wakes: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {
+        let (shared, wakes) = (self.0.clone(), wakes.clone());
         let thread = thread::Builder::new().name(name.into()).stack_size(STACK);
-        thread.spawn(move || run(&shared, &bell)).map(drop)
+        thread.spawn(move || run(&shared, &wakes)).map(drop)
     }
 }
 

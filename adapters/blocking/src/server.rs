@@ -57,7 +57,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Server {
     inner: Inner<Sockets>,
-    bell: WakeSet,
+    wakes: WakeSet,
     clock: Clock,
     parking: Parking,
 }
@@ -71,9 +71,9 @@ impl Server {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
     /// whatever binding, or starting a thread, reports.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
-        let bell = WakeSet::new();
-        let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, bell.clone()))?;
-        Ok(Self { inner, bell, clock: Clock::new(), parking: Parking::default() })
+        let wakes = WakeSet::new();
+        let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
+        Ok(Self { inner, wakes, clock: Clock::new(), parking: Parking::default() })
     }
 
     ide_mcp_server::hand_over!();
@@ -94,7 +94,7 @@ impl Server {
     /// By which another thread ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
-        self.bell.waker()
+        self.wakes.waker()
     }
 
     /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all [is over](Server::is_over)
@@ -119,10 +119,10 @@ impl Server {
 
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
         loop {
-            // Listening comes first: what rings from here on wakes the thread.
-            let rung = self.bell.listen(&self.parking.waker());
+            // Registering comes first: a wake-up from here on wakes the thread.
+            let ready = self.wakes.register(&self.parking.waker());
             let now = self.now();
-            match self.inner.next(now, &rung) {
+            match self.inner.next(now, &ready) {
                 Next::Event(event) => return Some(event),
                 Next::Wait(_) if until.is_some_and(|until| until <= now) => return None,
                 Next::Wait(due) => park(now, due.into_iter().chain(until).min()),

@@ -8,16 +8,16 @@ use ide_mcp_server::{Guarding, Transport, Wake};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-/// The thread that accepts, and the bell that all of them ring.
+/// The thread that accepts, and the wake-ups of all threads.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     acceptor: Acceptor,
-    bell: WakeSet,
+    wakes: WakeSet,
 }
 
 impl Sockets {
-    pub(crate) fn new(listener: TcpListener, bell: WakeSet) -> io::Result<Self> {
-        Ok(Self { acceptor: Acceptor::new(listener, bell.of_listener())?, bell })
+    pub(crate) fn new(listener: TcpListener, wakes: WakeSet) -> io::Result<Self> {
+        Ok(Self { acceptor: Acceptor::new(listener, wakes.listener_waker())?, wakes })
     }
 }
 
@@ -30,7 +30,7 @@ impl Transport for Sockets {
     }
 
     fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Pipe> {
-        Pipe::new(stream, &self.bell.of_socket(number))
+        Pipe::new(stream, &self.wakes.socket_waker(number))
     }
 
     fn ends(pipe: &Pipe) -> io::Result<(SocketAddr, SocketAddr)> {
@@ -43,8 +43,8 @@ impl Transport for Sockets {
 
     /// Returns a thread: no loop waits here for a descriptor, threads wait for everything else as well.
     fn guarding(&self) -> Guarding {
-        let bell = self.bell.of_guard();
-        Guarding::OnThread(GuardMode::default(), Wake::new(move || bell.wake_by_ref()))
+        let wakes = self.wakes.guard_waker();
+        Guarding::OnThread(GuardMode::default(), Wake::new(move || wakes.wake_by_ref()))
     }
 
     fn close(&mut self) {

@@ -16,7 +16,7 @@ pub struct Conn<M, S> {
     link: Link<S>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
-    turns: FairPoll,
+    fair: FairPoll,
 }
 
 impl<M, S> Conn<M, S> {
@@ -24,7 +24,7 @@ impl<M, S> Conn<M, S> {
     /// not yet.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link, in_turn: false, turns: FairPoll::new() }
+        Self { machine, link, in_turn: false, fair: FairPoll::new() }
     }
 
     /// The machine.
@@ -105,15 +105,15 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// The same for a loop that waits by a [`WakeSet`](crate::WakeSet), where only this connection rings: listen, then hand
-    /// over what rang.
-    pub fn next(&mut self, now: Time, rung: &Readiness) -> Next<M::Event> {
-        if !rung.sockets.is_empty() {
+    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet) of this connection alone: register,
+    /// then hand over the readiness.
+    pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<M::Event> {
+        if !ready.sockets.is_empty() {
             self.ready();
         }
-        let mut turns = mem::take(&mut self.turns);
-        let next = turns.next(rung.woken, || self.step(now));
-        self.turns = turns;
+        let mut fair = mem::take(&mut self.fair);
+        let next = fair.next(ready.woken, || self.step(now));
+        self.fair = fair;
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 

@@ -1,49 +1,49 @@
-//! What a step has come to, for a loop that takes events one by one and waits by a [`WakeSet`](crate::WakeSet).
+//! The outcome of a step, for a loop that takes events one by one and waits by a [`WakeSet`](crate::WakeSet).
 
 use ide_mcp::Time;
 
-/// What a step has come to.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next<E> {
     /// Something happened.
     Event(E),
-    /// A [`Waker`](crate::Waker) rang: the application looks at its queue.
+    /// A [`Waker`](crate::Waker) was used: the application looks at its queue.
     Wake,
     /// The last event was delivered, and nothing is left to do.
     Over,
-    /// Nothing is left to do before this time, or before something rings. If it has come, others may have a turn first.
+    /// Nothing is left to do before this time, or before the next wake-up. If the time has come, other tasks may run first.
     Wait(Option<Time>),
 }
 
-/// Whose turn it is where a waker and events compete: neither keeps the other waiting.
+/// Alternates between wakes and events where there are both, so that neither keeps the other waiting.
 #[derive(Debug, Default)]
 pub struct FairPoll {
-    /// A waker rang, and the application has not been told.
+    /// A waker was used, and [`Next::Wake`] has not been returned since.
     woken: bool,
-    /// The last that it was told was an event.
-    told: bool,
+    /// An event was returned last.
+    was_event: bool,
 }
 
 impl FairPoll {
-    /// Nobody has been told anything.
+    /// Creates one that has returned nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { woken: false, told: false }
+        Self { woken: false, was_event: false }
     }
 
-    /// The next event of `step`, or [`Next::Wake`] where a waker rang since it was told so last, by turns if there are
-    /// both. `None` if there is neither.
+    /// Returns the next event of `step`, or [`Next::Wake`] if a waker was used since it was returned last, by turns if there
+    /// are both. `None` if there is neither.
     pub fn next<E>(&mut self, woken: bool, step: impl FnOnce() -> Option<E>) -> Option<Next<E>> {
         self.woken |= woken;
-        if !(self.woken && self.told) {
+        if !(self.woken && self.was_event) {
             let event = step();
-            self.told = event.is_some();
+            self.was_event = event.is_some();
             if let Some(event) = event {
                 return Some(Next::Event(event));
             }
         }
-        self.told = false;
+        self.was_event = false;
         core::mem::take(&mut self.woken).then_some(Next::Wake)
     }
 }
@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn wakes_and_events_take_turns() {
-        let (mut turns, mut events) = (FairPoll::new(), 0);
+        let (mut fair, mut events) = (FairPoll::new(), 0);
         let mut seen = Vec::new();
         for _ in 0..6 {
-            seen.push(turns.next(true, || {
+            seen.push(fair.next(true, || {
                 events += 1;
                 Some(events)
             }));
@@ -68,11 +68,11 @@ mod tests {
 
     #[test]
     fn a_wake_is_told_once() {
-        let mut turns = FairPoll::new();
-        assert_eq!(turns.next::<()>(true, || None), Some(Next::Wake));
-        assert_eq!(turns.next::<()>(false, || None), None);
-        assert_eq!(turns.next(true, || Some(1)), Some(Next::Event(1)));
-        assert_eq!(turns.next(false, || Some(2)), Some(Next::Wake), "it is not forgotten");
-        assert_eq!(turns.next(false, || Some(3)), Some(Next::Event(3)));
+        let mut fair = FairPoll::new();
+        assert_eq!(fair.next::<()>(true, || None), Some(Next::Wake));
+        assert_eq!(fair.next::<()>(false, || None), None);
+        assert_eq!(fair.next(true, || Some(1)), Some(Next::Event(1)));
+        assert_eq!(fair.next(false, || Some(2)), Some(Next::Wake), "it is not forgotten");
+        assert_eq!(fair.next(false, || Some(3)), Some(Next::Event(3)));
     }
 }

@@ -1,98 +1,103 @@
-//! [`WakeSet`] tells a waiting loop where to look: sockets that became ready ring it, and other threads.
+//! [`WakeSet`] collects wake-ups for the one task or thread that waits, with the place of each.
 //!
 //! ```text
-//!  a socket, the listener ──ring──▶ ┌──────┐ ──wake──▶ the task or thread that listens
-//!  another thread ────────wake────▶ │ WakeSet │
-//!                                   └──────┘ ◀─listen─ the same, once it is awake: what rang since the last time
+//!  a socket, the listener, the guard ──wake──▶ ┌─────────┐ ──wake──▶ the task or thread that waits
+//!  another thread ─────────────────────wake──▶ │ WakeSet │
+//!                                              └─────────┘ ◀─register─ before it looks: takes the Readiness
 //! ```
 //!
-//! First it is noted who rang, then is somebody woken; and who listens takes the notes in the same moment. So nothing
-//! that rings goes unheard, however the two meet.
+//! A wake-up is noted first, and the task is woken second; a task registers and takes the notes under one lock. So no
+//! wake-up is lost, in whatever order the two meet.
 
 use std::collections::BTreeSet;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker as Task};
 
-/// A bell that any thread can ring, and one task or thread listens to.
+/// Wake-ups from any thread, for one task or thread.
 #[derive(Clone, Debug, Default)]
 pub struct WakeSet(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    rung: Readiness,
-    listener: Option<Task>,
+    ready: Readiness,
+    task: Option<Task>,
 }
 
-/// What rang since the last time.
+/// The places that may have something to do.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Readiness {
-    /// The sockets, by the number they ring with.
+    /// The sockets, by the numbers of their wakers.
     pub sockets: BTreeSet<usize>,
-    /// Connections may wait at the listener.
+    /// The listener: connections may wait there.
     pub listener: bool,
-    /// A change of the lock file was reported.
+    /// The guard of the lock file.
     pub guard: bool,
-    /// A [`Waker`] did.
+    /// The application: a [`Waker`] was used.
     pub woken: bool,
 }
 
 impl WakeSet {
-    /// A bell that nobody has rung.
+    /// Creates an empty set without a task.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What rang since the last time. What rings from here on wakes this task; one at a time listens.
+    /// Registers the task that the next wake-up wakes, in place of the one before, and takes what became ready since the last
+    /// call.
     #[must_use]
-    pub fn listen(&self, task: &Task) -> Readiness {
+    pub fn register(&self, task: &Task) -> Readiness {
         let mut state = self.state();
-        if !state.listener.as_ref().is_some_and(|listener| listener.will_wake(task)) {
-            state.listener = Some(task.clone());
+        if !state.task.as_ref().is_some_and(|registered| registered.will_wake(task)) {
+            state.task = Some(task.clone());
         }
-        mem::take(&mut state.rung)
+        mem::take(&mut state.ready)
     }
 
-    /// What rings for this socket, when woken.
+    /// Returns the waker of the socket with this number.
     #[must_use]
-    pub fn of_socket(&self, number: usize) -> Task {
-        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Socket(number) }))
+    pub fn socket_waker(&self, number: usize) -> Task {
+        self.task_waker(Source::Socket(number))
     }
 
-    /// What rings for the listener, when woken.
+    /// Returns the waker of the listener.
     #[must_use]
-    pub fn of_listener(&self) -> Task {
-        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Listener }))
+    pub fn listener_waker(&self) -> Task {
+        self.task_waker(Source::Listener)
     }
 
-    /// Returns the waker that rings for the guard of a lock file.
+    /// Returns the waker of the guard of a lock file.
     #[must_use]
-    pub fn of_guard(&self) -> Task {
-        Task::from(Arc::new(WakeHandle { bell: self.clone(), of: Of::Guard }))
+    pub fn guard_waker(&self) -> Task {
+        self.task_waker(Source::Guard)
     }
 
-    /// What another thread rings.
+    /// Returns the waker of the application, for its other threads.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.clone())
     }
 
-    fn ring(&self, note: impl FnOnce(&mut Readiness)) {
-        let listener = {
+    fn task_waker(&self, source: Source) -> Task {
+        Task::from(Arc::new(WakeHandle { wakes: self.clone(), source }))
+    }
+
+    fn wake(&self, note: impl FnOnce(&mut Readiness)) {
+        let task = {
             let mut state = self.state();
-            note(&mut state.rung);
-            state.listener.clone()
+            note(&mut state.ready);
+            state.task.clone()
         };
         // Not under the lock: it may run the task at once.
-        if let Some(listener) = listener {
-            listener.wake();
+        if let Some(task) = task {
+            task.wake();
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What is under it is whole at any time.
+        // No panic leaves the state half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,19 +113,19 @@ pub struct Waker(WakeSet);
 impl Waker {
     /// Ends the current wait, or the next one if there is none now.
     pub fn wake(&self) {
-        self.0.ring(|rung| rung.woken = true);
+        self.0.wake(|ready| ready.woken = true);
     }
 }
 
-/// One of those that ring.
+/// The waker of one source.
 #[derive(Debug)]
 struct WakeHandle {
-    bell: WakeSet,
-    of: Of,
+    wakes: WakeSet,
+    source: Source,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum Source {
     Listener,
     Guard,
     Socket(usize),
@@ -132,10 +137,10 @@ impl Wake for WakeHandle {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.bell.ring(|rung| match self.of {
-            Of::Listener => rung.listener = true,
-            Of::Guard => rung.guard = true,
-            Of::Socket(number) => drop(rung.sockets.insert(number)),
+        self.wakes.wake(|ready| match self.source {
+            Source::Listener => ready.listener = true,
+            Source::Guard => ready.guard = true,
+            Source::Socket(number) => drop(ready.sockets.insert(number)),
         });
     }
 }
@@ -155,20 +160,20 @@ mod tests {
     }
 
     #[test]
-    fn who_rang_is_told_once() {
-        let (bell, count) = (WakeSet::new(), Arc::new(Count::default()));
-        bell.of_socket(7).wake();
+    fn each_wake_up_is_taken_once() {
+        let (wakes, count) = (WakeSet::new(), Arc::new(Count::default()));
+        wakes.socket_waker(7).wake();
         let task = Task::from(count.clone());
-        assert_eq!(bell.listen(&task).sockets.into_iter().collect::<Vec<_>>(), [7]);
-        bell.of_socket(3).wake();
-        bell.of_socket(3).wake_by_ref();
-        bell.of_listener().wake();
-        bell.waker().wake();
-        assert_eq!(count.0.load(Ordering::Relaxed), 4, "who did not listen yet was not woken");
-        let rung = bell.listen(&task);
-        assert_eq!(rung.sockets.into_iter().collect::<Vec<_>>(), [3]);
-        assert!(rung.listener && rung.woken);
-        let nothing = bell.listen(&task);
+        assert_eq!(wakes.register(&task).sockets.into_iter().collect::<Vec<_>>(), [7]);
+        wakes.socket_waker(3).wake();
+        wakes.socket_waker(3).wake_by_ref();
+        wakes.listener_waker().wake();
+        wakes.waker().wake();
+        assert_eq!(count.0.load(Ordering::Relaxed), 4, "before a task was registered none was woken");
+        let ready = wakes.register(&task);
+        assert_eq!(ready.sockets.into_iter().collect::<Vec<_>>(), [3]);
+        assert!(ready.listener && ready.woken);
+        let nothing = wakes.register(&task);
         assert!(nothing.sockets.is_empty() && !nothing.listener && !nothing.woken);
     }
 }

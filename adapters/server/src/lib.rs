@@ -19,7 +19,7 @@
 //! The events are those of the host, the options its [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
 //!
 //! A server over another loop implements [`Transport`] and calls [`Server::turn`], or, where it has no way to say which
-//! socket is ready, rings an [`ide_mcp_link::WakeSet`] and calls [`Server::next`].
+//! socket is ready, wakes an [`ide_mcp_link::WakeSet`] and calls [`Server::next`].
 
 mod bind;
 mod door;

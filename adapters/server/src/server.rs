@@ -31,7 +31,7 @@ pub struct Server<T: Transport> {
     token: Option<AuthToken>,
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
-    turns: FairPoll,
+    fair: FairPoll,
     /// The number of strangers that had ended when their sockets were last looked for.
     strangers: u64,
 }
@@ -73,7 +73,7 @@ impl<T: Transport> Server<T> {
             addr,
             token,
             in_turn: false,
-            turns: FairPoll::new(),
+            fair: FairPoll::new(),
             strangers: 0,
         })
     }
@@ -191,21 +191,21 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Event by event, for a loop that waits by a [`WakeSet`](ide_mcp_link::WakeSet): listen, and hand over what rang. Here a turn
-    /// may begin before the events of the last have been asked for; nothing is lost then either.
-    pub fn next(&mut self, now: Time, rung: &Readiness) -> Next<HostEvent> {
-        if rung.listener {
+    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](ide_mcp_link::WakeSet): register, then hand over the
+    /// readiness. A turn may begin here before the events of the last have been taken; nothing is lost then.
+    pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
+        if ready.listener {
             self.acceptable();
         }
-        if rung.guard {
+        if ready.guard {
             self.lock_ready();
         }
-        for number in &rung.sockets {
+        for number in &ready.sockets {
             self.ready(*number);
         }
-        let mut turns = mem::take(&mut self.turns);
-        let next = turns.next(rung.woken, || self.step(now));
-        self.turns = turns;
+        let mut fair = mem::take(&mut self.fair);
+        let next = fair.next(ready.woken, || self.step(now));
+        self.fair = fair;
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 

@@ -15,7 +15,7 @@ pub const RETRY: Duration = Duration::from_millis(100);
 ///
 /// The contract is that of edge-triggered readiness: after a call that would have blocked, and before it would not
 /// any more, the server is told ([`Server::acceptable`](crate::Server::acceptable),
-/// [`Server::ready`](crate::Server::ready)). What rings although nothing is there costs a try, and does no harm.
+/// [`Server::ready`](crate::Server::ready)). A wake-up with nothing there costs a try, and does no harm.
 pub trait Transport {
     /// A connection as it is accepted.
     type Incoming;

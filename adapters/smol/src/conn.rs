@@ -61,9 +61,9 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     fn on(stream: Async<TcpStream>, machine: M) -> Self {
-        let bell = WakeSet::new();
-        let socket = Socket::new(stream, bell.of_socket(0));
-        Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(bell) }
+        let wakes = WakeSet::new();
+        let socket = Socket::new(stream, wakes.socket_waker(0));
+        Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(wakes) }
     }
 
     /// Uses this clock, the one the machine was made with.
@@ -90,7 +90,7 @@ impl<M: Wire + Machine> Conn<M> {
     /// By which another thread or task ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
-        self.waiting.bell.waker()
+        self.waiting.wakes.waker()
     }
 
     /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all
@@ -100,6 +100,6 @@ impl<M: Wire + Machine> Conn<M> {
     /// other tasks of its executor at the end of every turn, and after 128 events in a row.
     pub async fn next_event(&mut self) -> Option<M::Event> {
         let Self { inner, waiting } = self;
-        poll_fn(|context| waiting.poll(context, |now, rung| inner.next(now, rung))).await
+        poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await
     }
 }

@@ -6,7 +6,7 @@
 //! - [`Waker`] is how another thread says that there is something in a queue.
 //!
 //! Everything happens within `next_event`, on the task that awaits it: no task is spawned, nothing is behind a lock
-//! but the note of which sockets rang. Each socket rings by itself, so a turn for one connection makes no system call
+//! but the note of which sockets woke it. Each socket wakes by itself, so a turn for one connection makes no system call
 //! for the others; while nothing happens the reactor sleeps until the next timer of the protocol is due.
 //!
 //! How this adapter compares with the others stands in [`ide_mcp_server`].

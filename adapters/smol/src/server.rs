@@ -68,9 +68,9 @@ impl Server {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
     /// whatever binding reports.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
-        let bell = WakeSet::new();
-        let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, bell.clone()))?;
-        Ok(Self { inner, waiting: Waiting::new(bell) })
+        let wakes = WakeSet::new();
+        let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
+        Ok(Self { inner, waiting: Waiting::new(wakes) })
     }
 
     ide_mcp_server::hand_over!();
@@ -91,7 +91,7 @@ impl Server {
     /// By which another thread or task ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
-        self.waiting.bell.waker()
+        self.waiting.wakes.waker()
     }
 
     /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all [is over](Server::is_over)
@@ -102,7 +102,7 @@ impl Server {
     /// and after 128 events in a row.
     pub async fn next_event(&mut self) -> Option<HostEvent> {
         let Self { inner, waiting } = self;
-        poll_fn(|context| waiting.poll(context, |now, rung| inner.next(now, rung))).await
+        poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await
     }
 
     /// Removes the lock file, stops listening, and closes every connection in good order. Go on with

@@ -1,4 +1,4 @@
-//! A socket on the reactor that rings when it is worth another try.
+//! A socket on the reactor that wakes its task when it is worth another try.
 
 use async_io::Async;
 use ide_mcp_link::Shutdown;
@@ -6,13 +6,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
-/// A socket that never blocks. A call that would have blocked has armed the reactor: it rings once the call is worth
+/// A socket that never blocks. A call that would have blocked has armed the reactor: it wakes the task once the call is worth
 /// another try. One that did not block costs the reactor nothing.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: Async<TcpStream>,
-    bell: Waker,
-    /// The reactor is to ring for a read.
+    waker: Waker,
+    /// The reactor wakes the task for a read.
     armed_to_read: bool,
     /// The same for a write.
     armed_to_write: bool,
@@ -25,10 +25,10 @@ enum To {
 }
 
 impl Socket {
-    pub(crate) fn new(io: Async<TcpStream>, bell: Waker) -> Self {
+    pub(crate) fn new(io: Async<TcpStream>, waker: Waker) -> Self {
         // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
         let _ = io.get_ref().set_nodelay(true);
-        Self { io, bell, armed_to_read: false, armed_to_write: false }
+        Self { io, waker, armed_to_read: false, armed_to_write: false }
     }
 
     pub(crate) fn stream(&self) -> &TcpStream {
@@ -54,7 +54,7 @@ impl Socket {
 
     /// Arms the reactor, unless it has something to report.
     fn poll(&mut self, to: To) -> io::Result<Poll<()>> {
-        let mut context = Context::from_waker(&self.bell);
+        let mut context = Context::from_waker(&self.waker);
         let polled = match to {
             To::Read => self.io.poll_readable(&mut context),
             To::Write => self.io.poll_writable(&mut context),

@@ -12,23 +12,23 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Waker};
 
-/// The listener, and the bell that all of them ring.
+/// The listener, and the wake-ups of all sockets.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     listener: Option<Async<TcpListener>>,
     of_listener: Waker,
-    bell: WakeSet,
-    /// The descriptor of a guard, and what rings for it.
+    wakes: WakeSet,
+    /// The descriptor of a guard, and its waker.
     #[cfg(unix)]
     guard: Option<(Async<OwnedFd>, Waker)>,
 }
 
 impl Sockets {
-    pub(crate) fn new(listener: TcpListener, bell: WakeSet) -> io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, wakes: WakeSet) -> io::Result<Self> {
         Ok(Self {
             listener: Some(Async::new(listener)?),
-            of_listener: bell.of_listener(),
-            bell,
+            of_listener: wakes.listener_waker(),
+            wakes,
             #[cfg(unix)]
             guard: None,
         })
@@ -57,7 +57,7 @@ impl Transport for Sockets {
     }
 
     fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Socket> {
-        Ok(Socket::new(Async::new(stream)?, self.bell.of_socket(number)))
+        Ok(Socket::new(Async::new(stream)?, self.wakes.socket_waker(number)))
     }
 
     fn ends(socket: &Socket) -> io::Result<(SocketAddr, SocketAddr)> {
@@ -71,10 +71,10 @@ impl Transport for Sockets {
     #[cfg(unix)]
     fn watch(&mut self, guard: &Guard) -> bool {
         let fd = guard.as_fd().and_then(|fd| fd.try_clone_to_owned().ok());
-        self.guard = fd.and_then(|fd| Async::new(fd).ok()).map(|fd| (fd, self.bell.of_guard()));
+        self.guard = fd.and_then(|fd| Async::new(fd).ok()).map(|fd| (fd, self.wakes.guard_waker()));
         if self.watch_again() {
             // A notification is there already.
-            self.bell.of_guard().wake();
+            self.wakes.guard_waker().wake();
         }
         self.guard.is_some()
     }

@@ -1,4 +1,4 @@
-//! How a task waits: for what rings, and for time.
+//! The wait of a task: for wake-ups, and for time.
 
 use async_io::Timer;
 use ide_mcp::{Clock, Time};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 /// What a task waits with. It holds nothing of what it waits for, so it may stop waiting at any time.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    pub(crate) bell: WakeSet,
+    pub(crate) wakes: WakeSet,
     pub(crate) clock: Clock,
     timer: Timer,
     /// When the timer goes off, if it does.
@@ -24,8 +24,8 @@ pub(crate) struct Waiting {
 const READY_IN_A_ROW: u32 = 128;
 
 impl Waiting {
-    pub(crate) fn new(bell: WakeSet) -> Self {
-        Self { bell, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
+    pub(crate) fn new(wakes: WakeSet) -> Self {
+        Self { wakes, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
     }
 
     /// Takes a step, and sees to it that the task is woken when the next is due.
@@ -39,11 +39,11 @@ impl Waiting {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // Listening comes first: what rings from here on wakes the task.
-        let rung = self.bell.listen(context.waker());
+        // Registering comes first: a wake-up from here on wakes the task.
+        let ready = self.wakes.register(context.waker());
         let now = self.clock.now();
         self.ready = self.ready.saturating_add(1);
-        match step(now, &rung) {
+        match step(now, &ready) {
             Next::Event(event) => Poll::Ready(Some(event)),
             Next::Wait(until) => {
                 self.ready = 0;
