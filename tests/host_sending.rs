@@ -186,7 +186,7 @@ fn the_filter_lets_no_more_through_than_256_kib() {
     wide.filter = Filter::default().max_text(usize::MAX);
     let mut host = Host::new(wide.clone());
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
-    wide.server.push_limits.selection = 256 * 1024 + 1;
+    wide.server.content_limits.selection = 256 * 1024 + 1;
     let mut host = Host::new(wide);
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);

@@ -56,7 +56,7 @@ impl Pair {
     fn attached() -> Self {
         let mut pair = Self::joined(Some(token()), config());
         pair.settle();
-        assert!(pair.client.is_ready() && pair.server.accepts_notifications());
+        assert!(pair.client.is_ready() && pair.server.accepts_pushes());
         pair.client_events.clear();
         pair.server_events.clear();
         pair
@@ -752,7 +752,7 @@ fn limit_of_zero_is_an_error() {
         let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
         change(&mut client.mcp.limits);
         let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
-        assert_eq!(client.err(), Some(ws::InvalidRequest::ZeroLimit(name)));
+        assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
         let mut server = config();
         change(&mut server.mcp.limits);
         let mut server = Server::new(server, SessionId::new(1), Time::ZERO);

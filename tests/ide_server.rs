@@ -566,10 +566,10 @@ fn the_settle_time_is_a_deadline() {
     editor.say(INITIALIZED);
     assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
     editor.written();
-    assert!(!editor.server.accepts_notifications());
+    assert!(!editor.server.accepts_pushes());
     assert_eq!(editor.server.deadline(), Some(at(1_610)));
     editor.at(1_610);
-    assert!(editor.server.accepts_notifications());
+    assert!(editor.server.accepts_pushes());
     assert_eq!(editor.server.deadline(), None, "nothing is selected");
 }
 
@@ -584,7 +584,7 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
         editor.at(10_000);
         assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
         assert_eq!(editor.texts(), [CHANGED]);
-        assert!(!editor.server.accepts_notifications());
+        assert!(!editor.server.accepts_pushes());
         if let Some(after) = listed_after {
             editor.at(10_000 + after);
             editor.say(&request(1, "tools/list"));
@@ -593,12 +593,9 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
         }
         let settled = 11_600 + listed_after.unwrap_or(0);
         editor.at(settled - 1);
-        assert_eq!((editor.server.accepts_notifications(), editor.texts()), (false, vec![]));
+        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (false, vec![]));
         editor.at(settled);
-        assert_eq!(
-            (editor.server.accepts_notifications(), editor.texts()),
-            (true, vec![selection_changed("one")])
-        );
+        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (true, vec![selection_changed("one")]));
         editor.at(settled + 5_000);
         assert_eq!(editor.texts(), [selection_changed("one")]);
         editor.at(settled + 60_000);
@@ -781,7 +778,7 @@ fn mention_follows_a_list_that_is_written_late() {
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
     // Nobody polled, and the time has come.
     editor.server.tick(at(12_600));
-    assert!(editor.server.accepts_notifications());
+    assert!(editor.server.accepts_pushes());
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
 }
 
@@ -791,14 +788,14 @@ fn list_of_the_application_begins_the_settle_time_too() {
     config.mcp.forward = Forward::All;
     let mut editor = Editor::attached(config);
     editor.at(2_000);
-    assert!(editor.server.accepts_notifications());
+    assert!(editor.server.accepts_pushes());
     assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
-    assert!(!editor.server.accepts_notifications());
+    assert!(!editor.server.accepts_pushes());
     editor.at(4_000);
-    assert!(editor.server.accepts_notifications());
+    assert!(editor.server.accepts_pushes());
     editor.server.notify("notifications/tools/list_changed", None::<&()>).unwrap();
     editor.written();
-    assert!(!editor.server.accepts_notifications());
+    assert!(!editor.server.accepts_pushes());
 }
 
 #[test]

@@ -342,6 +342,6 @@ fn what_nobody_answers_is_answered_with_an_error() {
         [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no answer to this call within 30s"}}"#]
     );
     bench.ask("6", "x/y");
-    bench.server.shut_down("going", &mut bench.out);
+    bench.server.shutdown("going", &mut bench.out);
     assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32603,"message":"going"}}"#]);
 }

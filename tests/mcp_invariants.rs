@@ -186,7 +186,7 @@ fn play(watch: &mut Watch<Server<TestTools>>, op: Op, u: &mut Unstructured<'_>) 
         }
         End => match u.int_in_range(0..=24)? {
             0 => watch.drain(),
-            1 => watch.shut_down(),
+            1 => watch.shutdown(),
             2 => watch.close(),
             _ => {}
         },

@@ -105,7 +105,7 @@ fn closed_outbox_makes_other_endings_closed() {
     let _ = bench.call("2", "never");
     bench.out.closed = true;
     assert_eq!(bench.at(400).0, ["ended Closed"], "expired, and not answered");
-    bench.server.shut_down("the editor shuts down", &mut bench.out);
+    bench.server.shutdown("the editor shuts down", &mut bench.out);
     assert_eq!(bench.events(), ["ended Closed"], "shut down, and not answered");
 }
 

@@ -961,7 +961,7 @@ fn every_end_of_a_call_frees_its_bytes() {
             bench.server.set_call_timeout(call, Timeout::After(Duration::from_secs(1))).unwrap();
             bench.at(2_000);
         }),
-        ("shut down", |bench, _| bench.server.shut_down("ends", &mut bench.out)),
+        ("shut down", |bench, _| bench.server.shutdown("ends", &mut bench.out)),
         ("closed", |bench, _| bench.server.close()),
     ];
     for (name, end) in ends {

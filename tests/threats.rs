@@ -188,7 +188,7 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
         assert_eq!(frames.len(), 1, "{name}: {frames:?}");
         let reason = [&[0x03, 0xf0], &b"Invalid or missing authentication token"[..]].concat();
         assert_eq!((frames[0].first, &frames[0].payload), (CLOSE, &reason), "{name}");
-        assert!(!editor.server.is_open() && !editor.server.accepts_notifications(), "{name}");
+        assert!(!editor.server.is_open() && !editor.server.accepts_pushes(), "{name}");
         let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
         assert!(
             matches!(&events[..], [ServerEvent::Closed(Closed::Local { clean: true })]),

@@ -193,8 +193,8 @@ fn what_is_not() {
         ("F19: a reason that is not UTF-8", masked(0x88, b"\x03\xe8\xff"), V::InvalidUtf8, 9),
     ];
     for (name, vector, violation, known_at) in cases {
-        let focused = masked(0x82, b"in front");
-        let vector = bytes(&[&focused, &vector, &masked(0x81, b"behind")]);
+        let before = masked(0x82, b"in front");
+        let vector = bytes(&[&before, &vector, &masked(0x81, b"behind")]);
         for cut in cuts::ways(&vector) {
             let (found, ended) = feed!(server(ws::Limits::default()), cut.pieces);
             let events = [
@@ -204,7 +204,7 @@ fn what_is_not() {
             assert_eq!(found.events, events, "{name}, {}", cut.name);
             assert_close(&found.output, violation.close_code().get(), name);
             if cut.name == CutName::Every(1) {
-                assert_eq!(ended, Some(focused.len() + known_at), "{name}");
+                assert_eq!(ended, Some(before.len() + known_at), "{name}");
             }
         }
     }

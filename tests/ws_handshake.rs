@@ -418,6 +418,6 @@ fn limit_of_zero_is_an_error() {
         assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ZeroLimit(name))));
         assert!(server.is_done() && server.poll_event().is_none(), "{name}");
         let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits, Time::ZERO);
-        assert_eq!(client.err(), Some(ws::InvalidRequest::ZeroLimit(name)));
+        assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
     }
 }

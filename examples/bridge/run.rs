@@ -270,7 +270,7 @@ impl Bridge {
             if self.routes.open() > 0 && now < until {
                 return false;
             }
-            self.below.shut_down("the bridge ends", &mut Roomy(&mut self.out));
+            self.below.shutdown("the bridge ends", &mut Roomy(&mut self.out));
             self.work(now);
             self.routes.end_absence();
             self.attachment.leave();

@@ -24,7 +24,7 @@ struct Known {
 struct Conn {
     /// Which client it is, and which of its connections.
     client: Option<(usize, u64)>,
-    accepts_notifications: bool,
+    accepts_pushes: bool,
     /// The proposals that are open, by their tabs, of which there may be several of a name.
     tabs: BTreeMap<String, usize>,
 }
@@ -76,7 +76,7 @@ impl Desk {
     /// A connection that hears: its number, the client, and which of its connections. Which one, `choose` says.
     pub(crate) fn hearing(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, usize, u64)> {
         let known = lock(&self.0);
-        let hearing = || known.conns.iter().filter(|(_, conn)| conn.accepts_notifications);
+        let hearing = || known.conns.iter().filter(|(_, conn)| conn.accepts_pushes);
         let (number, conn) = hearing().nth(choose(hearing().count()))?;
         let (client, life) = conn.client?;
         Some((*number, client, life))
@@ -113,7 +113,7 @@ impl Known {
                 let life = version.and_then(|version| version.parse().ok());
                 self.conns.entry(conn).or_default().client = number.zip(life);
             }
-            Event::IdeConnected { conn } => self.conns.entry(conn).or_default().accepts_notifications = true,
+            Event::IdeConnected { conn } => self.conns.entry(conn).or_default().accepts_pushes = true,
             Event::Call { tool, arguments } => {
                 let selects = tool == "openFile" && arguments.make_frontmost != Some(false);
                 self.selected = self.selected.saturating_add(selects.into());

@@ -62,7 +62,7 @@ fn run(config: ServerConfig) -> Result<(), Box<dyn Error>> {
 
     let end = program.serve(&clock);
     // However it ends: who still waits is told, and what was said is written.
-    program.server.shut_down("the server ends", &mut program.out);
+    program.server.shutdown("the server ends", &mut program.out);
     program.work(clock.now());
     let written = program.flush(&clock);
     end.and(written)

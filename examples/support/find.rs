@@ -2,7 +2,7 @@
 
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv};
 use ide_mcp::ide::launch_env::PORT_VARIABLE;
-use ide_mcp::ide::locate::{Candidate, Extras};
+use ide_mcp::ide::locate::{Extras, LockDirCandidate};
 use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 use ide_mcp_lockfile::{Error, Found, client_env, from_environment, scan_for, system};
@@ -179,7 +179,7 @@ fn form_of(name: &OsStr) -> Option<LockForm> {
 fn by_port(
     env: &ClientEnv,
     port: u16,
-    candidates: &[Candidate],
+    candidates: &[LockDirCandidate],
     found: Vec<Found>,
     dead_process: bool,
 ) -> Result<Editor, Nothing> {
@@ -218,7 +218,7 @@ fn asked_for(env: &ClientEnv, found: Found, dead_process: bool) -> Result<Editor
 fn by_directory(
     env: &ClientEnv,
     asked: &Asked,
-    candidates: &[Candidate],
+    candidates: &[LockDirCandidate],
     found: &[Found],
 ) -> Result<Editor, Nothing> {
     let here = Here::of(asked.cwd.as_deref()).map_err(|error| Nothing(error.to_string()))?;
@@ -243,7 +243,7 @@ fn by_directory(
 
 fn explain(
     cwd: &str,
-    candidates: &[Candidate],
+    candidates: &[LockDirCandidate],
     files: &[&Found],
     matching: &Matching,
     env: &ClientEnv,
@@ -291,6 +291,6 @@ fn explain(
     Nothing(text)
 }
 
-fn list(candidates: &[Candidate]) -> String {
+fn list(candidates: &[LockDirCandidate]) -> String {
     candidates.iter().map(|candidate| candidate.dir.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -230,7 +230,7 @@ pub enum DiagnosticsChanged {
         uris: Vec<String>,
     },
     /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
-    /// [`PushLimits::diagnostics`](super::PushLimits::diagnostics) of them.
+    /// [`ContentLimits::diagnostics`](super::ContentLimits::diagnostics) of them.
     Now(FileDiagnostics),
 }
 

@@ -56,8 +56,8 @@ impl Dialect {
 
     /// The name of a notification of the editor, such as `selection_changed`, in this dialect.
     #[must_use]
-    pub const fn notification(self, notice: EditorNotification) -> &'static str {
-        let (bare, prefixed) = match notice {
+    pub const fn notification(self, notification: EditorNotification) -> &'static str {
+        let (bare, prefixed) = match notification {
             EditorNotification::SelectionChanged => ("selection_changed", "notifications/selection_changed"),
             EditorNotification::AtMentioned => ("at_mentioned", "notifications/at_mentioned"),
             EditorNotification::DiagnosticsChanged => {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notices_are_known_in_every_dialect() {
+    fn notifications_are_known_in_every_dialect() {
         for dialect in Dialect::ALL {
             for notice in EditorNotification::ALL {
                 assert_eq!(

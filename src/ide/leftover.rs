@@ -15,15 +15,15 @@ use core::fmt;
 /// # Errors
 /// Why it has to stay.
 pub fn is_left_over<E>(
-    listed: &Candidate<E>,
+    candidate: &Candidate<E>,
     ide_name: &str,
     listening: Option<bool>,
 ) -> Result<(), NotStaleReason> {
-    let Ok(file) = &listed.file else { return Err(NotStaleReason::NotUnderstood) };
+    let Ok(file) = &candidate.file else { return Err(NotStaleReason::NotUnderstood) };
     if ide_name.is_empty() || file.ide_name != ide_name {
         return Err(NotStaleReason::OfAnother);
     }
-    match listed.pid_alive {
+    match candidate.pid_alive {
         Some(true) => return Err(NotStaleReason::Alive),
         None => return Err(NotStaleReason::PerhapsAlive),
         Some(false) => {}
@@ -51,7 +51,7 @@ pub enum NotStaleReason {
     Listening,
     /// It is not known whether its port does.
     PerhapsListening,
-    /// Another file has its name by now. Never said by [`is_left_over`], which is told of one.
+    /// Another file has its name by now. Never returned by [`is_left_over`], which gets one file.
     Replaced,
 }
 

@@ -17,16 +17,16 @@ use super::paths::{is_absolute, is_windows};
 ///
 /// # Errors
 /// [`LocateError`] if a variable that is needed is unset, empty or no absolute path.
-pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<Candidate>, LocateError> {
+pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockDirCandidate>, LocateError> {
     let config_dir = environment.claude_config_dir;
     let home = || absolute(HOME_VARIABLE, environment.home.ok_or(LocateError::NoHome)?);
     let mut found = Vec::new();
     if let Some(dir) = config_dir {
         let dir = absolute("CLAUDE_CONFIG_DIR", dir)?;
-        found.push(Candidate { dir: join(dir, &["ide"]), source: Source::ConfigDir });
+        found.push(LockDirCandidate { dir: join(dir, &["ide"]), source: Source::ConfigDir });
     }
     if config_dir.is_none() || extras.default_too {
-        found.push(Candidate { dir: join(home()?, &[".claude", "ide"]), source: Source::Home });
+        found.push(LockDirCandidate { dir: join(home()?, &[".claude", "ide"]), source: Source::Home });
     }
     if extras.xdg {
         // The XDG specification: an empty variable counts as unset.
@@ -34,10 +34,10 @@ pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<Candi
             Some(dir) => join(absolute("XDG_CONFIG_HOME", dir)?, &["claude", "ide"]),
             None => join(home()?, &[".config", "claude", "ide"]),
         };
-        found.push(Candidate { dir, source: Source::Xdg });
+        found.push(LockDirCandidate { dir, source: Source::Xdg });
     }
     if extras.claude_code {
-        found.push(Candidate { dir: join(home()?, &[".claude-code"]), source: Source::ClaudeCode });
+        found.push(LockDirCandidate { dir: join(home()?, &[".claude-code"]), source: Source::ClaudeCode });
     }
     Ok(found)
 }
@@ -71,14 +71,14 @@ pub struct Extras {
 /// A directory that may hold lock files. It need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Candidate {
+pub struct LockDirCandidate {
     /// Its absolute path.
     pub dir: String,
     /// Why it is a candidate.
     pub source: Source,
 }
 
-impl Candidate {
+impl LockDirCandidate {
     /// The kind of files that are there.
     #[must_use]
     pub const fn form(&self) -> LockForm {
@@ -302,7 +302,7 @@ mod tests {
             let environment = Environment { claude_config_dir: config_dir, home, xdg_config_home: xdg };
             let expected = expected.map(|list| {
                 list.into_iter()
-                    .map(|(dir, source)| Candidate { dir: dir.into(), source })
+                    .map(|(dir, source)| LockDirCandidate { dir: dir.into(), source })
                     .collect::<Vec<_>>()
             });
             assert_eq!(locate(&environment, extras), expected, "{name}");

@@ -59,7 +59,7 @@
 //! way without a socket, both sides in one program:
 //!
 //! ```
-//! use ide_mcp::ide::matching::{Candidate, AgentContext, choose};
+//! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 //! use ide_mcp::ide::{
 //!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Policy, Server,
 //!     ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
@@ -161,7 +161,7 @@ pub use host::{
     Unauthenticated,
 };
 pub use leftover::{NotStaleReason, is_left_over};
-pub use limits::PushLimits;
+pub use limits::ContentLimits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};

@@ -89,7 +89,7 @@ impl Reconnect {
     }
 
     /// The attempt failed or the connection ended so. A socket that could not be connected is [`Closed::Abnormal`]. When
-    /// the next attempt begins, which [`due`](Self::next_attempt) says as well.
+    /// the next attempt begins, which [`next_attempt`](Self::next_attempt) says as well.
     ///
     /// # Errors
     /// [`GaveUp`]: nothing is due any more.

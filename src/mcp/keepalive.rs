@@ -5,7 +5,7 @@
 //!                         │  ▲                     │ timeout over
 //!                         └──┘ no room: later      ├── much later than due (a laptop slept), once until a sign of
 //!                                                  │   life: another ping, Waiting
-//!                                                  └── else: the peer is reported as unresponsive, once; Off
+//!                                                  └── else: PingTimeout is reported, once; Off
 //! ```
 //!
 //! So a loop that is late every time finds a dead peer as well.
@@ -17,7 +17,7 @@ use crate::{Time, rpc::RequestId};
 /// Pings a peer that is silent. Off unless configured: over WebSocket its own pings serve the same and are invisible
 /// to MCP.
 ///
-/// At most one ping is in flight. It does not count against [`Limits::requests`](crate::rpc::SessionLimits::requests), so that
+/// At most one ping is in flight. It does not count against [`SessionLimits::requests`](crate::rpc::SessionLimits::requests), so that
 /// an application which asks a lot does not lose sight of its peer.
 ///
 /// None is sent while the [`Outbox`](crate::Outbox) is full: it would lie behind what the peer does not read, and say

@@ -280,7 +280,7 @@ impl<E: From<Common>> Session<E> {
         }
     }
 
-    pub(super) fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
+    pub(super) fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
         self.drain();
         while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
             let how = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };

@@ -172,8 +172,8 @@ macro_rules! session_methods {
 
         /// As [`drain`](Self::drain), and answers the calls that are open as failed, with this text. Each ends with an
         /// event.
-        pub fn shut_down(&mut self, text: &str, out: &mut impl Outbox) {
-            self.session.shut_down(text, out);
+        pub fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
+            self.session.shutdown(text, out);
         }
 
         /// Ends the session: every open call and every request of ours ends with an event, and nothing is taken or
@@ -212,7 +212,7 @@ macro_rules! session_methods {
             self.session.incoming.bytes()
         }
 
-        /// Limits the open calls to this many bytes, in addition to [`Limits::open_bytes`](crate::rpc::SessionLimits::open_bytes):
+        /// Limits the open calls to this many bytes, in addition to [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes):
         /// the share of this session in what several sessions may hold together. Calls that are open stay open.
         pub const fn set_quota(&mut self, bytes: usize) {
             self.session.incoming.set_quota(bytes);

@@ -53,7 +53,7 @@ pub trait Tools {
     }
 
     /// Whether a call of this name is answered as soon as it is polled: by default none. It is let in although
-    /// [`Limits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, since it may be what ends them. One that is
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, since it may be what ends them. One that is
     /// left to wait all the same is answered by its deadline; beside 64 of these, no further one is let in.
     fn is_answered_at_once(&self, name: &str) -> bool {
         let _ = name;

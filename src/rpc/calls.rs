@@ -103,6 +103,7 @@ impl<T> Calls<T> {
     /// # Errors
     ///
     /// [`Refused::Busy`] if too many wait.
+    #[cfg(feature = "ide")]
     pub(crate) fn keep(&mut self, call: CallId) -> Result<(), Refused> {
         let full = self.is_full();
         if call.session() != self.session {

@@ -8,7 +8,7 @@ use core::fmt;
 pub enum NotSent {
     /// The session is not yet, or no longer, in a state in which the peer takes this message.
     NotReady,
-    /// So much waits to be written that nothing more is taken that is not an answer. Try again when some has gone.
+    /// The send buffer is full: only answers are taken. Try again when there is room.
     Full,
     /// As many requests as the limit allows wait for their answers.
     TooManyInFlight,
@@ -46,15 +46,15 @@ pub enum RespondError {
 }
 
 impl From<NotOpen> for RespondError {
-    fn from(gone: NotOpen) -> Self {
-        Self::NotOpen(gone)
+    fn from(reason: NotOpen) -> Self {
+        Self::NotOpen(reason)
     }
 }
 
 impl fmt::Display for RespondError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOpen(gone) => gone.fmt(f),
+            Self::NotOpen(reason) => reason.fmt(f),
             Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
         }
     }

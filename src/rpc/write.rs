@@ -37,6 +37,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
 }
 
 /// The same with any value, for methods that are not of MCP.
+#[cfg(feature = "ide")]
 pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
     buf.extend_from_slice(result.get().as_bytes());

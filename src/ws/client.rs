@@ -2,7 +2,7 @@
 
 use super::head::EndSearch;
 use super::output::Phase;
-use super::response::{self, ClientRequest, InvalidRequest, ResponseError};
+use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
 use crate::machine::delegate_wire;
@@ -35,11 +35,16 @@ impl<R: TryCryptoRng> Client<R> {
     /// Asks to open a connection.
     ///
     /// # Errors
-    /// [`InvalidRequest`] if the request cannot be written so, or a limit is 0.
-    pub fn new(ask: ClientRequest, random: R, limits: Limits, now: Time) -> Result<Self, InvalidRequest> {
+    /// [`InvalidClientRequest`] if the request cannot be written so, or a limit is 0.
+    pub fn new(
+        ask: ClientRequest,
+        random: R,
+        limits: Limits,
+        now: Time,
+    ) -> Result<Self, InvalidClientRequest> {
         ask.check()?;
         if let Some(limit) = limits.zero() {
-            return Err(InvalidRequest::ZeroLimit(limit));
+            return Err(InvalidClientRequest::ZeroLimit(limit));
         }
         let mut stream = Stream::new(Masked::new(random), false, limits, now);
         let (mut nonce, mut key) = ([0; 16], [0; 24]);

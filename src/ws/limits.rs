@@ -5,7 +5,7 @@ use core::time::Duration;
 /// What a connection takes and how long it waits. Every limit has a default that suits an editor.
 ///
 /// `head`, `message` or `outgoing` of 0 is an error: a client is not made
-/// ([`InvalidRequest::ZeroLimit`](super::InvalidRequest::ZeroLimit)), a server ends at once
+/// ([`InvalidClientRequest::ZeroLimit`](super::InvalidClientRequest::ZeroLimit)), a server ends at once
 /// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@
 //!
 //!  Both
 //!  Open ──our close frame──▶ Closing ──peer's close frame, 2 s after ours was written, eof──▶ Ended
-//!  Open ──peer's close frame (answered), violation (1002 1003 1007 1008 1009), eof, silence, stalled, overfed──▶ Ended
+//!  Open ──peer's close frame (answered), protocol error (1002 1003 1007 1008 1009), eof, silence, stalled, overflow──▶ Ended
 //!
 //!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
 //! ```
@@ -71,7 +71,7 @@ pub use limits::{Keepalive, Limits};
 pub use mask::{Masked, Masking, NoEntropy, Unmasked};
 pub use protocol_error::ProtocolError;
 pub use request::{Refusal, Request};
-pub use response::{ClientRequest, InvalidRequest, ResponseError};
+pub use response::{ClientRequest, InvalidClientRequest, ResponseError};
 pub use sender::{SendError, Sender};
 pub use server::{AcceptError, Server};
 pub use status::Status;

@@ -57,7 +57,7 @@ pub(crate) struct Output<M> {
     pong: PongSlot,
     /// The number of pongs that were put into the stream since all pongs in it had been written.
     unwritten_pongs: u8,
-    /// The message that is being sent in parts.
+    /// The fragmented message in progress.
     unfinished: Option<Kind>,
     /// The transport has ended: what came before is still delivered, and hardly anything can go out.
     pub(crate) is_cut_off: bool,
@@ -301,7 +301,7 @@ impl<M: Masking> Output<M> {
     }
 
     /// The caller fed what was not wanted.
-    pub(crate) fn overfed(&mut self) {
+    pub(crate) fn input_overflow(&mut self) {
         if self.phase == Phase::Open {
             let _ = self.close_frame(Some(CloseCode::INTERNAL), "");
         }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_beat_pings_again_first() {
+    fn a_late_check_pings_again_first() {
         for asleep in [46, 8 * 3600] {
             let mut pulse = pulse();
             assert_eq!(pulse.check(at(asleep), ON), Some(PulseEvent::Ping), "{asleep}");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patience_shorter_than_the_interval_ends_without_a_ping() {
+    fn a_timeout_shorter_than_the_interval_ends_without_a_ping() {
         let impatient = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10)));
         let mut pulse = Pulse::new();
         pulse.on_activity(at(0));

@@ -44,20 +44,20 @@ impl ClientRequest {
     }
 
     /// Whether all of it can stand in a request.
-    pub(crate) fn check(&self) -> Result<(), InvalidRequest> {
+    pub(crate) fn check(&self) -> Result<(), InvalidClientRequest> {
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible(&self.host) {
-            return Err(InvalidRequest::Host);
+            return Err(InvalidClientRequest::Host);
         }
         if !visible(&self.target) || !self.target.starts_with('/') || self.target.contains('#') {
-            return Err(InvalidRequest::Target);
+            return Err(InvalidClientRequest::Target);
         }
         if !self.subprotocols.iter().all(|name| is_token(name)) {
-            return Err(InvalidRequest::Subprotocol);
+            return Err(InvalidClientRequest::Subprotocol);
         }
         let value = |value: &str| !value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
         if !self.fields.iter().all(|field| is_token(&field.0) && value(&field.1)) {
-            return Err(InvalidRequest::Field);
+            return Err(InvalidClientRequest::Field);
         }
         Ok(())
     }
@@ -91,10 +91,10 @@ impl fmt::Debug for ClientRequest {
     }
 }
 
-/// What of an [`ClientRequest`] cannot stand in a request. Nothing was sent.
+/// What is wrong with a [`ClientRequest`]. Nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum InvalidRequest {
+pub enum InvalidClientRequest {
     /// The host is empty or has a character that is not visible ASCII.
     Host,
     /// The target is not a path of visible ASCII that begins with `/`.
@@ -107,7 +107,7 @@ pub enum InvalidRequest {
     ZeroLimit(&'static str),
 }
 
-impl fmt::Display for InvalidRequest {
+impl fmt::Display for InvalidClientRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroLimit(name) => return write!(f, "a limit must be greater than 0: {name}"),
@@ -119,7 +119,7 @@ impl fmt::Display for InvalidRequest {
     }
 }
 
-impl core::error::Error for InvalidRequest {}
+impl core::error::Error for InvalidClientRequest {}
 
 /// Why an answer opens no WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,16 +232,16 @@ mod tests {
     fn what_cannot_stand_in_a_request_is_refused() {
         let good = || ClientRequest::new("h");
         for (name, ask, expected) in [
-            ("empty host", ClientRequest::new(""), InvalidRequest::Host),
-            ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidRequest::Host),
-            ("empty target", good().target(""), InvalidRequest::Target),
-            ("target without slash", good().target("x"), InvalidRequest::Target),
-            ("target with a fragment", good().target("/a#b"), InvalidRequest::Target),
-            ("target with a space", good().target("/a b"), InvalidRequest::Target),
-            ("empty sub-protocol", good().subprotocol(""), InvalidRequest::Subprotocol),
-            ("two sub-protocols in one", good().subprotocol("a,b"), InvalidRequest::Subprotocol),
-            ("field name with a colon", good().field("a:", "b"), InvalidRequest::Field),
-            ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidRequest::Field),
+            ("empty host", ClientRequest::new(""), InvalidClientRequest::Host),
+            ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidClientRequest::Host),
+            ("empty target", good().target(""), InvalidClientRequest::Target),
+            ("target without slash", good().target("x"), InvalidClientRequest::Target),
+            ("target with a fragment", good().target("/a#b"), InvalidClientRequest::Target),
+            ("target with a space", good().target("/a b"), InvalidClientRequest::Target),
+            ("empty sub-protocol", good().subprotocol(""), InvalidClientRequest::Subprotocol),
+            ("two sub-protocols in one", good().subprotocol("a,b"), InvalidClientRequest::Subprotocol),
+            ("field name with a colon", good().field("a:", "b"), InvalidClientRequest::Field),
+            ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidClientRequest::Field),
         ] {
             assert_eq!(ask.check(), Err(expected), "{name}");
             assert!(!format!("{expected}").is_empty());

@@ -90,7 +90,7 @@ pub enum SendError {
     NotOpen,
     /// A close frame was sent, or the connection has ended.
     Closed,
-    /// More waits to be written than [`Limits::outgoing`](super::Limits::outgoing): the peer does not read.
+    /// The send buffer is at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
     Full,
     /// A fragmented message is in progress.
     Unfinished,

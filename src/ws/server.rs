@@ -219,7 +219,7 @@ impl Server {
         }
     }
 
-    /// A stranger is offered no more room than a head needs.
+    /// A pending connection is offered no more room than a head needs.
     fn head_space(&mut self) -> &mut [u8] {
         let held = self.stream.input.rx.bytes().len();
         let room = if self.wants_input() {
@@ -287,7 +287,7 @@ impl Machine for Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// No request waits to be decided.
+    /// No opening handshake is pending.
     NoPendingRequest,
     /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
     NotOffered,

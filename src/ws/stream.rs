@@ -203,7 +203,7 @@ impl<M: Masking> Stream<M> {
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if !self.output.has_ended() && !self.output.is_cut_off {
-            self.output.overfed();
+            self.output.input_overflow();
         }
     }
 

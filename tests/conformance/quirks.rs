@@ -131,7 +131,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q18",
         "a side that has slept pings again before giving up",
-        Test("src/ws/pulse.rs", "a_late_beat_pings_again_first"),
+        Test("src/ws/pulse.rs", "a_late_check_pings_again_first"),
     ),
     row("Q19", "pings can be off, and any byte is life", Test("src/ws/pulse.rs", "any_byte_is_life")),
     row(

@@ -43,7 +43,7 @@ pub trait Peer {
     fn request(&mut self, method: &str, timeout: Timeout, out: &mut Lines) -> Result<RequestId, NotSent>;
     fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool;
     fn drain(&mut self);
-    fn shut_down(&mut self, out: &mut Lines);
+    fn shutdown(&mut self, out: &mut Lines);
     fn close(&mut self);
     fn is_ready(&self) -> bool;
     fn is_closed(&self) -> bool;
@@ -114,8 +114,8 @@ macro_rules! peer {
             fn drain(&mut self) {
                 self.drain();
             }
-            fn shut_down(&mut self, out: &mut Lines) {
-                self.shut_down("shutting down", out);
+            fn shutdown(&mut self, out: &mut Lines) {
+                self.shutdown("shutting down", out);
             }
             fn close(&mut self) {
                 self.close();

@@ -487,7 +487,7 @@ impl Sim {
                 self.end();
             }
             11 => at!(self, side, |watch| watch.drain()),
-            12 => at!(self, side, |watch| watch.shut_down()),
+            12 => at!(self, side, |watch| watch.shutdown()),
             _ => {}
         }
     }

@@ -525,9 +525,9 @@ impl<P: Peer> Watch<P> {
 
     /// Answers everything as failed.
     #[track_caller]
-    pub fn shut_down(&mut self) {
+    pub fn shutdown(&mut self) {
         let mut ids = self.live_ids();
-        self.peer.shut_down(&mut self.out);
+        self.peer.shutdown(&mut self.out);
         let sent = self.out.take();
         for said in self.look_at(&sent) {
             let Said::Answer { token, .. } = said else { panic!("{said:?}") };

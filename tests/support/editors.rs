@@ -394,7 +394,7 @@ impl Subject for IdeServer {
             refusals.expect_err(name, machine.request("x", None::<&()>, Timeout::Never), allowed);
             let mention = machine.mention(&Mention::new("/a", None));
             refusals.expect_err(name, mention, &[allowed, &[NotSent::NotReady]].concat());
-        } else if !machine.accepts_notifications() {
+        } else if !machine.accepts_pushes() {
             let mention = machine.mention(&Mention::new("/a", None));
             refusals.expect_err("to who does not hear", mention, &[NotSent::NotReady]);
         }

@@ -4,7 +4,7 @@
 use std::env::{self, VarError};
 
 use getrandom::SysRng;
-use ide_mcp::ide::locate::{Candidate, Environment, Extras, HOME_VARIABLE, LocateError, locate};
+use ide_mcp::ide::locate::{Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate};
 use ide_mcp::ide::{AuthToken, ClientEnv};
 
 use crate::Error;
@@ -14,7 +14,7 @@ use crate::Error;
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] of a variable that is needed.
-pub fn from_environment(extras: Extras) -> Result<Vec<Candidate>, Error> {
+pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> {
     let config_dir = variable("CLAUDE_CONFIG_DIR")?;
     let home = variable(HOME_VARIABLE);
     let xdg = if extras.xdg { variable("XDG_CONFIG_HOME")? } else { None };

@@ -28,7 +28,7 @@ pub struct Leftover {
 #[non_exhaustive]
 pub enum Stays {
     /// It is not surely left over.
-    NotStaleReason(NotStaleReason),
+    NotStale(NotStaleReason),
     /// It is left over, and it could not be removed.
     Failed(Error),
 }
@@ -36,7 +36,7 @@ pub enum Stays {
 impl fmt::Display for Stays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotStaleReason(why) => why.fmt(f),
+            Self::NotStale(why) => why.fmt(f),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -74,18 +74,18 @@ impl LockDir {
 
     fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
         let (Some(port), Some(listed)) = (found.port, found.listed()) else {
-            return Err(Stays::NotStaleReason(NotStaleReason::NotUnderstood));
+            return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
         // Nobody is disturbed by a connection unless all the rest says that the file is left over.
-        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStaleReason)?;
-        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStaleReason)?;
+        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStale)?;
+        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStale)?;
         let name = LockForm::Lock.file_name(port);
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, port, &found.path).file;
         // An editor may have got the port and written its own file meanwhile. What is gone by itself is gone.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
-            _ => return Err(Stays::NotStaleReason(NotStaleReason::Replaced)),
+            _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
         match self.handle().remove(&name) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -132,7 +132,7 @@ mod tests {
         let found = look();
         fs::write(&path, file()).unwrap();
         let removed = dir.remove_leftover(&found, "me");
-        assert!(matches!(removed, Err(Stays::NotStaleReason(NotStaleReason::Replaced))), "{removed:?}");
+        assert!(matches!(removed, Err(Stays::NotStale(NotStaleReason::Replaced))), "{removed:?}");
         assert!(path.exists());
         let found = look();
         fs::remove_file(&path).unwrap();

@@ -43,7 +43,7 @@ fn l06_only_our_own_dead_files_are_removed() {
         let of = found.iter().find(|leftover| leftover.found.port == Some(*port)).unwrap();
         let removed = match &of.removed {
             Ok(()) => Ok(()),
-            Err(Stays::NotStaleReason(why)) => Err(*why),
+            Err(Stays::NotStale(why)) => Err(*why),
             Err(stays) => panic!("{port}: {stays}"),
         };
         assert_eq!(removed, *expected, "{port}");

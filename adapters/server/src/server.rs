@@ -14,7 +14,7 @@ use std::mem;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-/// How many connections are accepted before those that were are read. A stranger can push out another one only if
+/// How many connections are accepted before those that were are read. A pending connection can push out another only if
 /// that had its chance to say who it is.
 const ACCEPTED_A_TURN: usize = 4;
 
@@ -32,8 +32,8 @@ pub struct Server<T: Transport> {
     /// A turn was begun, and its end waits for its events.
     in_turn: bool,
     fair: FairPoll,
-    /// The number of strangers that had ended when their sockets were last looked for.
-    strangers: u64,
+    /// The number of pending connections that had ended when their sockets were last looked for.
+    ended_pending: u64,
 }
 
 impl<T: Transport> Server<T> {
@@ -74,7 +74,7 @@ impl<T: Transport> Server<T> {
             token,
             in_turn: false,
             fair: FairPoll::new(),
-            strangers: 0,
+            ended_pending: 0,
         })
     }
 
@@ -283,9 +283,9 @@ impl<T: Transport> Server<T> {
     }
 
     fn finish(&mut self, now: Time) {
-        // The end of a stranger is no event, so the application may have removed it unnoticed.
-        let strangers = self.host.unauthenticated().total();
-        if mem::replace(&mut self.strangers, strangers) != strangers {
+        // The end of a pending connection is no event, so the application may have removed it unnoticed.
+        let ended_pending = self.host.unauthenticated().total();
+        if mem::replace(&mut self.ended_pending, ended_pending) != ended_pending {
             self.links.touch_removed(&mut self.host);
         }
         self.links.write(&mut self.host, now);

@@ -102,7 +102,7 @@ fn serve(strangers: usize) -> (Server<Counting>, Counting) {
     (server, network)
 }
 
-/// FairPoll at the same time, until the next is due later. How many it took.
+/// Takes turns at the same time until the next is due later. Returns how many it took.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});
@@ -151,7 +151,7 @@ fn a_listener_that_fails_is_tried_again_later() {
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// The oldest of too many strangers goes, and its socket with it; in the end all have gone.
+/// The oldest of too many pending connections goes, and its socket with it; in the end all have gone.
 #[test]
 fn n05_what_is_over_is_released() {
     let (mut server, network) = serve(8);

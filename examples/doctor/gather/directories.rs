@@ -1,7 +1,7 @@
 //! The directories, and the lock files in them.
 
 use crate::facts::{Directory, Lock, State, Trouble, Weak};
-use ide_mcp::ide::locate::{Candidate, Extras};
+use ide_mcp::ide::locate::{Extras, LockDirCandidate};
 use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// A directory, and whether the real client looks there.
-pub(super) type Asked = (Candidate, bool);
+pub(super) type Asked = (LockDirCandidate, bool);
 
 /// Those that the real client uses, then those in which some editors write besides.
 pub(super) fn candidates() -> Result<Vec<Asked>, Error> {

@@ -60,7 +60,7 @@ impl<'a> Last<'a> {
     fn of(report: &Report<'a>) -> Self {
         let (verdict, port, name) = match report.verdict {
             Verdict::Attaches { port, name } => ("attaches", Some(*port), Some(name.as_str())),
-            Verdict::NoPendingRequest { port, name } => ("not_asked", Some(*port), Some(name.as_str())),
+            Verdict::NotAsked { port, name } => ("not_asked", Some(*port), Some(name.as_str())),
             Verdict::Fails { port, name } => ("fails", Some(*port), Some(name.as_str())),
             Verdict::Refrains { port, name } => ("refrains", Some(*port), Some(name.as_str())),
             Verdict::HasToChoose(_) => ("has_to_choose", None, None),

@@ -34,7 +34,7 @@ fn headline(report: &Report<'_>) -> String {
     let cwd = report.cwd;
     let verdict = match report.verdict {
         Verdict::Attaches { port, name } => format!("attaches to {}", named(name, *port)),
-        Verdict::NoPendingRequest { port, name } => {
+        Verdict::NotAsked { port, name } => {
             format!("finds {}, which was not asked", named(name, *port))
         }
         Verdict::Fails { port, name } => format!("finds {}, but may not get in", named(name, *port)),

@@ -16,7 +16,7 @@ pub(crate) enum Verdict {
         name: String,
     },
     /// It would choose this one; whether it is let in was not asked.
-    NoPendingRequest {
+    NotAsked {
         port: u16,
         name: String,
     },
@@ -43,7 +43,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
     match (only, matching.accepted.len()) {
         // What was not read may be another editor with the same folder.
-        (Some((_, because)), _) if *because != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
+        (Some((_, reason)), _) if *reason != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
         (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
             let name = lock.file.as_ref().map(|file| file.ide_name.clone()).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
                 Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
                     Verdict::Attaches { port, name }
                 }
-                None if !by_proxy => Verdict::NoPendingRequest { port, name },
+                None if !by_proxy => Verdict::NotAsked { port, name },
                 _ => Verdict::Fails { port, name },
             }
         }
@@ -102,8 +102,8 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         .collect();
     match accepted.as_slice() {
         [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
-        [(lock, because)] => {
-            let says = match because {
+        [(lock, reason)] => {
+            let says = match reason {
                 MatchReason::Port => format!("{} is named by the environment", editor(lock)),
                 MatchReason::Unchecked => {
                     format!("{} is the only usable editor, and the folder check is off", editor(lock))
@@ -111,12 +111,12 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
                 _ => format!("{} has {cwd:?} open", editor(lock)),
             };
             findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, says));
-            findings.extend(one_of_several(facts, &locks, lock, because));
-            findings.extend(only_physically(facts, lock, because));
+            findings.extend(one_of_several(facts, &locks, lock, reason));
+            findings.extend(only_physically(facts, lock, reason));
         }
         several => {
             let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
-            let unchecked = several.iter().any(|(_, because)| **because == MatchReason::Unchecked);
+            let unchecked = several.iter().any(|(_, reason)| **reason == MatchReason::Unchecked);
             let what = if unchecked {
                 "are running, and the folder check is off".into()
             } else {
@@ -214,13 +214,13 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
 }
 
 /// The editor that the environment names, if others have the directory open as well.
-fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, because: &MatchReason) -> Option<Finding> {
+fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
     let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
-    let of_folder = |because: &MatchReason| matches!(because, MatchReason::Folder(_));
+    let of_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));
     let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.reason));
     let names: Vec<String> =
         open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor(lock)).collect();
-    (*because == MatchReason::Port && names.len() > 1).then(|| {
+    (*reason == MatchReason::Port && names.len() > 1).then(|| {
         let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
         Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
     })
@@ -231,10 +231,10 @@ fn other_spelling(facts: &Facts, lock: &Lock) -> String {
     format!("{} has {:?} open in another spelling: {folders:?}", editor(lock), facts.here.canonical)
 }
 
-fn only_physically(facts: &Facts, lock: &Lock, because: &MatchReason) -> Option<Finding> {
+fn only_physically(facts: &Facts, lock: &Lock, reason: &MatchReason) -> Option<Finding> {
     let by_link = matching(facts, &facts.here.logical).1.matching;
     let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
-    (matches!(because, MatchReason::Folder(_)) && !matches).then(|| {
+    (matches!(reason, MatchReason::Folder(_)) && !matches).then(|| {
         let says =
             format!("{} has {:?} open, and not {:?}", editor(lock), facts.here.canonical, facts.here.logical);
         Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)

@@ -734,7 +734,7 @@ fn the_verdict_is_what_an_agent_comes_to() {
         ),
         ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
         ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
-        ("not asked", |f| f.locks[0].probe = None, Verdict::NoPendingRequest { port: 1, name: "E".into() }),
+        ("not asked", |f| f.locks[0].probe = None, Verdict::NotAsked { port: 1, name: "E".into() }),
         ("two", |f| f.locks.push(lock(2, "/")), Verdict::HasToChoose(2)),
         ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
         (

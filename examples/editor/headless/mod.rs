@@ -31,7 +31,7 @@ pub(crate) struct Editor {
     input: Input,
     app: Headless,
     clock: Clock,
-    strangers: Reported,
+    unauthenticated: Reported,
     stopping: bool,
 }
 
@@ -49,8 +49,8 @@ impl Editor {
         let workspace = Workspace::new(folders);
         let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
         app.report().tell(&Event::Listening { port: server.port(), lock });
-        let (clock, strangers) = (Clock::new(), Reported::default());
-        Ok((Self { server, input, app, clock, strangers, stopping: false }, poll))
+        let (clock, unauthenticated) = (Clock::new(), Reported::default());
+        Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
     }
 
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
@@ -63,9 +63,9 @@ impl Editor {
             if self.server.is_over() {
                 break;
             }
-            let strangers = self.strangers.deadline(self.server.host().unauthenticated());
+            let unauthenticated = self.unauthenticated.deadline(self.server.host().unauthenticated());
             let deadline = self.server.deadline(self.clock.now());
-            let deadlines = [deadline, strangers, self.app.deadline()];
+            let deadlines = [deadline, unauthenticated, self.app.deadline()];
             let wait = self.clock.until(deadlines.into_iter().flatten().min());
             match poll.poll(&mut events, wait) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
@@ -81,16 +81,16 @@ impl Editor {
                 self.end(now, &why);
             }
             self.server.turn(now, |host, event| self.app.event(host, event));
-            self.tell_strangers(now);
+            self.report_unauthenticated(now);
         }
         self.app.into_report().end().map_err(|error| {
             format!("standard output cannot be written, so open diffs were rejected: {error}").into()
         })
     }
 
-    fn tell_strangers(&mut self, now: Time) {
+    fn report_unauthenticated(&mut self, now: Time) {
         let is_read = self.app.report().is_read();
-        if let Some(counts) = self.strangers.due(now, self.server.host().unauthenticated(), is_read) {
+        if let Some(counts) = self.unauthenticated.due(now, self.server.host().unauthenticated(), is_read) {
             let Unauthenticated { refused, wrong_tokens, ended, .. } = counts;
             self.app.report().tell(&Event::Unauthenticated { refused, wrong_tokens, ended });
         }

@@ -166,9 +166,9 @@ impl App {
             }
             self.told = selected;
         }
-        let strangers = host.unauthenticated();
-        self.stale |= self.model.strangers != strangers;
-        self.model.strangers = strangers;
+        let unauthenticated = host.unauthenticated();
+        self.stale |= self.model.unauthenticated != unauthenticated;
+        self.model.unauthenticated = unauthenticated;
         if self.check_at.is_none() && self.model.documents.iter().any(|document| !document.is_checked()) {
             self.check_at = Some(now.saturating_add(REST));
         }

@@ -166,7 +166,7 @@ impl<S: Session + Debug> Books<S> {
             }),
             Do::Elsewhere => self.elsewhere(),
             Do::End(0..=15) => self.drain(),
-            Do::End(16..=31) => self.shut_down(),
+            Do::End(16..=31) => self.shutdown(),
             Do::End(_) => {}
         }
     }

@@ -479,9 +479,9 @@ impl<S: Session + Debug> Books<S> {
         assert!(!self.session.is_ready());
     }
 
-    pub fn shut_down(&mut self) {
+    pub fn shutdown(&mut self) {
         let open = self.session.open_calls();
-        self.session.shut_down("over", &mut self.out);
+        self.session.shutdown("over", &mut self.out);
         self.drained = true;
         assert_eq!(self.said(), open, "every call is answered");
         assert_eq!(self.session.open_calls(), 0);

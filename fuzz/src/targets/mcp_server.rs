@@ -126,7 +126,7 @@ impl Run {
             Act::Full(full) => books.out.full = full,
             Act::End(End::Not | End::NotYet) => {}
             Act::End(End::Drain) => books.drain(),
-            Act::End(End::ShutDown) => books.shut_down(),
+            Act::End(End::ShutDown) => books.shutdown(),
             Act::End(End::Close) => books.end(),
             Act::With(setup) => {
                 if self.fresh {

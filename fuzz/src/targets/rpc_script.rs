@@ -99,7 +99,7 @@ trait Side {
     fn answer(&mut self, which: usize, fails: bool) -> Vec<String>;
 
     /// It ends, and answers whatever is open.
-    fn shut_down(&mut self) -> Vec<String>;
+    fn shutdown(&mut self) -> Vec<String>;
 }
 
 fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
@@ -124,7 +124,7 @@ fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
         };
         owed.said(&said, &upon);
     }
-    owed.said(&side.shut_down(), &Upon::Nothing);
+    owed.said(&side.shutdown(), &Upon::Nothing);
     owed.settle();
 }
 
@@ -244,7 +244,7 @@ impl Side for Editor {
         said
     }
 
-    fn shut_down(&mut self) -> Vec<String> {
+    fn shutdown(&mut self) -> Vec<String> {
         self.is_ending = true;
         self.server.shutdown();
         self.settle()
@@ -331,8 +331,8 @@ impl Side for Agent {
         said
     }
 
-    fn shut_down(&mut self) -> Vec<String> {
-        self.client.shut_down("it ends", &mut self.out);
+    fn shutdown(&mut self) -> Vec<String> {
+        self.client.shutdown("it ends", &mut self.out);
         self.settle()
     }
 }

@@ -110,7 +110,7 @@ sessions! {
     fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, NotSent>;
     fn cancel(request: RequestId, reason: Option<&str>, out: &mut Messages) -> bool;
     fn drain();
-    fn shut_down(text: &str, out: &mut Messages);
+    fn shutdown(text: &str, out: &mut Messages);
     fn close();
     fn is_ready() -> bool;
     fn is_closed() -> bool;

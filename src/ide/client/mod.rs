@@ -12,7 +12,7 @@ use crate::machine::delegate_wire;
 use crate::mcp::{self, List, Progress, Timeout};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
-use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidRequest, ProtocolError};
+use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError};
 use crate::{Machine, Time, Wire};
 use alloc::{boxed::Box, format};
 use rand_core::TryCryptoRng;
@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
 ///     │ refused, 30 s,         │ error, 30 s, unknown        │
-///     ▼ 101 without mcp        ▼ Failed, close frame         ▼ close, close frame, violation, eof
+///     ▼ 101 without mcp        ▼ Failed, close frame         ▼ close, close frame, protocol error, eof
 ///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
 /// ```
 #[derive(Debug)]
@@ -46,16 +46,16 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// # Errors
     ///
-    /// [`InvalidRequest`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
+    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
     /// `User-Agent`, cannot stand in a request; or if a limit is 0.
     pub fn new(
         config: ClientConfig,
         random: R,
         session: SessionId,
         now: Time,
-    ) -> Result<Self, InvalidRequest> {
+    ) -> Result<Self, InvalidClientRequest> {
         if let Some(limit) = config.mcp.limits.zero() {
-            return Err(InvalidRequest::ZeroLimit(limit));
+            return Err(InvalidClientRequest::ZeroLimit(limit));
         }
         let mut ask = ClientRequest::new(config.host).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {

@@ -32,7 +32,7 @@ pub(super) struct Connections {
     pool: usize,
     /// The sum of the excess of the slots.
     excess: usize,
-    strangers: Unauthenticated,
+    unauthenticated: Unauthenticated,
     now: Time,
 }
 
@@ -63,7 +63,7 @@ impl Connections {
     }
 
     pub(super) const fn unauthenticated(&self) -> Unauthenticated {
-        self.strangers
+        self.unauthenticated
     }
 
     pub(super) const fn now(&self) -> Time {
@@ -76,9 +76,9 @@ impl Connections {
 
     /// Ends the oldest of those that were not let in, if as many as the limit are there.
     pub(super) fn evict_oldest_pending(&mut self, limit: usize) {
-        let strangers = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_pending());
-        if strangers().count() >= limit.max(1) {
-            let oldest = strangers().min_by_key(|(_, slot)| slot.generation).map(|(index, _)| index);
+        let pending = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_pending());
+        if pending().count() >= limit.max(1) {
+            let oldest = pending().min_by_key(|(_, slot)| slot.generation).map(|(index, _)| index);
             if let Some(index) = oldest {
                 self.with(index, Server::drop_unanswered);
             }
@@ -231,7 +231,7 @@ impl Connections {
             self.note(index);
             match event {
                 Some(ServerEvent::Closed(_)) if admission != Admission::LetIn => {
-                    self.strangers.count(admission)
+                    self.unauthenticated.count(admission)
                 }
                 Some(event) => return Some((id, event)),
                 None => {}

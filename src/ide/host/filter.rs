@@ -2,7 +2,7 @@
 //! anybody being asked again.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
-use crate::ide::{DiagnosticsChanged, Mention, PushLimits, Selection};
+use crate::ide::{ContentLimits, DiagnosticsChanged, Mention, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl Filter {
     }
 
     /// Cuts the text of a selection to so many bytes, at a character; more than
-    /// [`PushLimits::selection`](crate::ide::PushLimits::selection) it never is.
+    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) it never is.
     #[must_use]
     pub const fn max_text(mut self, bytes: usize) -> Self {
         if bytes < self.most {
@@ -42,7 +42,7 @@ impl Filter {
     }
 
     /// What may be told in the place of this selection.
-    pub(super) fn selection(&self, selection: &mut Selection, limits: &PushLimits) -> Selected {
+    pub(super) fn selection(&self, selection: &mut Selection, limits: &ContentLimits) -> Selected {
         let url = selection.file_url.as_deref();
         if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
             // The client would go on to show the one before, as if it were still selected.

@@ -77,7 +77,8 @@ impl Host {
         }
     }
 
-    /// A connection was accepted. If too many strangers are there, the oldest of them ends, unanswered.
+    /// Adds a connection that was accepted. At [`max_pending_connections`](HostConfig::max_pending_connections) the oldest
+    /// pending connection ends, unanswered.
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
@@ -204,7 +205,7 @@ impl Host {
     /// the person pauses, those that come later too. The [`Filter`] decides what of it.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
-        let selected = self.config.filter.selection(&mut selection, &self.server.push_limits);
+        let selected = self.config.filter.selection(&mut selection, &self.server.content_limits);
         self.debounce.hold(self.connections.now(), selection);
         selected
     }
@@ -244,7 +245,7 @@ impl Host {
     /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
     /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
-        self.config.filter.selection(&mut selection, &self.server.push_limits);
+        self.config.filter.selection(&mut selection, &self.server.content_limits);
         self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 

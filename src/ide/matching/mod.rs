@@ -18,20 +18,20 @@ use core::time::Duration;
 use super::paths::{Fit, System, fit, resolved};
 use super::{LockFile, Transport};
 
-/// Which of `files` a client in `place` may connect to.
+/// Returns which of `files` a client in `context` may connect to.
 ///
 /// A file that cannot be read, that does not speak WebSocket or whose process is dead is never accepted. If
 /// [`AgentContext::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
 /// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
 /// or contains it; a relative folder is resolved against the working directory. With [`AgentContext::any_folder`],
-/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`MatchReason`] has its variants in
-/// that order.
+/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`MatchReason`] has its
+/// variants in that order.
 #[must_use]
-pub fn choose<E: fmt::Display>(files: &[Candidate<E>], place: &AgentContext<'_>) -> Matching {
+pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Candidate<E>)> = files.iter().enumerate().collect();
     newest_first.sort_by_key(|(_, file)| Reverse(file.modified));
 
-    let named = newest_first.iter().find(|(_, file)| Some(file.port) == place.port && usable(file).is_ok());
+    let named = newest_first.iter().find(|(_, file)| Some(file.port) == context.port && usable(file).is_ok());
     let named = named.map(|(index, file)| (*index, file.port));
 
     let mut matching = Matching::default();
@@ -41,7 +41,7 @@ pub fn choose<E: fmt::Display>(files: &[Candidate<E>], place: &AgentContext<'_>)
             Some((chosen, _)) if chosen == index => Ok(MatchReason::Port),
             Some((_, named)) if named != port => Err(Refusal::OtherPort { port: named }),
             Some(_) => Err(Refusal::Superseded),
-            None => by_folder(lock_file, port, place),
+            None => by_folder(lock_file, port, context),
         });
         match verdict {
             Ok(_) if matching.accepted.iter().any(|other| other.port == port) => {
@@ -68,7 +68,7 @@ pub struct Candidate<E = super::LockFileError> {
     pub modified: Option<Duration>,
 }
 
-/// The place of the client. [`ClientEnv`](super::ClientEnv) has what its variables say.
+/// What the choice depends on at the client. [`ClientEnv`](super::ClientEnv) has the values of its variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
@@ -181,19 +181,19 @@ pub fn check_transport(file: &LockFile) -> Result<(), Refusal> {
     }
 }
 
-fn usable<E: fmt::Display>(listed: &Candidate<E>) -> Result<&LockFile, Refusal> {
-    let file = listed.file.as_ref().map_err(|error| Refusal::Unreadable { reason: error.to_string() })?;
+fn usable<E: fmt::Display>(candidate: &Candidate<E>) -> Result<&LockFile, Refusal> {
+    let file = candidate.file.as_ref().map_err(|error| Refusal::Unreadable { reason: error.to_string() })?;
     check_transport(file)?;
-    if listed.pid_alive == Some(false) {
+    if candidate.pid_alive == Some(false) {
         return Err(Refusal::Dead { pid: file.pid });
     }
     Ok(file)
 }
 
-fn by_folder(file: &LockFile, port: u16, place: &AgentContext<'_>) -> Result<MatchReason, Refusal> {
-    let system = place.system;
+fn by_folder(file: &LockFile, port: u16, context: &AgentContext<'_>) -> Result<MatchReason, Refusal> {
+    let system = context.system;
     let fits = |folder: &String| {
-        let paths = [place.cwd].into_iter().chain(place.canonical);
+        let paths = [context.cwd].into_iter().chain(context.canonical);
         // The better of the two forms counts.
         paths
             .filter_map(|path| fit(&resolved(folder, path, system), path, system, file.running_in_windows))
@@ -203,7 +203,7 @@ fn by_folder(file: &LockFile, port: u16, place: &AgentContext<'_>) -> Result<Mat
     match best.min_by_key(|(fit, _)| *fit) {
         Some((Fit::Exact, folder)) => Ok(MatchReason::Folder(folder.clone())),
         Some((Fit::Spelled, folder)) => Ok(MatchReason::Spelling(folder.clone())),
-        None if place.any_folder => Ok(MatchReason::Unchecked),
+        None if context.any_folder => Ok(MatchReason::Unchecked),
         None if file.workspace_folders.is_empty() => Err(Refusal::NoFolders { port }),
         None => Err(Refusal::Elsewhere { folders: file.workspace_folders.clone() }),
     }

@@ -1,6 +1,6 @@
 //! What the connections of one editor share.
 
-use crate::ide::{Policy, PushLimits, ToolSet};
+use crate::ide::{ContentLimits, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::sync::Arc;
@@ -16,8 +16,8 @@ pub struct ServerConfig {
     pub tools: Arc<ToolSet>,
     /// Who the editor is, how long calls may wait, and the limits of a session.
     pub mcp: mcp::ServerConfig,
-    /// How much is told at a time.
-    pub push_limits: PushLimits,
+    /// The limits of the contents of answers and pushes.
+    pub content_limits: ContentLimits,
     /// The settle time: the longest time for which a client ignores pushes after `initialized` or after the answer to
     /// its `tools/list`, whichever is later. Mentions wait for it, and the selection is sent again at its end.
     /// Default `None`: the value known for the client, or 1.6 s for an unknown client.
@@ -50,7 +50,7 @@ impl ServerConfig {
             policy,
             tools: Arc::new(tools),
             mcp: session,
-            push_limits: PushLimits::default(),
+            content_limits: ContentLimits::default(),
             settle: None,
             ws: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
         }

@@ -92,9 +92,7 @@ impl Server {
             }
             mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
             mcp::ServerEvent::CallEnded { call, reason: how } => {
-                if let Some(at) =
-                    self.suppressed_ends.iter().position(|suppressed_ends| *suppressed_ends == call)
-                {
+                if let Some(at) = self.suppressed_ends.iter().position(|suppressed| *suppressed == call) {
                     self.suppressed_ends.swap_remove(at);
                     return None;
                 }
@@ -209,7 +207,7 @@ impl Server {
 
     /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
-        let result = answer.result_within(self.dialect(), &self.config.push_limits);
+        let result = answer.result_within(self.dialect(), &self.config.content_limits);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }

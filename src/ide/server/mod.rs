@@ -27,7 +27,7 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 /// ```text
 ///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Settled
 ///      │ refused (see Policy), 5 s   │                        │                       │
-///      ▼                             ▼ close frame, violation, eof, shutdown          ▼
+///      ▼                             ▼ close frame, protocol error, eof, shutdown     ▼
 ///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
 ///      every open diff: DiffClosed; every other call: CallEnded; then Closed, once
 ///
@@ -36,7 +36,7 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 ///
 /// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no other;
 /// the first two are answered here. No message of a client marks the moment from which it accepts pushes, so the
-/// selection is sent more than once, and mentions wait for the settle time ([`accepts_notifications`](Server::accepts_notifications)).
+/// selection is sent more than once, and mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
 #[derive(Debug)]
 pub struct Server {
     ws: ws::Server,
@@ -115,7 +115,7 @@ impl Server {
     /// [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and over is treated as settled
     /// after 10 s.
     #[must_use]
-    pub fn accepts_notifications(&self) -> bool {
+    pub fn accepts_pushes(&self) -> bool {
         self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 

@@ -48,7 +48,7 @@ impl Server {
     ///
     /// As [`respond`](Server::respond).
     pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), NotOpen> {
-        let result = answer.result_within(self.dialect(), &self.config.push_limits);
+        let result = answer.result_within(self.dialect(), &self.config.content_limits);
         self.respond(call, &result)
     }
 
@@ -106,10 +106,10 @@ impl Server {
 
     /// Sends the selection to the client as soon as there is room; a newer selection replaces one that waits. The
     /// selection is sent again where the client may have ignored or forgotten it: after each list of tools, at the
-    /// end of the [settle time](Server::accepts_notifications), and once more 5 s later. Returns true if the text was longer
-    /// than [`PushLimits::selection`](crate::ide::PushLimits::selection) and was cut.
+    /// end of the [settle time](Server::accepts_pushes), and once more 5 s later. Returns true if the text was longer
+    /// than [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(self.config.push_limits.selection);
+        let cut = selection.cut(self.config.content_limits.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
@@ -119,7 +119,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_notifications), and until 100 ms after the
+    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100 ms after the
     /// previous mention was written: clients drop mentions that follow each other faster (measured).
     /// [`NotSent::Full`] while there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
@@ -128,34 +128,34 @@ impl Server {
             return Err(NotSent::NotReady);
         }
         let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
-        self.say_unasked(EditorNotification::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
+        self.push_notification(EditorNotification::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
         self.slot.on_mention_sent(self.ws.position());
         Ok(())
     }
 
     /// Tells the client that the problems of files are others than before. True if they were more than
-    /// [`PushLimits::diagnostics`](crate::ide::PushLimits::diagnostics) and the rest was left out.
+    /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) and the rest was left out.
     ///
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_send()?;
-        let cut = changed.cut(self.config.push_limits.diagnostics);
-        self.say_unasked(EditorNotification::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
+        let cut = changed.cut(self.config.content_limits.diagnostics);
+        self.push_notification(EditorNotification::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
         Ok(cut.is_some())
     }
 
     /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
-    /// above [`PushLimits::selection`](crate::ide::PushLimits::selection) and was cut.
+    /// above [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     ///
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_send()?;
-        let cut = selection.cut(self.config.push_limits.selection);
-        self.say_unasked(EditorNotification::ActiveEditorChanged, &selection)?;
+        let cut = selection.cut(self.config.content_limits.selection);
+        self.push_notification(EditorNotification::ActiveEditorChanged, &selection)?;
         Ok(cut)
     }
 
@@ -197,7 +197,7 @@ impl Server {
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
     /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it. Each change begins the
-    /// [settle time](Server::accepts_notifications) anew, so mentions wait as long as the tools change all the time.
+    /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools change all the time.
     ///
     /// # Errors
     ///
@@ -215,7 +215,7 @@ impl Server {
         self.slot.stop();
         self.end_diffs(DiffEnd::ShutDown, |_| true);
         let mut sender = self.ws.sender();
-        self.mcp.shut_down("the editor shuts down", &mut sender);
+        self.mcp.shutdown("the editor shuts down", &mut sender);
         if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
             self.ws.drop_unanswered();
         }
@@ -275,13 +275,13 @@ impl Server {
         Quirks::of(self.mcp.client())
     }
 
-    fn say_unasked<T>(&mut self, notice: EditorNotification, said: &T) -> Result<(), NotSent>
+    fn push_notification<T>(&mut self, notification: EditorNotification, said: &T) -> Result<(), NotSent>
     where
         for<'a> InDialect<'a, T>: Serialize,
     {
         let dialect = self.dialect();
         let params = InDialect(said, dialect);
-        self.mcp.notify(dialect.notification(notice), Some(&params), &mut self.ws.sender())
+        self.mcp.notify(dialect.notification(notification), Some(&params), &mut self.ws.sender())
     }
 
     pub(super) fn push_selection(&mut self) {
@@ -289,7 +289,7 @@ impl Server {
             return;
         }
         if let Some(selection) = self.slot.due() {
-            if self.say_unasked(EditorNotification::SelectionChanged, &*selection).is_ok() {
+            if self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok() {
                 self.slot.on_selection_sent(self.ws.position());
             }
         }

@@ -1,6 +1,6 @@
 //! What every answer of a tool can do.
 
-use crate::ide::{Dialect, PushLimits};
+use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::ToolResult;
 use alloc::{borrow::Cow, format};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub trait Answer: Sized {
 
     /// The same where no more than this is to be told. What has no bound of its own differs from
     /// [`result`](Answer::result), for which the default limits hold.
-    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         let _ = limits;
         self.result(dialect)
     }

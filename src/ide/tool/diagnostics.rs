@@ -2,7 +2,7 @@
 
 use super::{Answer, first_text};
 use crate::ide::arguments::arguments;
-use crate::ide::{Dialect, Position, PushLimits, Range};
+use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -157,8 +157,8 @@ impl FileDiagnostics {
 
 /// The answer of `getDiagnostics`.
 ///
-/// At most [`PushLimits::diagnostics`] problems are given; a second block says how many are missing. It is also what a client that asks for
-/// one file gets where there is nothing to say: no file at all.
+/// At most [`ContentLimits::diagnostics`] problems are given; a second block says how many are missing. It is also what a
+/// client that asks for one file gets where there is nothing to say: no file at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostics {
@@ -176,10 +176,10 @@ impl Diagnostics {
 
 impl Answer for Diagnostics {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        self.result_within(dialect, &PushLimits::default())
+        self.result_within(dialect, &ContentLimits::default())
     }
 
-    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(&self.files, dialect, limits.diagnostics)
     }
 
@@ -206,7 +206,7 @@ impl ToolResult<'_> {
     /// The answer of `getDiagnostics` in the dialect of VS Code: [`Diagnostics`] without having to own the files.
     #[must_use]
     pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
-        written(files, Dialect::VsCode, PushLimits::default().diagnostics)
+        written(files, Dialect::VsCode, ContentLimits::default().diagnostics)
     }
 }
 
@@ -370,7 +370,7 @@ mod tests {
             let shown = result.texts().next().unwrap().matches(Severity::Hint.name(dialect)).count();
             assert_eq!(shown, 1000, "{dialect:?}");
             for (most, note) in [(1001, None), (999, Some("2 more diagnostics are not shown"))] {
-                let limits = PushLimits { diagnostics: most, ..PushLimits::default() };
+                let limits = ContentLimits { diagnostics: most, ..ContentLimits::default() };
                 assert_eq!(above.result_within(dialect, &limits).texts().nth(1), note, "{dialect:?}");
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Answer, read_json};
 use crate::ide::arguments::arguments;
-use crate::ide::{Dialect, Position, PushLimits, Range, Selection};
+use crate::ide::{ContentLimits, Dialect, Position, Range, Selection};
 use crate::mcp::{Content, ToolResult};
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,11 @@ pub struct LatestSelection(pub Option<Selection>);
 
 impl Answer for CurrentSelection {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        self.result_within(dialect, &PushLimits::default())
+        self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// The text is cut at [`PushLimits::selection`], between two characters; a second block says how much is missing.
-    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
+    /// The text is cut at [`ContentLimits::selection`], between two characters; a second block says how much is missing.
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No active editor found", dialect, limits)
     }
 
@@ -34,11 +34,11 @@ impl Answer for CurrentSelection {
 
 impl Answer for LatestSelection {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        self.result_within(dialect, &PushLimits::default())
+        self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// The text is cut at [`PushLimits::selection`], between two characters; a second block says how much is missing.
-    fn result_within(&self, dialect: Dialect, limits: &PushLimits) -> ToolResult<'_> {
+    /// The text is cut at [`ContentLimits::selection`], between two characters; a second block says how much is missing.
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No selection available", dialect, limits)
     }
 
@@ -51,7 +51,7 @@ fn written(
     selection: Option<&Selection>,
     none: &str,
     dialect: Dialect,
-    limits: &PushLimits,
+    limits: &ContentLimits,
 ) -> ToolResult<'static> {
     #[derive(Serialize)]
     struct Without<'a> {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn long_selections_are_cut_between_characters() {
-        let max = PushLimits::default().selection;
+        let max = ContentLimits::default().selection;
         let cases = [
             ("at the limit", "x".repeat(max), max, None),
             ("above", "x".repeat(max + 1), max, Some("1 more bytes are not shown")),
@@ -203,7 +203,7 @@ mod tests {
                 assert_eq!(result.texts().nth(1), note, "{name} {dialect:?}");
                 let read = CurrentSelection::read(&result).unwrap().0.unwrap();
                 assert_eq!(read.text.len(), len, "{name} {dialect:?}");
-                let wider = PushLimits { selection: usize::MAX, ..PushLimits::default() };
+                let wider = ContentLimits { selection: usize::MAX, ..ContentLimits::default() };
                 assert_eq!(selection.result_within(dialect, &wider).texts().nth(1), None, "{name}");
             }
         }

@@ -62,9 +62,7 @@ impl World {
         // Whoever hears and has room has been told of what was selected, once the debounce is over.
         let selected_at = editor.past.selected_at(editor.selected);
         let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
-        for (conn, _) in
-            subject.host.connections().filter(|(_, server)| rested && server.accepts_notifications())
-        {
+        for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.accepts_pushes()) {
             let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let told = book.is_selection_known && book.last_selection == editor.selected;
             oracle.claim(told || book.close_code.is_some(), I::Selection, || {

@@ -49,7 +49,7 @@ pub(crate) struct Model {
     pub(crate) page: Option<Page>,
     pub(crate) agents: Vec<Agent>,
     /// Connections that were never let in.
-    pub(crate) strangers: Unauthenticated,
+    pub(crate) unauthenticated: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) message: Option<Message>,
     /// What happens if the same key is pressed again.
@@ -135,7 +135,7 @@ impl Model {
             behind: Focus::Files,
             page: None,
             agents: Vec::new(),
-            strangers: Unauthenticated::default(),
+            unauthenticated: Unauthenticated::default(),
             log: VecDeque::new(),
             message: None,
             confirm: None,

@@ -180,7 +180,7 @@ fn place(model: &Model) -> String {
 
 /// How many wrong tokens were sent, and how many problems the file has that is shown.
 fn problems(model: &Model) -> String {
-    let tokens = match model.strangers.wrong_tokens {
+    let tokens = match model.unauthenticated.wrong_tokens {
         0 => String::new(),
         1 => "  1 wrong token".into(),
         count => format!("  {count} wrong tokens"),

@@ -76,8 +76,8 @@ fn activity(model: &Model) -> Vec<Line> {
         let process = agent.pid.map_or_else(String::new, |pid| format!("process {pid}"));
         Line::Entry(agent.name.clone(), process)
     }));
-    let Unauthenticated { refused, wrong_tokens, ended, .. } = model.strangers;
-    if model.strangers.total() > 0 {
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = model.unauthenticated;
+    if model.unauthenticated.total() > 0 {
         let counts =
             format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
         lines.push(Line::Entry("not let in".into(), counts));
