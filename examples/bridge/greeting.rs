@@ -54,9 +54,10 @@ impl Waiting {
                 Message::Invalid { answer: Some((id, code)), violation } => (id, code, violation.to_string()),
                 _ => continue,
             };
-            let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why } });
+            let error = json!({ "code": code, "message": why });
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
             // Lines can always be added.
-            let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(error.to_string().as_bytes()));
+            let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
         }
     }
 }
