@@ -183,7 +183,7 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
 pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
     use ide_mcp::ide::{Host, HostConfig, HostEvent};
     let mut settings = HostConfig::new(config(ToolSet::new().handle(Tool::GetDiagnostics)));
-    settings.connections = clients;
+    settings.max_clients = clients;
     let mut host = Host::new(settings);
     let turn = move |host: &mut Host, conn, bytes: &[u8]| {
         host.wire(conn).expect("it is there").feed(NOW, bytes);
