@@ -14,9 +14,9 @@ use std::{
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseTab, DiagnosticsChanged,
-        DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Reconnect, Server,
-        ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
+        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab,
+        DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy,
+        Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
@@ -133,7 +133,7 @@ fn tools_are_listed_and_called() {
         assert!(tools.get().contains(&format!(r#""name":"{name}""#)), "{name}");
     }
 
-    let asked = pair.client.call(&ToolRequest::CloseAllDiffTabs).unwrap();
+    let asked = pair.client.call(&CloseAllDiffTabs::new().into()).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
     assert!(pair.server_events.is_empty());
@@ -612,7 +612,7 @@ fn an_agent_that_leaves_takes_its_diffs_along() {
     let (asked, _) = pair.diff("t");
     pair.client.close();
     // What is said after the farewell would never arrive.
-    assert_eq!(pair.client.call(&ToolRequest::CloseAllDiffTabs), Err(NotSent::Closed));
+    assert_eq!(pair.client.call(&CloseAllDiffTabs::new().into()), Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();
     assert_eq!(

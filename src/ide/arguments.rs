@@ -8,10 +8,44 @@ use crate::ide::Range;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de, ser::SerializeMap};
 
-/// A struct of arguments that is read tolerantly and written in the first of its spellings.
+/// Defines a struct of arguments that is read tolerantly and written in the first of its spellings.
 ///
-/// Each field says what it is by the name of a function of [`kind`], and how it is spelled.
+/// Each field names a function of [`kind`] that reads it, its spellings, and its description in the JSON Schema; a field
+/// without a description is not in the schema. A struct without fields is a tool without arguments: any object is read.
 macro_rules! arguments {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident;
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        $vis struct $name;
+
+        impl $name {
+            /// Calls the tool, which has no arguments.
+            #[must_use]
+            pub const fn new() -> Self {
+                Self
+            }
+        }
+
+        impl $crate::ide::arguments::Described for $name {
+            const ARGUMENTS: &'static [$crate::ide::arguments::Argument] = &[];
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serde::ser::SerializeMap::end(serializer.serialize_map(Some(0))?)
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
@@ -19,12 +53,20 @@ macro_rules! arguments {
                 $(#[$doc:meta])*
                 $field_vis:vis $field:ident: $type:ty
                     = $kind:ident $(($default:expr))? [$first:literal $(, $more:literal)*]
+                    $($description:literal)?
             ),* $(,)?
         }
     ) => {
         $(#[$meta])*
         $vis struct $name {
             $($(#[$doc])* $field_vis $field: $type,)*
+        }
+
+        impl $crate::ide::arguments::Described for $name {
+            const ARGUMENTS: &'static [$crate::ide::arguments::Argument] = {
+                use $crate::ide::arguments::{first, schema};
+                &[$(schema::$kind($first, first(&[$($description)?]) $(, $default)?),)*]
+            };
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
@@ -73,6 +115,99 @@ macro_rules! arguments {
 }
 
 pub(crate) use arguments;
+
+/// Arguments that have a JSON Schema.
+pub(crate) trait Described {
+    /// The arguments, in the order of the schema.
+    const ARGUMENTS: &'static [Argument];
+}
+
+/// An argument as the schema shows it.
+pub(crate) struct Argument {
+    /// The name, as VS Code spells it.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// True if the schema requires the argument.
+    pub(crate) is_needed: bool,
+    /// What the argument means; `None` for an argument that is read and is not in the schema.
+    pub(crate) description: Option<&'static str>,
+}
+
+/// The type of an argument in the schema.
+pub(crate) enum Kind {
+    Text,
+    Texts,
+    Flag(bool),
+    Count,
+    Range,
+}
+
+impl Kind {
+    /// Returns the members of the schema that give the type.
+    pub(crate) const fn schema(&self) -> &'static str {
+        match self {
+            Self::Text => r#""type":"string""#,
+            Self::Texts => r#""type":"array","items":{"type":"string"}"#,
+            Self::Flag(false) => r#""type":"boolean","default":false"#,
+            Self::Flag(true) => r#""type":"boolean","default":true"#,
+            Self::Count => r#""type":"integer","minimum":0"#,
+            Self::Range => {
+                r#""type":"object","properties":{"start":{"type":"object","properties":{"line":{"type":"integer","minimum":0},"character":{"type":"integer","minimum":0}},"required":["line","character"]},"end":{"type":"object","properties":{"line":{"type":"integer","minimum":0},"character":{"type":"integer","minimum":0}},"required":["line","character"]}},"required":["start","end"]"#
+            }
+        }
+    }
+}
+
+/// Returns the only element, if there is one.
+pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
+    match texts {
+        [text, ..] => Some(text),
+        [] => None,
+    }
+}
+
+/// What the schema says of an argument, by the function of [`kind`] that reads it.
+pub(crate) mod schema {
+    use super::{Argument, Kind};
+
+    type Text = &'static str;
+
+    pub(crate) const fn needed(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Text, is_needed: true, description }
+    }
+
+    pub(crate) const fn expected(name: Text, description: Option<Text>) -> Argument {
+        needed(name, description)
+    }
+
+    pub(crate) const fn contents(name: Text, description: Option<Text>) -> Argument {
+        needed(name, description)
+    }
+
+    pub(crate) const fn optional(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Text, is_needed: false, description }
+    }
+
+    pub(crate) const fn flag(name: Text, description: Option<Text>, default: bool) -> Argument {
+        Argument { name, kind: Kind::Flag(default), is_needed: false, description }
+    }
+
+    pub(crate) const fn count(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Count, is_needed: true, description }
+    }
+
+    pub(crate) const fn maybe(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Count, is_needed: false, description }
+    }
+
+    pub(crate) const fn texts(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Texts, is_needed: true, description }
+    }
+
+    pub(crate) const fn range(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Range, is_needed: true, description }
+    }
+}
 
 /// The name of a member, borrowed where no escape has to be undone.
 #[derive(Deserialize)]
@@ -172,6 +307,11 @@ pub(crate) mod kind {
     /// A text that has to be there and may be empty.
     pub(crate) fn contents<E: Error>(said: Option<Contents>, name: &str) -> Result<String, E> {
         there(said, name).map(|contents| contents.0)
+    }
+
+    /// A text that the schema requires and that is read where it is missing too.
+    pub(crate) fn expected<E: Error>(said: Option<String>, name: &str) -> Result<Option<String>, E> {
+        optional(said, name)
     }
 
     /// A text that need not be there.

@@ -103,17 +103,25 @@ impl EditorNotification {
 /// One dialect.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Tools, and members of what is sent, are spelled `open_file` and not `openFile`.
+    /// Tools, their arguments, and the members of a mention are spelled `open_file` and not `openFile`.
     pub(crate) snake_case: bool,
     /// Names of notifications begin with `notifications/`.
     pub(crate) notification_prefix: bool,
     /// `DIFF_REJECTED` is followed by the tab.
     pub(crate) reject_includes_tab: bool,
-    /// What was done is answered `OK`, what was not found by a text that says so.
-    pub(crate) ok_text: bool,
+    /// The answer of `close_tab`.
+    pub(crate) tab_closed: Wording,
+    /// The answer of `openFile`.
+    pub(crate) opened_file: Wording,
+    /// The answer of `reformat_file`.
+    pub(crate) reformatted: Wording,
+    /// The answer of `getDiagnostics`.
+    pub(crate) diagnostics: DiagnosticsForm,
+    /// The answers of `getCurrentSelection` and `getLatestSelection`.
+    pub(crate) selection_answer: SelectionAnswerForm,
     /// `ERROR` and not `Error`.
     pub(crate) uppercase_severity: bool,
-    /// What the members of a selection are.
+    /// The members of `selection_changed`.
     pub(crate) selection: SelectionForm,
     /// The error for a tool that nobody handles.
     pub(crate) unknown_tool: i64,
@@ -133,11 +141,40 @@ pub(crate) enum SelectionForm {
     Ranged,
 }
 
+/// The words of an answer that reports what was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// A text for each tool; what was not found is an error.
+    VsCode,
+    /// `OK`; what was not found is a text.
+    JetBrains,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DiagnosticsForm {
+    /// A list of files, each with its problems.
+    PerFile,
+    /// One list of problems, each with its file.
+    Flat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SelectionAnswerForm {
+    /// `success`, `text`, `filePath`, `selection`.
+    WithSuccess,
+    /// `file_path`, `text`, `range`.
+    Ranged,
+}
+
 const VS_CODE: Rules = Rules {
     snake_case: false,
     notification_prefix: false,
     reject_includes_tab: true,
-    ok_text: false,
+    tab_closed: Wording::VsCode,
+    opened_file: Wording::VsCode,
+    reformatted: Wording::VsCode,
+    diagnostics: DiagnosticsForm::PerFile,
+    selection_answer: SelectionAnswerForm::WithSuccess,
     uppercase_severity: false,
     selection: SelectionForm::Full,
     unknown_tool: code::INVALID_PARAMS,
@@ -147,7 +184,9 @@ const VS_CODE: Rules = Rules {
 
 const JETBRAINS: Rules = Rules {
     reject_includes_tab: false,
-    ok_text: true,
+    tab_closed: Wording::JetBrains,
+    opened_file: Wording::JetBrains,
+    reformatted: Wording::JetBrains,
     uppercase_severity: true,
     selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,
@@ -155,8 +194,14 @@ const JETBRAINS: Rules = Rules {
     ..VS_CODE
 };
 
-const SNAKE_CASE: Rules =
-    Rules { snake_case: true, notification_prefix: true, selection: SelectionForm::Ranged, ..JETBRAINS };
+const SNAKE_CASE: Rules = Rules {
+    snake_case: true,
+    notification_prefix: true,
+    selection: SelectionForm::Ranged,
+    diagnostics: DiagnosticsForm::Flat,
+    selection_answer: SelectionAnswerForm::Ranged,
+    ..JETBRAINS
+};
 
 const OBSIDIAN: Rules = Rules { direct_methods: true, ..VS_CODE };
 

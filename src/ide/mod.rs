@@ -168,12 +168,5 @@ pub use position::{Position, Range};
 pub use reconnect::{Backoff, GaveUp, Reconnect};
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
-pub use tool::{
-    Answer, CheckDocumentDirty, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition,
-    Diagnostic, Diagnostics, DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab, ExecuteCode,
-    FileDiagnostics, FilePaths, GetDiagnostics, LatestSelection, MissingText, OpenDiff, OpenEditors,
-    OpenFile, OpenFiles, OpenedFile, OpenedFiles, OtherTool, OutputBlock, Passage, ReformatFile, Reformatted,
-    SaveDocument, SetCursorPosition, SetPermissionMode, SetSelection, Severity, TabClosed, Tool, ToolRequest,
-    WorkspaceFolder, WorkspaceFolders,
-};
+pub use tool::*;
 pub use toolset::ToolSet;

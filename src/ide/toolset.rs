@@ -2,9 +2,8 @@
 
 use super::{Dialect, OtherTool, Tool, ToolRequest};
 use crate::mcp::{Timeout, ToolSpec, Tools};
-use crate::rpc::{ErrorObject, code};
+use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
-use core::time::Duration;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -45,9 +44,7 @@ impl ToolSet {
     /// Offers this tool.
     #[must_use]
     pub fn handle(mut self, tool: Tool) -> Self {
-        let with_it: &[Tool] =
-            if tool == Tool::OpenDiff { &[Tool::CloseTab, Tool::CloseAllDiffTabs] } else { &[] };
-        for tool in core::iter::once(&tool).chain(with_it) {
+        for tool in core::iter::once(&tool).chain(tool.declaration().listed_with) {
             let name = tool.name(self.dialect);
             if !self.lists(name) {
                 self.specs.push(tool.spec(self.dialect));
@@ -112,7 +109,7 @@ impl ToolSet {
     fn called(&self, name: &str) -> Option<Called> {
         let is_own = self.own.iter().any(|own| own == name);
         match Tool::from_name(name) {
-            Some(tool) if tool.is_built_in() || (is_own && tool == Tool::OpenDiff) => {
+            Some(tool) if tool.declaration().is_built_in || (is_own && tool == Tool::OpenDiff) => {
                 Some(Called::Known(tool))
             }
             _ if is_own => Some(Called::Own),
@@ -142,9 +139,8 @@ impl Tools for SharedTools {
         if self.0.called(name).is_some() {
             return Ok(());
         }
-        // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
-        let is_diff = Tool::from_name(name) == Some(Tool::OpenDiff);
-        let code = if is_diff { code::METHOD_NOT_FOUND } else { self.0.dialect.rules().unknown_tool };
+        let refusal = Tool::from_name(name).and_then(|tool| tool.declaration().refusal);
+        let code = refusal.unwrap_or_else(|| self.0.dialect.rules().unknown_tool);
         Err(ErrorObject::new(code, format!("tool {name} not found")))
     }
 
@@ -157,34 +153,18 @@ impl Tools for SharedTools {
     }
 
     fn timeout(&self, call: &ToolRequest) -> Timeout {
-        if let ToolRequest::GetDiagnostics(asked) = call {
-            return Timeout::After(if asked.uri.is_some() { DIAGNOSTICS_OF_ONE } else { DIAGNOSTICS_OF_ALL });
-        }
-        match call.tool() {
-            // What waits for a person.
-            Some(Tool::OpenDiff | Tool::ExecuteCode) => Timeout::Never,
-            Some(_) | None => Timeout::Default,
-        }
+        call.timeout()
     }
 
     fn result_when_late(&self, call: &ToolRequest) -> Option<&'static str> {
-        let flat = self.0.dialect.rules().snake_case;
-        let none = if flat { NO_FLAT_DIAGNOSTICS } else { NO_DIAGNOSTICS };
-        (call.tool() == Some(Tool::GetDiagnostics)).then_some(none)
+        call.tool()?.result_when_late(self.0.dialect)
     }
 
     /// What ends diffs is not behind them.
     fn is_answered_at_once(&self, name: &str) -> bool {
-        Tool::from_name(name).is_some_and(Tool::is_built_in)
+        Tool::from_name(name).is_some_and(|tool| tool.declaration().is_built_in)
     }
 }
-
-/// The client waits 500 ms for the problems of the file that it is about to write (measured).
-const DIAGNOSTICS_OF_ONE: Duration = Duration::from_millis(400);
-/// It waits 2 s for those of all files once it has written (measured). The language server needs that time.
-const DIAGNOSTICS_OF_ALL: Duration = Duration::from_millis(1_900);
-const NO_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
-const NO_FLAT_DIAGNOSTICS: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
 
 #[cfg(test)]
 mod tests {
@@ -192,16 +172,6 @@ mod tests {
 
     fn shared(tools: ToolSet) -> SharedTools {
         SharedTools(Arc::new(tools))
-    }
-
-    #[test]
-    fn a_deadline_answers_what_no_diagnostics_would() {
-        use crate::ide::{Answer, Diagnostics, GetDiagnostics};
-        for dialect in Dialect::ALL {
-            let call = ToolRequest::GetDiagnostics(GetDiagnostics::new(None));
-            let result = shared(ToolSet::with_dialect(dialect)).result_when_late(&call).unwrap();
-            assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
-        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use rand_core::TryCryptoRng;
 
 use crate::{
-    ide::{Client, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolRequest},
+    ide::{Client, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolRequest},
     mcp::Timeout,
     rpc::RequestId,
 };
@@ -56,7 +56,7 @@ impl AgentAct {
                 client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab(number))))
             }
             Self::CloseTab(number) => client.call(&ToolRequest::CloseTab(CloseTab::new(tab(number)))),
-            Self::CloseAllDiffTabs => client.call(&ToolRequest::CloseAllDiffTabs),
+            Self::CloseAllDiffTabs => client.call(&CloseAllDiffTabs::new().into()),
             Self::GetDiagnostics => client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))),
             Self::OpenFile => client.call(&ToolRequest::OpenFile(OpenFile::new("/w/a"))),
             Self::Ping => client.request("ping", None::<&()>, Timeout::Default),

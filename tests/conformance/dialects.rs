@@ -162,7 +162,7 @@ pub const ROWS: &[Row] = &[
             All,
             &[
                 Calls("list_opened_files", "{}"),
-                Hears("GetAllOpenedFilePaths"),
+                Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
                 Answers(|server, call| server.answer(call, &FilePaths::new(vec!["/w/a".into()])).unwrap()),
                 Result(&["/w/a"]),
             ],
@@ -176,7 +176,7 @@ pub const ROWS: &[Row] = &[
             All,
             &[
                 Calls("get_selection", "{}"),
-                Hears("GetCurrentSelection"),
+                Hears("GetCurrentSelection(GetCurrentSelection)"),
                 Answers(|server, call| server.answer(call, &CurrentSelection(Some(selected()))).unwrap()),
                 Result(&[
                     r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
@@ -212,7 +212,7 @@ pub const ROWS: &[Row] = &[
                     r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
                 ),
                 Calls("get_workspace_folders", "{}"),
-                Hears("GetWorkspaceFolders"),
+                Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
             ],
         ),
     ),

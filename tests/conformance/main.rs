@@ -74,6 +74,23 @@ fn every_test_that_is_named_exists() {
 }
 
 #[test]
+fn every_declared_tool_is_listed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ide/tool");
+    let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let mut count = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let source = fs::read_to_string(&file).unwrap();
+        let Some((_, rest)) = source.split_once("\nimpl ToolDef for ") else { continue };
+        let (tool, _) = rest.split_once(' ').unwrap();
+        let entry = format!("{}::{tool},", file.file_stem().unwrap().to_string_lossy());
+        assert!(list.contains(&entry), "{entry} is not in the list of src/ide/tool/mod.rs");
+        count += 1;
+    }
+    assert_eq!(count, Tool::ALL.len());
+}
+
+#[test]
 fn nothing_is_left_out() {
     let ids: Vec<&str> = rows().map(|row| row.id).collect();
     let set: BTreeSet<&str> = ids.iter().copied().collect();

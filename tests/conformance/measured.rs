@@ -269,7 +269,7 @@ pub const ROWS: &[Row] = &[
     row(
         "calls 4",
         "FILE_SAVED in one block is not understood: it cannot be written, nor read as a verdict",
-        Test("src/ide/tool/diff.rs", "verdicts_and_closings_are_read"),
+        Test("src/ide/tool/open_diff.rs", "verdicts_are_read"),
     ),
     row(
         "calls 5",

@@ -178,7 +178,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q25 diagnostics",
         "1,000 diagnostics, and a note",
-        Test("src/ide/tool/diagnostics.rs", "a_thousand_diagnostics_are_shown_and_the_rest_counted"),
+        Test("src/ide/tool/get_diagnostics.rs", "a_thousand_diagnostics_are_shown_and_the_rest_counted"),
     ),
     row(
         "Q26",

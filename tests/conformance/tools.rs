@@ -197,13 +197,13 @@ pub const ROWS: &[Row] = &[
         "what is selected, or that there is no editor",
         vs_code(&[
             Calls("getCurrentSelection", "{}"),
-            Hears("GetCurrentSelection"),
+            Hears("GetCurrentSelection(GetCurrentSelection)"),
             Answers(|server, call| server.answer(call, &CurrentSelection(Some(selected()))).unwrap()),
             Result(&[
                 r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
             ]),
             Calls("getCurrentSelection", "{}"),
-            Hears("GetCurrentSelection"),
+            Hears("GetCurrentSelection(GetCurrentSelection)"),
             Answers(|server, call| server.answer(call, &CurrentSelection(None)).unwrap()),
             Result(&[r#"{"success":false,"message":"No active editor found"}"#]),
         ]),
@@ -213,7 +213,7 @@ pub const ROWS: &[Row] = &[
         "the same, with other words for nothing",
         vs_code(&[
             Calls("getLatestSelection", "{}"),
-            Hears("GetLatestSelection"),
+            Hears("GetLatestSelection(GetLatestSelection)"),
             Answers(|server, call| server.answer(call, &LatestSelection(None)).unwrap()),
             Result(&[r#"{"success":false,"message":"No selection available"}"#]),
         ]),
@@ -223,7 +223,7 @@ pub const ROWS: &[Row] = &[
         "tabs, with what is known of them",
         vs_code(&[
             Calls("getOpenEditors", "{}"),
-            Hears("GetOpenEditors"),
+            Hears("GetOpenEditors(GetOpenEditors)"),
             Answers(|server, call| {
                 let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
                 tab.is_active = true;
@@ -234,7 +234,7 @@ pub const ROWS: &[Row] = &[
                 r#"{"tabs":[{"uri":"file:///w/a.rs","isActive":true,"label":"a.rs","languageId":"rust","isDirty":false,"lineCount":7}]}"#,
             ]),
             Calls("getOpenEditors", "{}"),
-            Hears("GetOpenEditors"),
+            Hears("GetOpenEditors(GetOpenEditors)"),
             Answers(|server, call| server.answer(call, &OpenEditors::default()).unwrap()),
             Result(&[r#"{"tabs":[]}"#]),
         ]),
@@ -244,7 +244,7 @@ pub const ROWS: &[Row] = &[
         "folders, the first of which is the root",
         vs_code(&[
             Calls("getWorkspaceFolders", "{}"),
-            Hears("GetWorkspaceFolders"),
+            Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
             Answers(|server, call| {
                 server.answer(call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])).unwrap()
             }),
@@ -366,7 +366,7 @@ pub const ROWS: &[Row] = &[
         "one path a line",
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
-            Hears("GetAllOpenedFilePaths"),
+            Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
             Answers(|server, call| {
                 server.answer(call, &FilePaths::new(vec!["/w/a".into(), "/w/b".into()])).unwrap()
             }),
@@ -392,7 +392,7 @@ pub const ROWS: &[Row] = &[
         "line and column from 0",
         vs_code(&[
             Calls("get_cursor_position", "{}"),
-            Hears("GetCursorPosition"),
+            Hears("GetCursorPosition(GetCursorPosition)"),
             Answers(|server, call| {
                 server.answer(call, &CursorPosition::new("/w/a", Position::new(3, 4))).unwrap()
             }),

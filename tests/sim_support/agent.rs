@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Machine, Time,
     ide::{
-        Backoff, Client, ClientEvent, CloseTab, DirectRequest, GaveUp, GetDiagnostics, OpenDiff, OpenFile,
-        OtherTool, ReadFile, Reconnect, ToolRequest,
+        Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
+        OpenDiff, OpenFile, OtherTool, ReadFile, Reconnect, ToolRequest,
     },
     mcp::{Outcome, ProtocolVersion, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
@@ -372,7 +372,7 @@ impl Agent {
                 (client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab))), None)
             }
             5 => (client.call(&ToolRequest::CloseTab(CloseTab::new(tab))), default),
-            6 => (client.call(&ToolRequest::CloseAllDiffTabs), default),
+            6 => (client.call(&CloseAllDiffTabs::new().into()), default),
             7 | 8 => {
                 let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
                 (client.call(&ToolRequest::GetDiagnostics(ask)), default)

@@ -6,7 +6,9 @@ use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
 use super::subject::Refusals;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
+use ide_mcp::ide::{
+    Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, ToolRequest,
+};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
@@ -178,7 +180,7 @@ impl Subject for IdeClient {
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);
-            refusals.expect_err(name, machine.call(&ToolRequest::CloseAllDiffTabs), allowed);
+            refusals.expect_err(name, machine.call(&CloseAllDiffTabs::new().into()), allowed);
         }
         // A ping may go out before the session is open, and not after the end.
         if app.closing || app.closed {

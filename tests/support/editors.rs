@@ -206,16 +206,18 @@ fn typed(request: &ToolRequest, dialect: Dialect) -> ToolResult<'static> {
         }
         ToolRequest::OpenFile(_) => written(&OpenedFile::unfocused("/a", "rust", 3), dialect),
         ToolRequest::OpenFiles(asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
-        ToolRequest::GetAllOpenedFilePaths => written(&FilePaths::new(vec![path()]), dialect),
-        ToolRequest::GetOpenEditors => {
+        ToolRequest::GetAllOpenedFilePaths(_) => written(&FilePaths::new(vec![path()]), dialect),
+        ToolRequest::GetOpenEditors(_) => {
             written(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
         }
-        ToolRequest::GetWorkspaceFolders => {
+        ToolRequest::GetWorkspaceFolders(_) => {
             written(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
         }
-        ToolRequest::GetCurrentSelection => written(&CurrentSelection(Some(selection(9))), dialect),
-        ToolRequest::GetLatestSelection => written(&LatestSelection(None), dialect),
-        ToolRequest::GetCursorPosition => written(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
+        ToolRequest::GetCurrentSelection(_) => written(&CurrentSelection(Some(selection(9))), dialect),
+        ToolRequest::GetLatestSelection(_) => written(&LatestSelection(None), dialect),
+        ToolRequest::GetCursorPosition(_) => {
+            written(&CursorPosition::new("/a", Position::new(1, 2)), dialect)
+        }
         ToolRequest::CheckDocumentDirty(asked) => {
             let file_path = asked.file_path.clone();
             written(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)

@@ -186,18 +186,18 @@ impl App {
                     app.save_document(host, call, file_path, real.ok().as_deref());
                 });
             }
-            ToolRequest::GetOpenEditors => Ok(owned(&self.open_editors())),
-            ToolRequest::GetWorkspaceFolders => {
+            ToolRequest::GetOpenEditors(_) => Ok(owned(&self.open_editors())),
+            ToolRequest::GetWorkspaceFolders(_) => {
                 let folders = self.folders.given().iter().map(|path| unicode(path));
                 let folders: Result<Vec<String>, String> = folders.collect();
                 folders.map(|folders| {
                     owned(&WorkspaceFolders::new(folders.into_iter().map(WorkspaceFolder::new).collect()))
                 })
             }
-            ToolRequest::GetCurrentSelection => {
+            ToolRequest::GetCurrentSelection(_) => {
                 Ok(owned(&CurrentSelection(self.model.document().map(|document| document.selection()))))
             }
-            ToolRequest::GetLatestSelection => Ok(owned(&LatestSelection(match self.model.document() {
+            ToolRequest::GetLatestSelection(_) => Ok(owned(&LatestSelection(match self.model.document() {
                 Some(document) => Some(document.selection()),
                 None => self.latest.clone(),
             }))),

@@ -131,7 +131,7 @@ impl Server {
                 self.say(call, &TabClosed::new(found));
                 None
             }
-            ToolRequest::CloseAllDiffTabs => {
+            ToolRequest::CloseAllDiffTabs(_) => {
                 let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
                 self.say(call, &ClosedDiffTabs::new(count));
                 None

@@ -2,8 +2,12 @@
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::ToolResult;
-use alloc::{borrow::Cow, format};
-use serde::Serialize;
+use alloc::{
+    borrow::{Cow, ToOwned},
+    format,
+    string::String,
+};
+use serde::{Serialize, de::DeserializeOwned};
 
 /// The typed answer of a tool.
 ///
@@ -51,6 +55,20 @@ impl ToolResult<'_> {
             Err(error) => Self::error(format!("the answer is no JSON: {error}")),
         }
     }
+}
+
+/// Reads the JSON in the first block of text of a result, whatever it is like.
+pub(crate) fn read_json<T: DeserializeOwned>(result: &ToolResult<'_>) -> Option<T> {
+    serde_json::from_str(first_text(result)?).ok()
+}
+
+/// The first block of text of a result that is no failure.
+pub(crate) fn first_text<'a>(result: &'a ToolResult<'_>) -> Option<&'a str> {
+    result.texts().next().filter(|_| !result.is_error)
+}
+
+pub(crate) fn owned(text: &str) -> String {
+    text.to_owned()
 }
 
 #[cfg(test)]

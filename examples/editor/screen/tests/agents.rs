@@ -7,7 +7,8 @@ use crate::screen::model::Focus;
 use crate::screen::view::canvas::Ink;
 use ide_mcp::Wire as _;
 use ide_mcp::ide::{
-    CheckDocumentDirty, ClientEvent, CloseTab, GetDiagnostics, OpenDiff, OpenFile, SaveDocument, ToolRequest,
+    CheckDocumentDirty, ClientEvent, CloseAllDiffTabs, CloseTab, GetCurrentSelection, GetDiagnostics,
+    GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, SaveDocument, ToolRequest,
 };
 use serde_json::{Value, json};
 
@@ -148,7 +149,7 @@ fn a_change_that_ends_elsewhere_leaves_and_says_why() {
     let close = ToolRequest::CloseTab(CloseTab::new("tab a.txt"));
     for (how, said) in [
         (Some(close), "a.txt: the agent closed the proposal, it was decided elsewhere"),
-        (Some(ToolRequest::CloseAllDiffTabs), "a.txt: the agent closed all its proposals"),
+        (Some(CloseAllDiffTabs::new().into()), "a.txt: the agent closed all its proposals"),
         (None, "a.txt: the agent is gone, and its proposal"),
     ] {
         desk.call(agent, &diff(&desk, "a.txt", "new\n"));
@@ -213,8 +214,8 @@ fn tools_tell_what_is_on_the_screen() {
     let json =
         |text: String| serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let path = desk.path("a.json");
-    let current = |desk: &mut Desk| json(desk.ask(agent, &ToolRequest::GetCurrentSelection));
-    let latest = |desk: &mut Desk| json(desk.ask(agent, &ToolRequest::GetLatestSelection));
+    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection::new().into()));
+    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection::new().into()));
     let dirty = |desk: &mut Desk| {
         json(desk.ask(agent, &ToolRequest::CheckDocumentDirty(CheckDocumentDirty::new(path.clone()))))
     };
@@ -229,7 +230,7 @@ fn tools_tell_what_is_on_the_screen() {
     assert_eq!(dirty(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(save(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(problems(&mut desk, None), json!([]));
-    let folders = json(desk.ask(agent, &ToolRequest::GetWorkspaceFolders));
+    let folders = json(desk.ask(agent, &GetWorkspaceFolders::new().into()));
     assert_eq!(folders["folders"][0]["path"], desk.root.to_str().unwrap());
 
     let mut file = open(&desk, "a.json");
@@ -250,7 +251,7 @@ fn tools_tell_what_is_on_the_screen() {
     assert_eq!(found[0]["uri"], path, "in the spelling of the question");
     assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "of the text that is not saved");
     assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 2);
-    let tabs = json(desk.ask(agent, &ToolRequest::GetOpenEditors));
+    let tabs = json(desk.ask(agent, &GetOpenEditors::new().into()));
     let states: Vec<_> = tabs["tabs"]
         .as_array()
         .unwrap()

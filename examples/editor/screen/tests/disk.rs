@@ -4,7 +4,9 @@ use super::Desk;
 use crate::options::OnDiff;
 use crate::screen::app::Quitting;
 use crate::screen::model::Focus;
-use ide_mcp::ide::{GetDiagnostics, OpenDiff, SaveDocument, ToolRequest};
+use ide_mcp::ide::{
+    GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument, ToolRequest,
+};
 use std::fs;
 
 const SAVE: &str = "\x13";
@@ -42,8 +44,8 @@ fn what_needs_no_disk_goes_on() {
     let dropped = desk.call(agent, &dropped);
     desk.keys("x");
     desk.shows("x{\"a\": 1}");
-    assert!(desk.ask(agent, &ToolRequest::GetWorkspaceFolders).contains("ide-mcp-desk"));
-    assert!(desk.ask(agent, &ToolRequest::GetCurrentSelection).contains("a.json"));
+    assert!(desk.ask(agent, &GetWorkspaceFolders::new().into()).contains("ide-mcp-desk"));
+    assert!(desk.ask(agent, &GetCurrentSelection::new().into()).contains("a.json"));
     assert!(desk.agents[agent].1.cancel(dropped, None));
     desk.wait(300);
     assert_eq!((desk.app.model.proposals.len(), desk.result(waits)), (0, None));
@@ -59,7 +61,7 @@ fn agents_that_ask_queue_no_looks() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     for _ in 0..100 {
-        assert!(desk.ask(agent, &ToolRequest::GetCurrentSelection).contains("a.txt"));
+        assert!(desk.ask(agent, &GetCurrentSelection::new().into()).contains("a.txt"));
     }
     let waiting = format!("{:?}", desk.app.disk);
     assert!(waiting.contains("waiting: 1,"), "{waiting}");

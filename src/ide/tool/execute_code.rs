@@ -1,30 +1,36 @@
-//! Running code in a notebook, and the mode of the client.
+//! `executeCode`: runs code in a notebook.
 
-use super::{Answer, owned};
+use super::answer::{Answer, owned};
+use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
-use crate::mcp::{Content, ToolResult};
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 arguments! {
-    /// The arguments of `executeCode`.
+    /// `executeCode`: runs code in a notebook, **once a person has agreed**: the model may run whatever it likes. Answer:
+    /// [`CodeOutput`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ExecuteCode {
         /// The code.
-        pub code: String = contents["code"],
+        pub code: String = contents["code"] "The code",
     }
 }
 
-arguments! {
-    /// The arguments of `set_permission_mode`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct SetPermissionMode {
-        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, and what else may come.
-        pub mode: String = needed["mode"],
-    }
+impl ToolDef for ExecuteCode {
+    type Answer = CodeOutput;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "execute_code",
+        // A person is asked first.
+        timeout: Timeout::Never,
+        ..Declaration::new(
+            "executeCode",
+            "Run Python code in the kernel of the notebook that is open",
+            Self::ARGUMENTS,
+        )
+    };
 }
 
 impl ExecuteCode {
@@ -32,14 +38,6 @@ impl ExecuteCode {
     #[must_use]
     pub fn new(code: impl Into<String>) -> Self {
         Self { code: code.into() }
-    }
-}
-
-impl SetPermissionMode {
-    /// This is the mode from now on.
-    #[must_use]
-    pub fn new(mode: impl Into<String>) -> Self {
-        Self { mode: mode.into() }
     }
 }
 

@@ -1,14 +1,18 @@
-//! `openDiff` and what closes it.
+//! `openDiff`: a proposed change, and the verdict of a person about it.
 
-use super::{Answer, first_text, owned};
+use super::answer::{Answer, first_text, owned};
+use super::{Declaration, Tool, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
-use crate::mcp::{Content, ToolResult};
-use alloc::{format, string::String, vec};
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::{Content, Timeout, ToolResult};
+use crate::rpc::code;
+use alloc::{string::String, vec};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// The arguments of `openDiff`.
+/// `openDiff`: shows a proposed change and waits for the verdict of a person, for minutes if need be. Answer:
+/// [`DiffOutcome`].
+///
+/// With it `close_tab` and `closeAllDiffTabs` are listed, without which older clients do not use it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "OpenDiffIn")]
 #[non_exhaustive]
@@ -21,6 +25,23 @@ pub struct OpenDiff {
     pub new_file_contents: String,
     /// What the client calls the tab, in bytes that are compared as they are: `✻ [Claude Code] new.txt (c5bbaf) ⧉`.
     pub tab_name: String,
+}
+
+impl ToolDef for OpenDiff {
+    type Answer = DiffOutcome;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "openDiff",
+        other_names: &["open_diff"],
+        listed_with: &[Tool::CloseTab, Tool::CloseAllDiffTabs],
+        // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
+        refusal: Some(code::METHOD_NOT_FOUND),
+        timeout: Timeout::Never,
+        ..Declaration::new(
+            "openDiff",
+            "Show a proposed change of a file and wait until it is accepted or rejected",
+            OpenDiffIn::ARGUMENTS,
+        )
+    };
 }
 
 impl OpenDiff {
@@ -52,10 +73,13 @@ impl OpenDiff {
 
 arguments! {
     struct OpenDiffIn {
-        old_file_path: Option<String> = optional["old_file_path", "oldFilePath", "file_path", "filePath"],
-        new_file_path: Option<String> = optional["new_file_path", "newFilePath"],
-        new_file_contents: String = contents["new_file_contents", "newFileContents"],
-        tab_name: Option<String> = optional["tab_name", "tabName"],
+        old_file_path: Option<String> =
+            expected["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file as it is",
+        new_file_path: Option<String> =
+            expected["new_file_path", "newFilePath"] "Path of the file as it shall be",
+        new_file_contents: String =
+            contents["new_file_contents", "newFileContents"] "The whole proposed text",
+        tab_name: Option<String> = expected["tab_name", "tabName"] "Name of the tab",
     }
 }
 
@@ -118,87 +142,6 @@ impl Answer for DiffOutcome {
     }
 }
 
-arguments! {
-    /// The arguments of `close_tab`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct CloseTab {
-        /// The name of the tab, as `openDiff` gave it, or a path.
-        pub tab_name: String = needed["tab_name", "tabName", "path"],
-    }
-}
-
-impl CloseTab {
-    /// Closes the tab of this name.
-    #[must_use]
-    pub fn new(tab_name: impl Into<String>) -> Self {
-        Self { tab_name: tab_name.into() }
-    }
-}
-
-/// The answer of `close_tab`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TabClosed {
-    /// Whether there was such a tab. In most dialects the answer is the same if not: the client closes a tab twice.
-    pub found: bool,
-}
-
-impl TabClosed {
-    /// It is closed now; `found` is whether it was open.
-    #[must_use]
-    pub const fn new(found: bool) -> Self {
-        Self { found }
-    }
-}
-
-impl Answer for TabClosed {
-    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        ToolResult::text(match (dialect.rules().ok_text, self.found) {
-            (false, _) => "TAB_CLOSED",
-            (true, true) => "OK",
-            (true, false) => "Tab not found",
-        })
-    }
-
-    fn read(result: &ToolResult<'_>) -> Option<Self> {
-        first_text(result).map(|text| Self { found: text != "Tab not found" })
-    }
-}
-
-/// The answer of `closeAllDiffTabs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ClosedDiffTabs {
-    /// How many diffs were open.
-    pub count: usize,
-}
-
-impl ClosedDiffTabs {
-    /// So many were open.
-    #[must_use]
-    pub const fn new(count: usize) -> Self {
-        Self { count }
-    }
-}
-
-impl Answer for ClosedDiffTabs {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
-    }
-
-    /// Also a bare number, and `{"closed":1}`, which other editors answer.
-    fn read(result: &ToolResult<'_>) -> Option<Self> {
-        let text = first_text(result)?;
-        let count = text.strip_prefix("CLOSED_").and_then(|text| text.strip_suffix("_DIFF_TABS"));
-        let count = count.unwrap_or(text).parse().ok().or_else(|| {
-            let value: Value = serde_json::from_str(text).ok()?;
-            usize::try_from(value.get("closed")?.as_u64()?).ok()
-        })?;
-        Some(Self { count })
-    }
-}
-
 impl<'a> ToolResult<'a> {
     /// The verdict of `openDiff` in the dialect of VS Code.
     #[must_use]
@@ -242,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_and_closings_are_read() {
+    fn verdicts_are_read() {
         let texts =
             |texts: &[&str]| ToolResult::new(texts.iter().map(|text| Content::text(owned(text))).collect());
         let verdict = |said: &[&str]| DiffOutcome::read(&texts(said));
@@ -252,10 +195,5 @@ mod tests {
         assert_eq!(verdict(&["DIFF_ACCEPTED"]), None);
         assert_eq!(verdict(&[]), None);
         assert_eq!(DiffOutcome::read(&ToolResult::error("FILE_SAVED")), None);
-        for (text, count) in
-            [("CLOSED_12_DIFF_TABS", Some(12)), ("0", Some(0)), (r#"{"closed":3}"#, Some(3)), ("OK", None)]
-        {
-            assert_eq!(ClosedDiffTabs::read(&texts(&[text])).map(|closed| closed.count), count, "{text}");
-        }
     }
 }

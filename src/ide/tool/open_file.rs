@@ -1,36 +1,53 @@
-//! Showing files, and which are open.
+//! `openFile`: shows a file.
 
-use super::{Answer, first_text, owned, read_json};
+use super::answer::{Answer, first_text, owned};
+use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::dialect::Wording;
 use crate::mcp::ToolResult;
-use alloc::{format, string::String, vec::Vec};
+use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
 arguments! {
-    /// The arguments of `openFile`.
+    /// `openFile`: shows a file. Answer: [`OpenedFile`].
     ///
     /// [`passage`](OpenFile::passage) finds what is to be selected.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct OpenFile {
         /// The path, or a `file:` URI.
-        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"],
+        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
         /// Whether the tab may be replaced by the next one. Default no.
-        pub preview: bool = flag(false)["preview"],
+        pub preview: bool = flag(false)["preview"] "Whether the tab may be replaced by the next one",
         /// Select from the first occurrence of this text.
-        pub start_text: Option<String> = optional["startText", "start_text"],
+        pub start_text: Option<String> = optional["startText", "start_text"]
+            "Select from the first occurrence of this text",
         /// Select up to the end of the next occurrence of this text.
-        pub end_text: Option<String> = optional["endText", "end_text"],
+        pub end_text: Option<String> = optional["endText", "end_text"]
+            "Select to the end of the next occurrence of this text",
         /// Extend the selection to the end of its last line. Default no.
-        pub select_to_end_of_line: bool = flag(false)["selectToEndOfLine", "select_to_end_of_line"],
+        pub select_to_end_of_line: bool = flag(false)["selectToEndOfLine", "select_to_end_of_line"]
+            "Extend the selection to the end of its line",
         /// Whether to take the focus. Default yes; without it the answer describes the file instead.
-        pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"],
+        pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
         /// Select from this line, **counted from 1**, as some clients ask instead of naming a text.
         pub start_line: Option<u32> = maybe["startLine", "start_line", "line"],
         /// Select to this line, counted from 1, itself included.
         pub end_line: Option<u32> = maybe["endLine", "end_line"],
     }
+}
+
+impl ToolDef for OpenFile {
+    type Answer = OpenedFile;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "open_file",
+        ..Declaration::new(
+            "openFile",
+            "Open a file in the editor, and select a part of it if asked to",
+            Self::ARGUMENTS,
+        )
+    };
 }
 
 impl OpenFile {
@@ -107,11 +124,11 @@ const NOT_THERE: &str = "Project is closed or directory not found";
 
 impl Answer for OpenedFile {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        let ok_text = dialect.rules().ok_text;
+        let is_ok = dialect.rules().opened_file == Wording::JetBrains;
         match self {
-            Self::NotFound { .. } if ok_text => ToolResult::text(NOT_THERE),
+            Self::NotFound { .. } if is_ok => ToolResult::text(NOT_THERE),
             Self::NotFound { path } => ToolResult::error(format!("File not found: {path}")),
-            _ if ok_text => ToolResult::text("OK"),
+            _ if is_ok => ToolResult::text("OK"),
             Self::InFront { path, note: None } => ToolResult::text(format!("Opened file: {path}")),
             Self::InFront { path, note: Some(note) } => {
                 ToolResult::text(format!("Opened file: {path} ({note})"))
@@ -140,77 +157,6 @@ impl Answer for OpenedFile {
             text => text.strip_prefix("Opened file: ")?,
         };
         Some(Self::InFront { path: owned(path), note: None })
-    }
-}
-
-arguments! {
-    /// The arguments of `open_files`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct OpenFiles {
-        /// The paths.
-        pub file_paths: Vec<String> = texts["file_paths", "filePaths", "paths"],
-    }
-}
-
-impl OpenFiles {
-    /// Shows these files.
-    #[must_use]
-    pub const fn new(file_paths: Vec<String>) -> Self {
-        Self { file_paths }
-    }
-}
-
-/// The answer of `open_files`: those that were opened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct OpenedFiles {
-    /// Their paths.
-    pub opened_files: Vec<String>,
-}
-
-impl OpenedFiles {
-    /// These were opened.
-    #[must_use]
-    pub const fn new(opened_files: Vec<String>) -> Self {
-        Self { opened_files }
-    }
-}
-
-impl Answer for OpenedFiles {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::json(self)
-    }
-
-    fn read(result: &ToolResult<'_>) -> Option<Self> {
-        read_json(result)
-    }
-}
-
-/// The answer of `get_all_opened_file_paths`: absolute paths, one a line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FilePaths {
-    /// The paths.
-    pub paths: Vec<String>,
-}
-
-impl FilePaths {
-    /// These files are open.
-    #[must_use]
-    pub const fn new(paths: Vec<String>) -> Self {
-        Self { paths }
-    }
-}
-
-impl Answer for FilePaths {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::text(self.paths.join("\n"))
-    }
-
-    fn read(result: &ToolResult<'_>) -> Option<Self> {
-        let lines = first_text(result)?.lines().filter(|line| !line.is_empty());
-        Some(Self { paths: lines.map(owned).collect() })
     }
 }
 

@@ -1,0 +1,87 @@
+//! `checkDocumentDirty`: whether a file has changes that are not saved.
+
+use super::answer::{Answer, read_json};
+use super::document_answer::Said;
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::ToolResult;
+use alloc::string::String;
+
+arguments! {
+    /// `checkDocumentDirty`: asks whether a file has changes that are not saved. Answer: [`DocumentState`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct CheckDocumentDirty {
+        /// The path, or a `file:` URI.
+        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
+    }
+}
+
+impl ToolDef for CheckDocumentDirty {
+    type Answer = DocumentState;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "check_document_dirty",
+        ..Declaration::new(
+            "checkDocumentDirty",
+            "Check whether a file has changes that are not saved",
+            Self::ARGUMENTS,
+        )
+    };
+}
+
+impl CheckDocumentDirty {
+    /// Asks about this file.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>) -> Self {
+        Self { file_path: file_path.into() }
+    }
+}
+
+/// The answer of `checkDocumentDirty`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DocumentState {
+    /// It is open.
+    Open {
+        /// Its path.
+        file_path: String,
+        /// Whether it has changes that are not saved.
+        is_dirty: bool,
+        /// Whether it has never been saved.
+        is_untitled: bool,
+    },
+    /// It is not open.
+    NotOpen {
+        /// What was asked for.
+        file_path: String,
+    },
+}
+
+impl Answer for DocumentState {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::json(&match self {
+            Self::NotOpen { file_path } => Said::not_open(file_path),
+            Self::Open { file_path, is_dirty, is_untitled } => Said {
+                success: true,
+                file_path: Some(file_path.clone()),
+                is_dirty: Some(*is_dirty),
+                is_untitled: Some(*is_untitled),
+                ..Said::default()
+            },
+        })
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let said: Said = read_json(result)?;
+        if let Some(file_path) = said.is_not_open() {
+            return Some(Self::NotOpen { file_path });
+        }
+        let is_untitled = said.is_untitled.unwrap_or_default();
+        Some(Self::Open {
+            file_path: said.file_path.unwrap_or_default(),
+            is_dirty: said.is_dirty?,
+            is_untitled,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! `closeAllDiffTabs`: ends every diff of a client.
+
+use super::answer::{Answer, first_text};
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::ToolResult;
+use alloc::format;
+use serde_json::Value;
+
+arguments! {
+    /// `closeAllDiffTabs`: closes all diffs of this client. The machine does this and answers. Answer:
+    /// [`ClosedDiffTabs`].
+    pub struct CloseAllDiffTabs;
+}
+
+impl ToolDef for CloseAllDiffTabs {
+    type Answer = ClosedDiffTabs;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "close_all_diff_tabs",
+        is_built_in: true,
+        ..Declaration::new("closeAllDiffTabs", "Close all diffs that this client has opened", Self::ARGUMENTS)
+    };
+}
+
+/// The answer of `closeAllDiffTabs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClosedDiffTabs {
+    /// How many diffs were open.
+    pub count: usize,
+}
+
+impl ClosedDiffTabs {
+    /// So many were open.
+    #[must_use]
+    pub const fn new(count: usize) -> Self {
+        Self { count }
+    }
+}
+
+impl Answer for ClosedDiffTabs {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
+    }
+
+    /// Also a bare number, and `{"closed":1}`, which other editors answer.
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let text = first_text(result)?;
+        let count = text.strip_prefix("CLOSED_").and_then(|text| text.strip_suffix("_DIFF_TABS"));
+        let count = count.unwrap_or(text).parse().ok().or_else(|| {
+            let value: Value = serde_json::from_str(text).ok()?;
+            usize::try_from(value.get("closed")?.as_u64()?).ok()
+        })?;
+        Some(Self { count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_in_every_form() {
+        for (text, count) in
+            [("CLOSED_12_DIFF_TABS", Some(12)), ("0", Some(0)), (r#"{"closed":3}"#, Some(3)), ("OK", None)]
+        {
+            assert_eq!(
+                ClosedDiffTabs::read(&ToolResult::text(text)).map(|closed| closed.count),
+                count,
+                "{text}"
+            );
+        }
+    }
+}

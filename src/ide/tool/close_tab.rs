@@ -1,0 +1,68 @@
+//! `close_tab`: closes a tab, that of a diff above all.
+
+use super::answer::{Answer, first_text};
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::dialect::Wording;
+use crate::mcp::ToolResult;
+use alloc::string::String;
+
+arguments! {
+    /// `close_tab`: closes a tab. The machine ends the open diffs with this tab, and answers; other tabs come to the
+    /// application if it handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab). Answer: [`TabClosed`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct CloseTab {
+        /// The name of the tab, as `openDiff` gave it, or a path.
+        pub tab_name: String = needed["tab_name", "tabName", "path"] "Name of the tab",
+    }
+}
+
+impl ToolDef for CloseTab {
+    type Answer = TabClosed;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "close_tab",
+        other_names: &["closeTab"],
+        is_built_in: true,
+        ..Declaration::new("close_tab", "Close the tab with this name", Self::ARGUMENTS)
+    };
+}
+
+impl CloseTab {
+    /// Closes the tab of this name.
+    #[must_use]
+    pub fn new(tab_name: impl Into<String>) -> Self {
+        Self { tab_name: tab_name.into() }
+    }
+}
+
+/// The answer of `close_tab`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TabClosed {
+    /// Whether there was such a tab. In most dialects the answer is the same if not: the client closes a tab twice.
+    pub found: bool,
+}
+
+impl TabClosed {
+    /// It is closed now; `found` is whether it was open.
+    #[must_use]
+    pub const fn new(found: bool) -> Self {
+        Self { found }
+    }
+}
+
+impl Answer for TabClosed {
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        ToolResult::text(match (dialect.rules().tab_closed, self.found) {
+            (Wording::VsCode, _) => "TAB_CLOSED",
+            (Wording::JetBrains, true) => "OK",
+            (Wording::JetBrains, false) => "Tab not found",
+        })
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        first_text(result).map(|text| Self { found: text != "Tab not found" })
+    }
+}

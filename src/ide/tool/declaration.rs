@@ -1,0 +1,218 @@
+//! What a tool declares, and what follows from it: the names of the tool, its entry in `tools/list`, the JSON Schema
+//! (draft-07) of its arguments.
+
+use super::request::snake_case;
+use super::{Answer, Tool};
+use crate::ide::Dialect;
+use crate::ide::arguments::Argument;
+use crate::mcp::{Timeout, ToolSpec};
+use alloc::{borrow::Cow, format, string::String};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A tool of the protocol, declared by the type of its arguments.
+pub(crate) trait ToolDef: Serialize + DeserializeOwned {
+    /// The answer of the tool, in every dialect.
+    type Answer: Answer;
+    /// What is constant about the tool.
+    const DECLARATION: Declaration;
+
+    /// Returns how long a call may wait for its answer.
+    fn timeout(&self) -> Timeout {
+        Self::DECLARATION.timeout
+    }
+
+    /// Returns the result that answers a call at its deadline, a JSON object; `None` for a result with `isError` that
+    /// says so.
+    fn result_when_late(dialect: Dialect) -> Option<&'static str> {
+        let _ = dialect;
+        None
+    }
+}
+
+/// What is constant about a tool. No text in it needs an escape in JSON.
+pub(crate) struct Declaration {
+    /// The name, as VS Code spells it.
+    pub(crate) name: &'static str,
+    /// The name in a dialect with snake case.
+    pub(crate) snake_name: &'static str,
+    /// The other names by which clients call the tool.
+    pub(crate) other_names: &'static [&'static str],
+    /// What the tool does, for the model that chooses it.
+    pub(crate) description: &'static str,
+    /// The arguments, in the order of the schema.
+    pub(crate) arguments: &'static [Argument],
+    /// The tools that are listed with this one.
+    pub(crate) listed_with: &'static [Tool],
+    /// True if the machine answers the calls, whether the application handles the tool or not.
+    pub(crate) is_built_in: bool,
+    /// How long a call may wait for its answer.
+    pub(crate) timeout: Timeout,
+    /// The code of the error that refuses a call nobody handles; `None` for that of the dialect.
+    pub(crate) refusal: Option<i64>,
+}
+
+impl Declaration {
+    /// Declares a tool with one name in every dialect, which the application handles within the configured timeout.
+    pub(crate) const fn new(
+        name: &'static str,
+        description: &'static str,
+        arguments: &'static [Argument],
+    ) -> Self {
+        Self {
+            name,
+            snake_name: name,
+            other_names: &[],
+            description,
+            arguments,
+            listed_with: &[],
+            is_built_in: false,
+            timeout: Timeout::Default,
+            refusal: None,
+        }
+    }
+}
+
+impl Tool {
+    /// Returns the name of the tool in a dialect.
+    #[must_use]
+    pub const fn name(self, dialect: Dialect) -> &'static str {
+        let declaration = self.declaration();
+        if dialect.rules().snake_case { declaration.snake_name } else { declaration.name }
+    }
+
+    /// Returns the tool with this name in any dialect.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is_named = |tool: &Self| {
+            let declaration = tool.declaration();
+            declaration.name == name
+                || declaration.snake_name == name
+                || declaration.other_names.contains(&name)
+        };
+        Self::ALL.into_iter().find(is_named)
+    }
+
+    /// Returns the entry of the tool in `tools/list`.
+    #[must_use]
+    pub fn spec(self, dialect: Dialect) -> ToolSpec {
+        let declaration = self.declaration();
+        ToolSpec::new(self.name(dialect), declaration.description, schema(declaration.arguments, dialect))
+    }
+}
+
+/// The JSON Schema of these arguments, in the words of a dialect.
+fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
+    let name = |argument: &Argument| match dialect.rules().snake_case {
+        true => snake_case(argument.name),
+        false => argument.name.into(),
+    };
+    let list = |texts: &mut dyn Iterator<Item = String>| {
+        texts.reduce(|list, text| format!("{list},{text}")).unwrap_or_default()
+    };
+    let described = || arguments.iter().filter_map(|argument| Some((argument, argument.description?)));
+    let properties = list(&mut described().map(|(argument, description)| {
+        format!(r#""{}":{{{},"description":"{description}"}}"#, name(argument), argument.kind.schema())
+    }));
+    let needed = described().map(|(argument, _)| argument).filter(|argument| argument.is_needed);
+    let needed = list(&mut needed.map(|argument| format!(r#""{}""#, name(argument))));
+    let required = if needed.is_empty() { needed } else { format!(r#""required":[{needed}],"#) };
+    Cow::Owned(format!(
+        r#"{{"type":"object","properties":{{{properties}}},{required}"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}"#
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::ToolRequest;
+    use alloc::vec::Vec;
+    use serde_json::{Map, Value, json};
+
+    /// A value of the type that a schema asks for.
+    fn sample(property: &Value) -> Value {
+        match property["type"].as_str().unwrap() {
+            "string" => "x".into(),
+            "boolean" => Value::Bool(!property["default"].as_bool().unwrap()),
+            "integer" => 7.into(),
+            "array" => json!(["x", "y"]),
+            "object" => json!({"start": {"line": 1, "character": 2}, "end": {"line": 3, "character": 4}}),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn every_schema_says_what_the_types_read_and_write() {
+        for (tool, dialect) in
+            Tool::ALL.into_iter().flat_map(|tool| Dialect::ALL.map(|dialect| (tool, dialect)))
+        {
+            let spec = tool.spec(dialect);
+            assert!(!spec.description.is_empty(), "{tool:?} has no description");
+            let schema: Value = serde_json::from_str(&spec.input_schema).unwrap();
+            assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#", "{tool:?}");
+            assert_eq!(schema["additionalProperties"], false, "{tool:?}");
+            let properties = schema["properties"].as_object().unwrap();
+            let full: Map<_, _> =
+                properties.iter().map(|(name, property)| (name.clone(), sample(property))).collect();
+            // All that the schema has is read, kept and written again, and nothing else is.
+            let request = ToolRequest::read(tool, Value::Object(full.clone())).unwrap();
+            assert_eq!(request.tool(), Some(tool));
+            let written = serde_json::to_value(request.arguments(dialect)).unwrap();
+            assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
+            // What is required is enough; it is needed to the extent that one path stands for both, and a tab for its file.
+            let required: Vec<&str> = schema["required"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|name| name.as_str().unwrap())
+                .collect();
+            let least: Map<_, _> =
+                required.iter().map(|name| ((*name).into(), full[*name].clone())).collect();
+            assert!(ToolRequest::read(tool, Value::Object(least.clone())).is_ok(), "{tool:?}");
+            for name in required {
+                let mut less = least.clone();
+                less.remove(name);
+                let forgiven = tool == Tool::OpenDiff && name != "new_file_contents";
+                assert_eq!(ToolRequest::read(tool, Value::Object(less)).is_ok(), forgiven, "{tool:?} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_any_dialect_is_read_the_same() {
+        arbtest::arbtest(|u| {
+            let (tool, dialect) = (*u.choose(&Tool::ALL)?, *u.choose(&Dialect::ALL)?);
+            let schema: Value = serde_json::from_str(&tool.spec(dialect).input_schema).unwrap();
+            let mut arguments = Map::new();
+            for (name, property) in schema["properties"].as_object().unwrap() {
+                let text: &str = u.arbitrary()?;
+                let value = if property["type"] == "string" { text.into() } else { sample(property) };
+                arguments.insert(name.clone(), value);
+            }
+            // Some of them say nothing, and then too little may be said.
+            if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
+                let written = serde_json::to_value(request.arguments(dialect)).unwrap();
+                let again = ToolRequest::read(tool, written.clone()).unwrap();
+                assert_eq!(serde_json::to_value(again.arguments(dialect)).unwrap(), written);
+                assert_eq!(alloc::format!("{again:?}"), alloc::format!("{request:?}"));
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn every_name_is_that_of_one_tool() {
+        let mut names = Vec::new();
+        for tool in Tool::ALL {
+            let Declaration { name, snake_name, other_names, .. } = tool.declaration();
+            let mut spellings: Vec<_> =
+                [*name, *snake_name].into_iter().chain(other_names.iter().copied()).collect();
+            spellings.dedup();
+            for spelling in spellings {
+                assert_eq!(Tool::from_name(spelling), Some(tool), "{spelling}");
+                assert!(!names.contains(&spelling), "{spelling}");
+                names.push(spelling);
+            }
+        }
+        assert_eq!(Tool::from_name("OpenFile"), None);
+    }
+}

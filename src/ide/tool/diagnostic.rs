@@ -1,0 +1,196 @@
+//! A problem of a file, as `getDiagnostics` and `diagnostics_changed` give it.
+
+use crate::ide::{Dialect, Range};
+use alloc::{format, string::String, vec::Vec};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_json::Value;
+
+/// How bad a problem is.
+///
+/// It is read in every known spelling: the words of VS Code and of JetBrains in any case, and the numbers of LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Severity {
+    /// It does not work. `Error`, `ERROR`, 1.
+    Error,
+    /// It may not do what it should. `Warning`, `WARNING`, 2.
+    Warning,
+    /// Worth knowing. `Information`, `INFO`, 3.
+    Information,
+    /// A suggestion. `Hint`, `WEAK_WARNING`, 4.
+    Hint,
+}
+
+impl Severity {
+    /// Its name in a dialect.
+    #[must_use]
+    pub const fn name(self, dialect: Dialect) -> &'static str {
+        let (word, shout) = match self {
+            Self::Error => ("Error", "ERROR"),
+            Self::Warning => ("Warning", "WARNING"),
+            Self::Information => ("Information", "INFO"),
+            Self::Hint => ("Hint", "WEAK_WARNING"),
+        };
+        if dialect.rules().uppercase_severity { shout } else { word }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "ERROR" => Self::Error,
+            "WARNING" => Self::Warning,
+            "INFORMATION" | "INFO" => Self::Information,
+            "HINT" | "WEAK_WARNING" => Self::Hint,
+            _ => return None,
+        })
+    }
+}
+
+impl Serialize for Severity {
+    /// In VS Code's words.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name(Dialect::VsCode))
+    }
+}
+
+impl<'de> Deserialize<'de> for Severity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let severity = match (value.as_u64(), value.as_str()) {
+            (Some(1), _) => Some(Self::Error),
+            (Some(2), _) => Some(Self::Warning),
+            (Some(3), _) => Some(Self::Information),
+            (Some(4), _) => Some(Self::Hint),
+            (_, Some(name)) => Self::named(name),
+            _ => None,
+        };
+        severity.ok_or_else(|| D::Error::custom(format!("{value} is no severity")))
+    }
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// What is wrong.
+    pub message: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where.
+    pub range: Range,
+    /// Who says so, such as the name of a linter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Under which code.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_number")]
+    pub code: Option<String>,
+}
+
+impl Diagnostic {
+    /// A problem at this place.
+    #[must_use]
+    pub fn new(severity: Severity, range: Range, message: impl Into<String>) -> Self {
+        Self { message: message.into(), severity, range, source: None, code: None }
+    }
+}
+
+/// Compilers number their codes.
+fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(code) => Some(code),
+        Value::Number(code) => Some(format!("{code}")),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    })
+}
+
+/// The problems of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FileDiagnostics {
+    /// The file, in the spelling in which the client asked for it; a `file:` URI where it asked for all.
+    pub uri: String,
+    /// How many lines it has, if that is to be said.
+    #[serde(default, rename = "linesInFile", skip_serializing_if = "Option::is_none")]
+    pub lines_in_file: Option<u32>,
+    /// Its problems.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl FileDiagnostics {
+    /// The problems of this file.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { uri: uri.into(), lines_in_file: None, diagnostics }
+    }
+
+    pub(crate) fn shown(&self, most: usize, dialect: Dialect) -> Shown<'_> {
+        let some = self.diagnostics.get(..most.min(self.diagnostics.len())).unwrap_or_default();
+        Shown {
+            uri: &self.uri,
+            lines_in_file: self.lines_in_file,
+            diagnostics: some.iter().map(|problem| ShownOne::new(problem, dialect)).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    pub(super) uri: &'a str,
+    #[serde(rename = "linesInFile", skip_serializing_if = "Option::is_none")]
+    lines_in_file: Option<u32>,
+    pub(super) diagnostics: Vec<ShownOne<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ShownOne<'a> {
+    pub(super) message: &'a str,
+    pub(super) severity: &'static str,
+    pub(super) range: Range,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
+}
+
+impl<'a> ShownOne<'a> {
+    fn new(problem: &'a Diagnostic, dialect: Dialect) -> Self {
+        Self {
+            message: &problem.message,
+            severity: problem.severity.name(dialect),
+            range: problem.range,
+            source: problem.source.as_deref(),
+            code: problem.code.as_deref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn severities_are_read_in_every_spelling() {
+        use Severity::{Error, Hint, Information, Warning};
+        let cases = [
+            (r#""Error""#, Some(Error)),
+            (r#""ERROR""#, Some(Error)),
+            ("1", Some(Error)),
+            (r#""warning""#, Some(Warning)),
+            (r#""INFO""#, Some(Information)),
+            ("3", Some(Information)),
+            (r#""WEAK_WARNING""#, Some(Hint)),
+            (r#""Hint""#, Some(Hint)),
+            ("5", None),
+            (r#""FATAL""#, None),
+        ];
+        for (text, severity) in cases {
+            assert_eq!(serde_json::from_str::<Severity>(text).ok(), severity, "{text}");
+        }
+        for (severity, dialect) in [Error, Warning, Information, Hint]
+            .into_iter()
+            .flat_map(|one| Dialect::ALL.map(|dialect| (one, dialect)))
+        {
+            assert_eq!(Severity::named(severity.name(dialect)), Some(severity));
+        }
+    }
+}

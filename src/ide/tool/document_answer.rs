@@ -1,0 +1,35 @@
+//! What is answered about a document: what `checkDocumentDirty` and `saveDocument` share.
+
+use super::answer::owned;
+use alloc::{format, string::String};
+use serde::{Deserialize, Serialize};
+
+/// Everything that is said about a file. Members that do not belong are left out.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Said {
+    pub(super) success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) is_dirty: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) is_untitled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) saved: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+}
+
+const NOT_OPEN: &str = "Document not open: ";
+
+impl Said {
+    pub(super) fn not_open(path: &str) -> Self {
+        Self { message: Some(format!("{NOT_OPEN}{path}")), ..Self::default() }
+    }
+
+    /// The path, if it says that this is not open.
+    pub(super) fn is_not_open(&self) -> Option<String> {
+        self.message.as_deref().filter(|_| !self.success)?.strip_prefix(NOT_OPEN).map(owned)
+    }
+}

@@ -1,0 +1,58 @@
+//! `get_cursor_position`: where the cursor is.
+
+use super::answer::{Answer, read_json};
+use super::{Declaration, ToolDef};
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::{Dialect, Position};
+use crate::mcp::ToolResult;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+arguments! {
+    /// `get_cursor_position`, of a decompiled plugin: asks for the place of the cursor. Answer: [`CursorPosition`].
+    pub struct GetCursorPosition;
+}
+
+impl ToolDef for GetCursorPosition {
+    type Answer = CursorPosition;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["getCursorPosition"],
+        ..Declaration::new(
+            "get_cursor_position",
+            "Get the place of the cursor, line and column from 0",
+            Self::ARGUMENTS,
+        )
+    };
+}
+
+/// The answer of `get_cursor_position`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CursorPosition {
+    /// The path of the file that has the focus.
+    #[serde(alias = "filePath")]
+    pub file_path: String,
+    /// The line, from 0.
+    pub line: u32,
+    /// The column, from 0, in UTF-16 code units.
+    #[serde(alias = "character")]
+    pub column: u32,
+}
+
+impl CursorPosition {
+    /// The cursor is there.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>, position: Position) -> Self {
+        Self { file_path: file_path.into(), line: position.line, column: position.character }
+    }
+}
+
+impl Answer for CursorPosition {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::json(self)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read_json(result)
+    }
+}

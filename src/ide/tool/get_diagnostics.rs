@@ -1,0 +1,234 @@
+//! `getDiagnostics`: the problems of files.
+
+use super::answer::{Answer, first_text};
+use super::diagnostic::Shown;
+use super::{Declaration, Diagnostic, FileDiagnostics, Severity, ToolDef};
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::dialect::DiagnosticsForm;
+use crate::ide::{ContentLimits, Dialect, Position, Range};
+use crate::mcp::{Content, Timeout, ToolResult};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use core::time::Duration;
+use serde::{Deserialize, Serialize};
+
+arguments! {
+    /// `getDiagnostics`: asks for the problems of a file, or of all. Answer: [`Diagnostics`].
+    ///
+    /// The model is given what it answers, so offer it only if there is something true to say.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct GetDiagnostics {
+        /// Which file, in whatever spelling the client has: a `file:` URI, encoded or not, or a path. `None`: all files.
+        /// Answer with the same spelling: old clients refuse another (protocol quirk Q30).
+        pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
+            "URI of the file; without it, all files",
+    }
+}
+
+impl ToolDef for GetDiagnostics {
+    type Answer = Diagnostics;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "get_diagnostics",
+        ..Declaration::new("getDiagnostics", "Get the problems that the editor knows of", Self::ARGUMENTS)
+    };
+
+    fn timeout(&self) -> Timeout {
+        Timeout::After(if self.uri.is_some() { DEADLINE_OF_ONE } else { DEADLINE_OF_ALL })
+    }
+
+    fn result_when_late(dialect: Dialect) -> Option<&'static str> {
+        Some(match dialect.rules().diagnostics {
+            DiagnosticsForm::PerFile => NONE_PER_FILE,
+            DiagnosticsForm::Flat => NONE_FLAT,
+        })
+    }
+}
+
+/// The client waits 500 ms for the problems of the file that it is about to write (measured).
+const DEADLINE_OF_ONE: Duration = Duration::from_millis(400);
+/// The client waits 2 s for those of all files once it has written (measured). The language server needs that time.
+const DEADLINE_OF_ALL: Duration = Duration::from_millis(1_900);
+const NONE_PER_FILE: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
+const NONE_FLAT: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
+
+impl GetDiagnostics {
+    /// Asks for the problems of this file, or of all.
+    #[must_use]
+    pub const fn new(uri: Option<String>) -> Self {
+        Self { uri }
+    }
+}
+
+/// The answer of `getDiagnostics`.
+///
+/// At most [`ContentLimits::diagnostics`] problems are given; a second block says how many are missing. It is also what a
+/// client that asks for one file gets where there is nothing to say: no file at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostics {
+    /// Each file with its problems.
+    pub files: Vec<FileDiagnostics>,
+}
+
+impl Diagnostics {
+    /// The problems of these files.
+    #[must_use]
+    pub const fn new(files: Vec<FileDiagnostics>) -> Self {
+        Self { files }
+    }
+}
+
+impl Answer for Diagnostics {
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        self.result_within(dialect, &ContentLimits::default())
+    }
+
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
+        written(&self.files, dialect, limits.diagnostics)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let text = first_text(result)?;
+        if let Ok(files) = serde_json::from_str(text) {
+            return Some(Self { files });
+        }
+        let flat: Flat<'_> = serde_json::from_str(text).ok()?;
+        let mut files: Vec<FileDiagnostics> = Vec::new();
+        for problem in flat.diagnostics {
+            let place = Position::new(problem.line, problem.column);
+            let one = Diagnostic::new(problem.severity, Range::new(place, place), problem.message);
+            match files.iter_mut().find(|file| file.uri == problem.file_path) {
+                Some(file) => file.diagnostics.push(one),
+                None => files.push(FileDiagnostics::new(problem.file_path, Vec::from([one]))),
+            }
+        }
+        Some(Self { files })
+    }
+}
+
+impl ToolResult<'_> {
+    /// The answer of `getDiagnostics` in the dialect of VS Code: [`Diagnostics`] without having to own the files.
+    #[must_use]
+    pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
+        written(files, Dialect::VsCode, ContentLimits::default().diagnostics)
+    }
+}
+
+fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResult<'static> {
+    let total: usize = files.iter().map(|file| file.diagnostics.len()).sum();
+    let mut room = most;
+    let shown = files.iter().map(|file| {
+        let shown = file.shown(room, dialect);
+        room = room.saturating_sub(shown.diagnostics.len());
+        shown
+    });
+    let shown: Vec<Shown<'_>> = shown.collect();
+    let mut result = match dialect.rules().diagnostics {
+        DiagnosticsForm::Flat => {
+            let flat = shown.iter().flat_map(|file| {
+                file.diagnostics.iter().map(|problem| ShownFlat {
+                    file_path: file.uri,
+                    line: problem.range.start.line,
+                    column: problem.range.start.character,
+                    severity: problem.severity,
+                    message: problem.message,
+                })
+            });
+            ToolResult::json(&AllFlat { diagnostics: flat.collect() })
+        }
+        DiagnosticsForm::PerFile => ToolResult::json(&shown),
+    };
+    let missing = total.saturating_sub(most);
+    if missing > 0 {
+        result.content.push(Content::text(format!("{missing} more diagnostics are not shown")));
+    }
+    result
+}
+
+#[derive(Serialize)]
+struct AllFlat<'a> {
+    diagnostics: Vec<ShownFlat<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownFlat<'a> {
+    file_path: &'a str,
+    line: u32,
+    column: u32,
+    severity: &'static str,
+    message: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Flat<'a> {
+    #[serde(borrow)]
+    diagnostics: Vec<FlatOne<'a>>,
+}
+
+#[derive(Deserialize)]
+struct FlatOne<'a> {
+    #[serde(alias = "filePath", alias = "uri")]
+    file_path: String,
+    #[serde(default)]
+    line: u32,
+    #[serde(default, alias = "character")]
+    column: u32,
+    severity: Severity,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_deadline_answers_what_no_diagnostics_would() {
+        for dialect in Dialect::ALL {
+            let result = GetDiagnostics::result_when_late(dialect).unwrap();
+            assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
+        }
+    }
+
+    #[test]
+    fn diagnostics_are_written_as_the_recorded_editor_does() {
+        let file = FileDiagnostics::new("file:///home/user/project/new.txt", Vec::new());
+        assert_eq!(
+            serde_json::to_string(&ToolResult::diagnostics(&[file])).unwrap(),
+            r#"{"content":[{"type":"text","text":"[{\"uri\":\"file:///home/user/project/new.txt\",\"diagnostics\":[]}]"}]}"#
+        );
+    }
+
+    #[test]
+    fn a_thousand_diagnostics_are_shown_and_the_rest_counted() {
+        let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
+        let files = |first: usize, second: usize| {
+            Diagnostics::new(
+                [first, second].map(|count| FileDiagnostics::new("u", vec![problem.clone(); count])).into(),
+            )
+        };
+        for dialect in Dialect::ALL {
+            let at = files(600, 400);
+            assert_eq!(at.result(dialect).content.len(), 1);
+            assert_eq!(
+                Diagnostics::read(&at.result(dialect))
+                    .unwrap()
+                    .files
+                    .iter()
+                    .map(|file| file.diagnostics.len())
+                    .sum::<usize>(),
+                1000
+            );
+            let above = files(600, 401);
+            let result = above.result(dialect);
+            assert_eq!(result.texts().nth(1), Some("1 more diagnostics are not shown"));
+            let shown = result.texts().next().unwrap().matches(Severity::Hint.name(dialect)).count();
+            assert_eq!(shown, 1000, "{dialect:?}");
+            for (most, note) in [(1001, None), (999, Some("2 more diagnostics are not shown"))] {
+                let limits = ContentLimits { diagnostics: most, ..ContentLimits::default() };
+                assert_eq!(above.result_within(dialect, &limits).texts().nth(1), note, "{dialect:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `getLatestSelection`: the last selection.
+
+use super::answer::Answer;
+use super::selection_answer::{read, written};
+use super::{Declaration, ToolDef};
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::{ContentLimits, Dialect, Selection};
+use crate::mcp::ToolResult;
+
+arguments! {
+    /// `getLatestSelection`: asks for the last selection, wherever the focus is. Answer: [`LatestSelection`].
+    pub struct GetLatestSelection;
+}
+
+impl ToolDef for GetLatestSelection {
+    type Answer = LatestSelection;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "get_latest_selection",
+        ..Declaration::new(
+            "getLatestSelection",
+            "Get what was selected last, even if the editor has lost the focus",
+            Self::ARGUMENTS,
+        )
+    };
+}
+
+/// The answer of `getLatestSelection`: what was selected last; `None` if nothing was yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
+pub struct LatestSelection(pub Option<Selection>);
+
+impl Answer for LatestSelection {
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        self.result_within(dialect, &ContentLimits::default())
+    }
+
+    /// The text is cut at [`ContentLimits::selection`], between two characters; a second block says how much is missing.
+    fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
+        written(self.0.as_ref(), "No selection available", dialect, limits)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read(result).map(Self)
+    }
+}

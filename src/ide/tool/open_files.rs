@@ -1,0 +1,61 @@
+//! `open_files`: shows several files.
+
+use super::answer::{Answer, read_json};
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::ToolResult;
+use alloc::{string::String, vec::Vec};
+use serde::{Deserialize, Serialize};
+
+arguments! {
+    /// `open_files`, of JetBrains: shows several files. Answer: [`OpenedFiles`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct OpenFiles {
+        /// The paths.
+        pub file_paths: Vec<String> = texts["file_paths", "filePaths", "paths"] "Paths of the files",
+    }
+}
+
+impl ToolDef for OpenFiles {
+    type Answer = OpenedFiles;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["openFiles"],
+        ..Declaration::new("open_files", "Open several files in the editor", Self::ARGUMENTS)
+    };
+}
+
+impl OpenFiles {
+    /// Shows these files.
+    #[must_use]
+    pub const fn new(file_paths: Vec<String>) -> Self {
+        Self { file_paths }
+    }
+}
+
+/// The answer of `open_files`: those that were opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OpenedFiles {
+    /// Their paths.
+    pub opened_files: Vec<String>,
+}
+
+impl OpenedFiles {
+    /// These were opened.
+    #[must_use]
+    pub const fn new(opened_files: Vec<String>) -> Self {
+        Self { opened_files }
+    }
+}
+
+impl Answer for OpenedFiles {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::json(self)
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        read_json(result)
+    }
+}

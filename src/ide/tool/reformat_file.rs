@@ -1,0 +1,65 @@
+//! `reformat_file`: formats a file.
+
+use super::answer::{Answer, first_text};
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::ide::dialect::Wording;
+use crate::mcp::ToolResult;
+use alloc::string::String;
+
+arguments! {
+    /// `reformat_file`, of JetBrains: formats a file. Answer: [`Reformatted`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ReformatFile {
+        /// The path, or a `file:` URI.
+        pub file_path: String = needed["file_path", "filePath", "path", "uri", "documentUri"] "Path of the file",
+    }
+}
+
+impl ToolDef for ReformatFile {
+    type Answer = Reformatted;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["reformatFile"],
+        ..Declaration::new("reformat_file", "Format a file with the formatter of the editor", Self::ARGUMENTS)
+    };
+}
+
+impl ReformatFile {
+    /// Formats this file.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>) -> Self {
+        Self { file_path: file_path.into() }
+    }
+}
+
+/// The answer of `reformat_file`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reformatted {
+    /// Whether there is such a file.
+    pub found: bool,
+}
+
+impl Reformatted {
+    /// It is formatted, if it was found.
+    #[must_use]
+    pub const fn new(found: bool) -> Self {
+        Self { found }
+    }
+}
+
+impl Answer for Reformatted {
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        match (self.found, dialect.rules().reformatted) {
+            (true, _) => ToolResult::text("OK"),
+            (false, Wording::JetBrains) => ToolResult::text("File not found"),
+            (false, Wording::VsCode) => ToolResult::error("File not found"),
+        }
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        first_text(result).map(|text| Self { found: text != "File not found" })
+    }
+}

@@ -1,0 +1,82 @@
+//! `saveDocument`: saves a file.
+
+use super::answer::{Answer, read_json};
+use super::document_answer::Said;
+use super::{Declaration, ToolDef};
+use crate::ide::Dialect;
+use crate::ide::arguments::{Described, arguments};
+use crate::mcp::ToolResult;
+use alloc::string::String;
+
+arguments! {
+    /// `saveDocument`: saves a file. Answer: [`DocumentSaved`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SaveDocument {
+        /// The path, or a `file:` URI.
+        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
+    }
+}
+
+impl ToolDef for SaveDocument {
+    type Answer = DocumentSaved;
+    const DECLARATION: Declaration = Declaration {
+        snake_name: "save_document",
+        ..Declaration::new("saveDocument", "Save a file that is open", Self::ARGUMENTS)
+    };
+}
+
+impl SaveDocument {
+    /// Saves this file.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>) -> Self {
+        Self { file_path: file_path.into() }
+    }
+}
+
+/// The answer of `saveDocument`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DocumentSaved {
+    /// It is open.
+    Open {
+        /// Its path.
+        file_path: String,
+        /// Whether it could be saved.
+        saved: bool,
+        /// What to say about it.
+        message: String,
+    },
+    /// It is not open.
+    NotOpen {
+        /// What was asked for.
+        file_path: String,
+    },
+}
+
+impl Answer for DocumentSaved {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        ToolResult::json(&match self {
+            Self::NotOpen { file_path } => Said::not_open(file_path),
+            Self::Open { file_path, saved, message } => Said {
+                success: true,
+                file_path: Some(file_path.clone()),
+                saved: Some(*saved),
+                message: Some(message.clone()),
+                ..Said::default()
+            },
+        })
+    }
+
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        let said: Said = read_json(result)?;
+        if let Some(file_path) = said.is_not_open() {
+            return Some(Self::NotOpen { file_path });
+        }
+        Some(Self::Open {
+            saved: said.saved?,
+            file_path: said.file_path.unwrap_or_default(),
+            message: said.message.unwrap_or_default(),
+        })
+    }
+}

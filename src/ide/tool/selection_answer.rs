@@ -1,0 +1,93 @@
+//! A selection as an answer: what `getCurrentSelection` and `getLatestSelection` share.
+
+use super::answer::read_json;
+use crate::ide::dialect::SelectionAnswerForm;
+use crate::ide::{ContentLimits, Dialect, Range, Selection};
+use crate::mcp::{Content, ToolResult};
+use alloc::format;
+use serde::{Deserialize, Serialize};
+
+pub(super) fn written(
+    selection: Option<&Selection>,
+    none: &str,
+    dialect: Dialect,
+    limits: &ContentLimits,
+) -> ToolResult<'static> {
+    #[derive(Serialize)]
+    struct Without<'a> {
+        success: bool,
+        message: &'a str,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct With<'a> {
+        success: bool,
+        text: &'a str,
+        file_path: &'a str,
+        selection: crate::ide::context::RangeOut,
+    }
+    #[derive(Serialize)]
+    struct Ranged<'a> {
+        file_path: &'a str,
+        text: &'a str,
+        range: Range,
+    }
+    let Some(Selection { text, file_path, range, .. }) = selection else {
+        return ToolResult::json(&Without { success: false, message: none });
+    };
+    let shown = crate::text::truncate(text, limits.selection);
+    let missing = text.len().saturating_sub(shown.len());
+    let text = shown;
+    let mut result = match dialect.rules().selection_answer {
+        SelectionAnswerForm::Ranged => ToolResult::json(&Ranged { file_path, text, range: *range }),
+        SelectionAnswerForm::WithSuccess => {
+            ToolResult::json(&With { success: true, text, file_path, selection: (*range).into() })
+        }
+    };
+    if missing > 0 {
+        result.content.push(Content::text(format!("{missing} more bytes are not shown")));
+    }
+    result
+}
+
+pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
+    #[derive(Deserialize)]
+    struct Said {
+        success: Option<bool>,
+    }
+    let said: Said = read_json(result)?;
+    if said.success == Some(false) {
+        return Some(None);
+    }
+    // A selection is in a file; some say without `success` that there is none.
+    let selection: Selection = read_json(result)?;
+    Some(Some(selection).filter(|selection| !selection.file_path.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{Answer, CurrentSelection};
+
+    #[test]
+    fn long_selections_are_cut_between_characters() {
+        let max = ContentLimits::default().selection;
+        let cases = [
+            ("at the limit", "x".repeat(max), max, None),
+            ("above", "x".repeat(max + 1), max, Some("1 more bytes are not shown")),
+            ("within a character", "é".repeat(max / 2) + "é", max, Some("2 more bytes are not shown")),
+            ("before the limit", "x".repeat(max - 1) + "é", max - 1, Some("2 more bytes are not shown")),
+        ];
+        for (name, text, len, note) in cases {
+            let selection = CurrentSelection(Some(Selection::new("/a", Range::default(), text)));
+            for dialect in Dialect::ALL {
+                let result = selection.result(dialect);
+                assert_eq!(result.texts().nth(1), note, "{name} {dialect:?}");
+                let read = CurrentSelection::read(&result).unwrap().0.unwrap();
+                assert_eq!(read.text.len(), len, "{name} {dialect:?}");
+                let wider = ContentLimits { selection: usize::MAX, ..ContentLimits::default() };
+                assert_eq!(selection.result_within(dialect, &wider).texts().nth(1), None, "{name}");
+            }
+        }
+    }
+}

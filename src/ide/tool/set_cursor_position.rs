@@ -1,0 +1,43 @@
+//! `set_cursor_position`: moves the cursor.
+
+use super::{Declaration, Done, ToolDef};
+use crate::ide::Position;
+use crate::ide::arguments::{Described, arguments};
+use alloc::string::String;
+
+arguments! {
+    /// `set_cursor_position`, of a decompiled plugin: moves the cursor. Answer: [`Done`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetCursorPosition {
+        /// The path of the file; `None`: the one that has the focus.
+        pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"]
+            "Path of the file; without it, the one that has the focus",
+        /// The line, from 0.
+        pub line: u32 = count["line"] "Line, from 0",
+        /// The column, from 0, in UTF-16 code units.
+        pub column: u32 = count["column", "character"] "Column, from 0",
+    }
+}
+
+impl ToolDef for SetCursorPosition {
+    type Answer = Done;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["setCursorPosition"],
+        ..Declaration::new("set_cursor_position", "Move the cursor", Self::ARGUMENTS)
+    };
+}
+
+impl SetCursorPosition {
+    /// Moves the cursor there, in the file that has the focus.
+    #[must_use]
+    pub const fn new(position: Position) -> Self {
+        Self { file_path: None, line: position.line, column: position.character }
+    }
+
+    /// Where to.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        Position::new(self.line, self.column)
+    }
+}

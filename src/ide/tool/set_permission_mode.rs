@@ -1,0 +1,37 @@
+//! `set_permission_mode`: the mode in which the client asks for permission.
+
+use super::{Declaration, Done, ToolDef};
+use crate::ide::arguments::{Described, arguments};
+use alloc::string::String;
+
+arguments! {
+    /// `set_permission_mode`: gives the mode in which the client asks for permission. The machine answers it; it is not
+    /// meant to be listed. Answer: [`Done`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetPermissionMode {
+        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, and what else may come.
+        pub mode: String = needed["mode"] "Name of the mode",
+    }
+}
+
+impl ToolDef for SetPermissionMode {
+    type Answer = Done;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["setPermissionMode"],
+        is_built_in: true,
+        ..Declaration::new(
+            "set_permission_mode",
+            "Say in which mode the client asks for permission",
+            Self::ARGUMENTS,
+        )
+    };
+}
+
+impl SetPermissionMode {
+    /// This is the mode from now on.
+    #[must_use]
+    pub fn new(mode: impl Into<String>) -> Self {
+        Self { mode: mode.into() }
+    }
+}

@@ -1,0 +1,35 @@
+//! `set_selection`: selects a part of a file.
+
+use super::{Declaration, Done, ToolDef};
+use crate::ide::Range;
+use crate::ide::arguments::{Described, arguments};
+use alloc::string::String;
+
+arguments! {
+    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SetSelection {
+        /// The path of the file; `None`: the one that has the focus.
+        pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"]
+            "Path of the file; without it, the one that has the focus",
+        /// What to select.
+        pub range: Range = range["range", "selection"] "What to select, from 0; the end is exclusive",
+    }
+}
+
+impl ToolDef for SetSelection {
+    type Answer = Done;
+    const DECLARATION: Declaration = Declaration {
+        other_names: &["setSelection"],
+        ..Declaration::new("set_selection", "Select a part of a file", Self::ARGUMENTS)
+    };
+}
+
+impl SetSelection {
+    /// Selects this, in the file that has the focus.
+    #[must_use]
+    pub const fn new(range: Range) -> Self {
+        Self { file_path: None, range }
+    }
+}
