@@ -15,7 +15,7 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab,
-        DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy,
+        DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Push,
         Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
@@ -109,7 +109,10 @@ fn they_attach_however_the_bytes_come() {
         pair.settle();
         let (said, heard) = (pair.said(), pair.heard());
         assert!(said[0].starts_with("Ready(") && said[0].contains(r#"name: "editor""#), "{said:?}");
-        assert!(said[1].starts_with("SelectionChanged(") && said[1].contains(r#"text: "sel""#), "{said:?}");
+        assert!(
+            said[1].starts_with("Pushed(SelectionChanged(") && said[1].contains(r#"text: "sel""#),
+            "{said:?}"
+        );
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(heard[0].contains(r#"name: "agent""#), "{heard:?}");
         assert_eq!(
@@ -252,10 +255,10 @@ fn pushes_arrive_typed() {
     pair.settle();
     let said = std::mem::take(&mut pair.client_events);
     let [
-        ClientEvent::SelectionChanged(changed),
-        ClientEvent::AtMentioned(mention),
-        ClientEvent::DiagnosticsChanged(told),
-        ClientEvent::ActiveEditorChanged(active),
+        ClientEvent::Pushed(Push::SelectionChanged(changed)),
+        ClientEvent::Pushed(Push::AtMentioned(mention)),
+        ClientEvent::Pushed(Push::DiagnosticsChanged(told)),
+        ClientEvent::Pushed(Push::ActiveEditorChanged(active)),
         ClientEvent::Notification { method, params: None },
         ClientEvent::ToolsChanged,
     ] = &said[..]
@@ -271,7 +274,7 @@ fn pushes_arrive_typed() {
     pair.client.list_tools().unwrap();
     pair.settle();
     let said = pair.said();
-    assert!(said.len() == 2 && said[1].starts_with("SelectionChanged("), "{said:?}");
+    assert!(said.len() == 2 && said[1].starts_with("Pushed(SelectionChanged("), "{said:?}");
 }
 
 #[test]
@@ -533,7 +536,14 @@ fn an_editor_may_send_binary_messages_batches_and_nonsense() {
     }
     client.feed(at(0), &written(&mut server));
     let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
-    let expected = ["Ready(", "SelectionChanged(", "PeerFault(", "PeerFault(", "PeerFault(", "AtMentioned("];
+    let expected = [
+        "Ready(",
+        "Pushed(SelectionChanged(",
+        "PeerFault(",
+        "PeerFault(",
+        "PeerFault(",
+        "Pushed(AtMentioned(",
+    ];
     assert_eq!(heard.len(), expected.len(), "{heard:?}");
     assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
     assert!(client.is_ready());

@@ -1,7 +1,7 @@
 //! What an editor says, as lines of JSON: `{"event", …}`, the same for every command.
 
 use crate::session::{Heard, Session};
-use ide_mcp::ide::ClientEvent;
+use ide_mcp::ide::{ClientEvent, Dialect};
 use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -17,12 +17,7 @@ impl Pushed {
     /// `None` if this is no push.
     pub(crate) fn of(event: ClientEvent) -> Option<Self> {
         Some(match event {
-            ClientEvent::SelectionChanged(selection) => Self::new("selection_changed", &selection),
-            ClientEvent::AtMentioned(mention) => Self::new("at_mentioned", &mention),
-            ClientEvent::DiagnosticsChanged(changed) => Self::new("diagnostics_changed", &changed),
-            ClientEvent::ActiveEditorChanged(selection) => {
-                Self::new("workspace/didChangeActiveEditor", &selection)
-            }
+            ClientEvent::Pushed(push) => Self::new(Dialect::VsCode.notification(push.notification()), &push),
             ClientEvent::ToolsChanged => {
                 Self { event: "notifications/tools/list_changed".into(), params: None }
             }

@@ -124,7 +124,6 @@
 
 mod arguments;
 mod client;
-mod context;
 mod dialect;
 mod diffs;
 mod direct;
@@ -135,6 +134,7 @@ mod limits;
 mod lock_file;
 mod policy;
 mod position;
+mod push;
 mod quirks;
 mod reconnect;
 mod server;
@@ -151,8 +151,7 @@ pub mod paths;
 
 pub use client::{Client, ClientConfig, ClientEvent};
 pub use client_env::ClientEnv;
-pub use context::{DiagnosticsChanged, Mention, Selection};
-pub use dialect::{Dialect, EditorNotification};
+pub use dialect::Dialect;
 pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
@@ -165,6 +164,7 @@ pub use limits::ContentLimits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};
+pub use push::{DiagnosticsChanged, EditorNotification, Mention, Push, Selection};
 pub use reconnect::{Backoff, GaveUp, Reconnect};
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};

@@ -114,7 +114,7 @@ pub const ROWS: &[Row] = &[
     row(
         "session 8",
         "diagnostics_changed shows nothing: an agent hears it",
-        Agent("diagnostics_changed", r#"{"uris":[]}"#, "DiagnosticsChanged(Stale { uris: [] })"),
+        Agent("diagnostics_changed", r#"{"uris":[]}"#, "Pushed(DiagnosticsChanged(Stale { uris: [] }))"),
     ),
     row(
         "session 9",

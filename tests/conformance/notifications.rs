@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "notifications/selection_changed",
             r#"{"file_path":"/foo/bar.txt","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":20}}}"#,
-            r#"SelectionChanged(Selection { text: "", file_path: "/foo/bar.txt", file_url: None, range: Range { start: Position { line: 10, character: 5 }, end: Position { line: 10, character: 20 } } })"#,
+            r#"Pushed(SelectionChanged(Selection { text: "", file_path: "/foo/bar.txt", file_url: None, range: Range { start: Position { line: 10, character: 5 }, end: Position { line: 10, character: 20 } } }))"#,
         ),
     ),
     row(
@@ -115,7 +115,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "selection_changed",
             r#"{"selection":null,"text":null,"filePath":null}"#,
-            r#"SelectionChanged(Selection { text: "", file_path: "", file_url: None, range: Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 0 } } })"#,
+            r#"Pushed(SelectionChanged(Selection { text: "", file_path: "", file_url: None, range: Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 0 } } }))"#,
         ),
     ),
     row(
@@ -155,7 +155,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "at_mentioned",
             r#"{"filePath":"/w/a","lineStart":null,"lineEnd":null}"#,
-            r#"AtMentioned(Mention { file_path: "/w/a", lines: None, line_count: None })"#,
+            r#"Pushed(AtMentioned(Mention { file_path: "/w/a", lines: None, line_count: None }))"#,
         ),
     ),
     row(
@@ -164,7 +164,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "at_mentioned",
             r#"{"filePath":"/w/a","startLine":1,"endLine":2}"#,
-            r#"AtMentioned(Mention { file_path: "/w/a", lines: Some((1, 2)), line_count: None })"#,
+            r#"Pushed(AtMentioned(Mention { file_path: "/w/a", lines: Some((1, 2)), line_count: None }))"#,
         ),
     ),
     row(
@@ -209,7 +209,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "diagnostics_changed",
             r#"{"uris":["file:///w/a"]}"#,
-            r#"DiagnosticsChanged(Stale { uris: ["file:///w/a"] })"#,
+            r#"Pushed(DiagnosticsChanged(Stale { uris: ["file:///w/a"] }))"#,
         ),
     ),
     row(
@@ -218,7 +218,7 @@ pub const ROWS: &[Row] = &[
         Agent(
             "diagnostics_changed",
             r#"{"uri":"file:///w/a","diagnostics":[]}"#,
-            r#"DiagnosticsChanged(Now(FileDiagnostics { uri: "file:///w/a", lines_in_file: None, diagnostics: [] }))"#,
+            r#"Pushed(DiagnosticsChanged(Now(FileDiagnostics { uri: "file:///w/a", lines_in_file: None, diagnostics: [] })))"#,
         ),
     ),
     row(

@@ -193,7 +193,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q28",
         "lines of a mention from 0, the last one included",
-        Test("src/ide/context.rs", "mentions_have_both_lines_or_none"),
+        Test("src/ide/push/at_mentioned.rs", "mentions_have_both_lines_or_none"),
     ),
     row(
         "Q29",

@@ -6,7 +6,7 @@ use ide_mcp::{
     Machine, Time,
     ide::{
         Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
-        OpenDiff, OpenFile, OtherTool, ReadFile, Reconnect, ToolRequest,
+        OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect, ToolRequest,
     },
     mcp::{Outcome, ProtocolVersion, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
@@ -223,14 +223,14 @@ impl Agent {
                 oracle.claim(known.is_some(), I::AnsweredOnce, || format!("{call:?} ends twice"));
                 oracle.hit("agent's call ended");
             }
-            ClientEvent::SelectionChanged(selection) => {
+            ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
                 if time >= self.ignores_until {
                     self.shows = Some(selection_in(&selection.text).unwrap_or(0));
                 } else {
                     oracle.hit("agent ignores a selection");
                 }
             }
-            ClientEvent::AtMentioned(_) => {
+            ClientEvent::Pushed(Push::AtMentioned(_)) => {
                 let gap = self.mentioned_at.replace(time).map(|last| time.saturating_since(last));
                 let is_close = gap.is_some_and(|gap| gap < Duration::from_millis(100));
                 let is_lost = self.ignores_for.is_some() && (is_close || time < self.ignores_until);

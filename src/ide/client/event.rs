@@ -1,6 +1,6 @@
 //! What an agent hears of an editor.
 
-use crate::ide::{DiagnosticsChanged, Mention, Selection};
+use crate::ide::Push;
 use crate::mcp::{self, CallEnd, Outcome, Progress, ServerInfo};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
@@ -48,14 +48,8 @@ pub enum ClientEvent {
         /// And how.
         reason: CallEnd,
     },
-    /// The person selected something, or moved the cursor.
-    SelectionChanged(Selection),
-    /// The person mentioned a file.
-    AtMentioned(Mention),
-    /// The problems of files are others than before.
-    DiagnosticsChanged(DiagnosticsChanged),
-    /// The person looks at another file.
-    ActiveEditorChanged(Selection),
+    /// The editor pushed a notification of the protocol: the selection, a mention, and what has changed.
+    Pushed(Push),
     /// The editor offers other tools: list them again.
     ToolsChanged,
     /// The editor said something else.

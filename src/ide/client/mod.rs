@@ -7,7 +7,7 @@ pub use config::ClientConfig;
 pub use event::ClientEvent;
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{Dialect, DirectRequest, EditorNotification, Tool, ToolRequest};
+use super::{Dialect, DirectRequest, Push, Tool, ToolRequest};
 use crate::machine::delegate_wire;
 use crate::mcp::{self, List, Progress, Timeout};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
@@ -324,20 +324,7 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
         return ClientEvent::ToolsChanged;
     }
     let text = params.as_deref().map_or("{}", RawValue::get);
-    match EditorNotification::from_name(&method) {
-        Some(EditorNotification::SelectionChanged) => {
-            serde_json::from_str(text).map(ClientEvent::SelectionChanged)
-        }
-        Some(EditorNotification::AtMentioned) => serde_json::from_str(text).map(ClientEvent::AtMentioned),
-        Some(EditorNotification::DiagnosticsChanged) => {
-            serde_json::from_str(text).map(ClientEvent::DiagnosticsChanged)
-        }
-        Some(EditorNotification::ActiveEditorChanged) => {
-            serde_json::from_str(text).map(ClientEvent::ActiveEditorChanged)
-        }
-        None => return ClientEvent::Notification { method, params },
-    }
-    .unwrap_or(ClientEvent::Notification { method, params })
+    Push::read(&method, text).map_or(ClientEvent::Notification { method, params }, ClientEvent::Pushed)
 }
 
 impl<R: TryCryptoRng> Wire for Client<R> {

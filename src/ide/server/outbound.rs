@@ -2,8 +2,8 @@
 
 use super::Server;
 use crate::Wire;
-use crate::ide::context::InDialect;
 use crate::ide::diffs::DiffEnd;
+use crate::ide::push::InDialect;
 use crate::ide::quirks::Quirks;
 use crate::ide::toolset::SharedTools;
 use crate::ide::{

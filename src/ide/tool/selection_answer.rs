@@ -24,7 +24,7 @@ pub(super) fn written(
         success: bool,
         text: &'a str,
         file_path: &'a str,
-        selection: crate::ide::context::RangeOut,
+        selection: crate::ide::push::RangeOut,
     }
     #[derive(Serialize)]
     struct Ranged<'a> {

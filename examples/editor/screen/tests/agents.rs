@@ -8,7 +8,8 @@ use crate::screen::view::canvas::Ink;
 use ide_mcp::Wire as _;
 use ide_mcp::ide::{
     CheckDocumentDirty, ClientEvent, CloseAllDiffTabs, CloseTab, GetCurrentSelection, GetDiagnostics,
-    GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, SaveDocument, ToolRequest,
+    GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
+    ToolRequest,
 };
 use serde_json::{Value, json};
 
@@ -314,9 +315,13 @@ fn what_is_selected_mentioned_and_wrong_is_told() {
     desk.wait(300);
     let told = |desk: &mut Desk| -> Vec<Value> {
         let of = |(_, event): (usize, ClientEvent)| match event {
-            ClientEvent::SelectionChanged(selection) => Some(json!({"selected": selection.text})),
-            ClientEvent::AtMentioned(mention) => Some(json!({"mentioned": mention.lines})),
-            ClientEvent::DiagnosticsChanged(changed) => Some(serde_json::to_value(changed).unwrap()),
+            ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
+                Some(json!({"selected": selection.text}))
+            }
+            ClientEvent::Pushed(Push::AtMentioned(mention)) => Some(json!({"mentioned": mention.lines})),
+            ClientEvent::Pushed(Push::DiagnosticsChanged(changed)) => {
+                Some(serde_json::to_value(changed).unwrap())
+            }
             _ => None,
         };
         desk.heard.drain(..).filter_map(of).collect()

@@ -1,0 +1,16 @@
+//! The dialect of the JetBrains plugin, as it is described.
+
+use super::{Rules, SelectionForm, Wording, vs_code};
+use crate::rpc::code;
+
+pub(super) const RULES: Rules = Rules {
+    reject_includes_tab: false,
+    tab_closed: Wording::JetBrains,
+    opened_file: Wording::JetBrains,
+    reformatted: Wording::JetBrains,
+    uppercase_severity: true,
+    selection: SelectionForm::Short,
+    unknown_tool: code::METHOD_NOT_FOUND,
+    rpc_ping: true,
+    ..vs_code::RULES
+};

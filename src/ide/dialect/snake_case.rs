@@ -1,0 +1,12 @@
+//! The dialect of a decompiled JetBrains plugin.
+
+use super::{DiagnosticsForm, Rules, SelectionAnswerForm, SelectionForm, jetbrains};
+
+pub(super) const RULES: Rules = Rules {
+    snake_case: true,
+    notification_prefix: true,
+    selection: SelectionForm::Ranged,
+    diagnostics: DiagnosticsForm::Flat,
+    selection_answer: SelectionAnswerForm::Ranged,
+    ..jetbrains::RULES
+};

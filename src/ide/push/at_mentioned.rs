@@ -1,0 +1,125 @@
+//! `at_mentioned`: the person mentioned a file.
+
+use super::{InDialect, NotificationNames};
+use crate::ide::Dialect;
+use crate::ide::arguments::arguments;
+use alloc::string::String;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(super) const NAMES: NotificationNames =
+    NotificationNames::new("at_mentioned", "notifications/at_mentioned");
+
+/// A file, or lines of it, that the editor puts into the prompt: the parameters of `at_mentioned`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mention {
+    /// The absolute path of the file.
+    pub file_path: String,
+    /// The first and the last line, both from 0 and both meant; `None` for the whole file.
+    pub lines: Option<(u32, u32)>,
+    /// The number of lines of the file, if known. Used for opencode only, which ignores a mention of a whole file
+    /// without a line range (measured).
+    pub line_count: Option<u32>,
+}
+
+impl Mention {
+    /// Mentions the file with this absolute path: these lines of it (from 0, the last one included), or all.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>, lines: Option<(u32, u32)>) -> Self {
+        Self { file_path: file_path.into(), lines, line_count: None }
+    }
+
+    /// Sets how many lines the file has.
+    #[must_use]
+    pub const fn with_line_count(mut self, lines: u32) -> Self {
+        self.line_count = Some(lines);
+        self
+    }
+
+    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads the whole file
+    /// for the lines 0 to 0 (measured).
+    pub(crate) fn with_lines_from_one(&self) -> Self {
+        let lines = match (self.lines, self.line_count) {
+            (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),
+            (None, Some(count)) => (count.min(1), count),
+            (None, None) => (0, 0),
+        };
+        Self { lines: Some(lines), ..self.clone() }
+    }
+}
+
+impl Serialize for Mention {
+    /// As VS Code has it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+impl Serialize for InDialect<'_, Mention> {
+    /// Both lines or none: a client may look at them together.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Mention { file_path, lines, .. } = self.0;
+        let [path, first, last] = match self.1.rules().snake_case {
+            true => ["file_path", "line_start", "line_end"],
+            false => ["filePath", "lineStart", "lineEnd"],
+        };
+        let mut params = serializer.serialize_map(None)?;
+        params.serialize_entry(path, file_path)?;
+        if let Some(lines) = lines {
+            params.serialize_entry(first, &lines.0)?;
+            params.serialize_entry(last, &lines.1)?;
+        }
+        params.end()
+    }
+}
+
+arguments! {
+    struct MentionIn {
+        file_path: String = needed["filePath", "file_path"],
+        first: Option<u32> = maybe["lineStart", "startLine", "line_start", "start_line"],
+        last: Option<u32> = maybe["lineEnd", "endLine", "line_end", "end_line"],
+    }
+}
+
+impl<'de> Deserialize<'de> for Mention {
+    /// Tolerant of what editors send: a single line number stands for both.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let MentionIn { file_path, first, last } = MentionIn::deserialize(deserializer)?;
+        Ok(Self::new(file_path, first.or(last).zip(last.or(first))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mentions_have_both_lines_or_none() {
+        let cases = [
+            (r#"{"filePath":"/a"}"#, Mention::new("/a", None)),
+            (r#"{"filePath":"/a","lineStart":0,"lineEnd":1}"#, Mention::new("/a", Some((0, 1)))),
+        ];
+        for (text, mention) in cases {
+            assert_eq!(serde_json::to_string(&mention).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Mention>(text).unwrap(), mention);
+        }
+        let half = r#"{"filePath":"/a","lineStart":3,"lineEnd":null}"#;
+        assert_eq!(serde_json::from_str::<Mention>(half).unwrap().lines, Some((3, 3)));
+    }
+
+    #[test]
+    fn lines_from_one_stand_for_the_whole_file_too() {
+        let rows = [
+            ("lines", Mention::new("/a", Some((0, 2))), (1, 3)),
+            ("lines of a file of known length", Mention::new("/a", Some((0, 2))).with_line_count(9), (1, 3)),
+            ("the last line there can be", Mention::new("/a", Some((7, u32::MAX))), (8, u32::MAX)),
+            ("a file of known length", Mention::new("/a", None).with_line_count(9), (1, 9)),
+            ("an empty file", Mention::new("/a", None).with_line_count(0), (0, 0)),
+            ("a file", Mention::new("/a", None), (0, 0)),
+        ];
+        for (name, mention, lines) in rows {
+            assert_eq!(mention.with_lines_from_one().lines, Some(lines), "{name}");
+        }
+    }
+}

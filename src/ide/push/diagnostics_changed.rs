@@ -1,0 +1,110 @@
+//! `diagnostics_changed`: the problems of files are others than before.
+
+use super::{InDialect, NotificationNames};
+use crate::ide::{Dialect, FileDiagnostics};
+use alloc::{string::String, vec::Vec};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(super) const NAMES: NotificationNames =
+    NotificationNames::new("diagnostics_changed", "notifications/diagnostics_changed");
+
+/// The problems of files are others than before: the parameters of `diagnostics_changed`. The real client shows nothing
+/// of it (measured).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiagnosticsChanged {
+    /// A client that wants to know those of these files has to ask again: `{"uris":[…]}`.
+    Stale {
+        /// The files, as `file:` URIs.
+        uris: Vec<String>,
+    },
+    /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
+    /// [`ContentLimits::diagnostics`](super::ContentLimits::diagnostics) of them.
+    Now(FileDiagnostics),
+}
+
+impl DiagnosticsChanged {
+    /// The same with so many problems; `None` where there are no more.
+    pub(crate) fn cut(&self, most: usize) -> Option<Self> {
+        match self {
+            Self::Now(file) if file.diagnostics.len() > most => {
+                let mut cut = FileDiagnostics::new(&file.uri, file.diagnostics.get(..most)?.to_vec());
+                cut.lines_in_file = file.lines_in_file;
+                Some(Self::Now(cut))
+            }
+            Self::Stale { .. } | Self::Now(_) => None,
+        }
+    }
+}
+
+impl Serialize for DiagnosticsChanged {
+    /// As VS Code has it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+impl Serialize for InDialect<'_, DiagnosticsChanged> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            DiagnosticsChanged::Stale { uris } => serializer.collect_map([("uris", uris)]),
+            DiagnosticsChanged::Now(file) => file.shown(usize::MAX, self.1).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DiagnosticsChanged {
+    /// Either shape.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Shape {
+            Stale { uris: Vec<String> },
+            Now(FileDiagnostics),
+        }
+        Ok(match Shape::deserialize(deserializer)? {
+            Shape::Stale { uris } => Self::Stale { uris },
+            Shape::Now(file) => Self::Now(file),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::Range;
+
+    #[test]
+    fn both_shapes_of_changed_diagnostics_are_written_and_read() {
+        use crate::ide::{Diagnostic, Severity};
+        let problem = Diagnostic::new(Severity::Error, Range::default(), "m");
+        let now = DiagnosticsChanged::Now(FileDiagnostics::new("file:///a", Vec::from([problem])));
+        let stale = DiagnosticsChanged::Stale { uris: Vec::from(["file:///a".into()]) };
+        for dialect in Dialect::ALL {
+            for changed in [&now, &stale] {
+                let written = serde_json::to_string(&InDialect(changed, dialect)).unwrap();
+                assert_eq!(
+                    &serde_json::from_str::<DiagnosticsChanged>(&written).unwrap(),
+                    changed,
+                    "{written}"
+                );
+            }
+        }
+        assert!(serde_json::to_string(&InDialect(&now, Dialect::JetBrains)).unwrap().contains(r#""ERROR""#));
+    }
+
+    #[test]
+    fn changed_diagnostics_are_cut_above_the_limit() {
+        use crate::ide::{Diagnostic, Severity};
+        for (count, cut_to) in [(2, None), (3, None), (4, Some(3))] {
+            let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
+            let mut file = FileDiagnostics::new("u", alloc::vec![problem; count]);
+            file.lines_in_file = Some(7);
+            let cut = cut_to.map(|most| {
+                let diagnostics = file.diagnostics[..most].to_vec();
+                DiagnosticsChanged::Now(FileDiagnostics { diagnostics, ..file.clone() })
+            });
+            assert_eq!(DiagnosticsChanged::Now(file).cut(3), cut, "{count}");
+        }
+    }
+}

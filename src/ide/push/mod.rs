@@ -1,0 +1,150 @@
+//! What an editor pushes to an agent: the selection, mentions, and what has changed.
+//!
+//! One file declares one notification: its names, and its parameters as a type that is read tolerantly and written in
+//! the shape of each dialect. The list below is the only one: [`EditorNotification`] and [`Push`] follow from it.
+
+mod active_editor_changed;
+mod at_mentioned;
+mod diagnostics_changed;
+mod selection_changed;
+
+pub use at_mentioned::Mention;
+pub use diagnostics_changed::DiagnosticsChanged;
+pub use selection_changed::Selection;
+
+pub(crate) use selection_changed::RangeOut;
+
+use super::Dialect;
+use serde::{Serialize, Serializer};
+
+/// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its parameters.
+macro_rules! pushes {
+    ($($file:ident::$notification:ident($params:ty)),* $(,)?) => {
+        /// A notification that an editor pushes, by its name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum EditorNotification {
+            $(
+                #[doc = concat!("The notification of [`Push::", stringify!($notification), "`].")]
+                $notification,
+            )*
+        }
+
+        impl EditorNotification {
+            /// All notifications that an editor pushes.
+            pub const ALL: [Self; [$(stringify!($notification)),*].len()] = [$(Self::$notification),*];
+
+            const fn names(self) -> &'static NotificationNames {
+                match self {
+                    $(Self::$notification => &$file::NAMES,)*
+                }
+            }
+        }
+
+        /// A notification that an editor pushed, with its parameters.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Push {
+            $(
+                #[doc = concat!("The parameters of the notification: [`", stringify!($params), "`].")]
+                $notification($params),
+            )*
+        }
+
+        impl Push {
+            /// Returns which notification was pushed.
+            #[must_use]
+            pub const fn notification(&self) -> EditorNotification {
+                match self {
+                    $(Self::$notification(_) => EditorNotification::$notification,)*
+                }
+            }
+
+            /// Reads a notification by its name in any dialect; `None` for another name, and for parameters that
+            /// cannot be read. `params` is a JSON object.
+            pub(crate) fn read(method: &str, params: &str) -> Option<Self> {
+                match EditorNotification::from_name(method)? {
+                    $(
+                        EditorNotification::$notification => {
+                            serde_json::from_str(params).ok().map(Self::$notification)
+                        }
+                    )*
+                }
+            }
+        }
+
+        impl Serialize for Push {
+            /// Writes the parameters as VS Code does.
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$notification(params) => params.serialize(serializer),)*
+                }
+            }
+        }
+    };
+}
+
+pushes! {
+    selection_changed::SelectionChanged(Selection),
+    at_mentioned::AtMentioned(Mention),
+    diagnostics_changed::DiagnosticsChanged(DiagnosticsChanged),
+    active_editor_changed::ActiveEditorChanged(Selection),
+}
+
+impl EditorNotification {
+    /// Returns which notification has this name in any dialect.
+    #[must_use]
+    pub fn from_name(method: &str) -> Option<Self> {
+        let is_named =
+            |notice: &Self| Dialect::ALL.iter().any(|dialect| dialect.notification(*notice) == method);
+        Self::ALL.into_iter().find(is_named)
+    }
+}
+
+impl Dialect {
+    /// Returns the name of a notification of the editor, such as `selection_changed`, in this dialect.
+    #[must_use]
+    pub const fn notification(self, notification: EditorNotification) -> &'static str {
+        let names = notification.names();
+        if self.rules().notification_prefix { names.prefixed } else { names.bare }
+    }
+}
+
+/// The names of a notification.
+struct NotificationNames {
+    bare: &'static str,
+    /// The name in a dialect with the prefix `notifications/`.
+    prefixed: &'static str,
+}
+
+impl NotificationNames {
+    const fn new(bare: &'static str, prefixed: &'static str) -> Self {
+        Self { bare, prefixed }
+    }
+}
+
+/// The parameters of a notification, in the shape of a dialect.
+pub(crate) struct InDialect<'a, T>(pub(crate) &'a T, pub(crate) Dialect);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notifications_are_known_in_every_dialect() {
+        for dialect in Dialect::ALL {
+            for notice in EditorNotification::ALL {
+                assert_eq!(
+                    EditorNotification::from_name(dialect.notification(notice)),
+                    Some(notice),
+                    "{dialect:?}"
+                );
+            }
+        }
+        assert_eq!(
+            Dialect::SnakeCase.notification(EditorNotification::AtMentioned),
+            "notifications/at_mentioned"
+        );
+        assert_eq!(EditorNotification::from_name("notifications/tools/list_changed"), None);
+    }
+}

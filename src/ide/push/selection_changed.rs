@@ -1,0 +1,226 @@
+//! `selection_changed`: the person selected something, or moved the cursor.
+
+use super::{InDialect, NotificationNames};
+use crate::ide::Range;
+use crate::ide::arguments::{Said, arguments};
+use crate::ide::dialect::SelectionForm;
+use crate::ide::paths::Unencoded;
+use crate::ide::{Dialect, Position};
+use crate::text::truncate;
+use alloc::string::String;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(super) const NAMES: NotificationNames =
+    NotificationNames::new("selection_changed", "notifications/selection_changed");
+
+/// The selection of the editor, or its cursor where nothing is selected: the parameters of `selection_changed`.
+///
+/// There is one slot for it on the other side: the last one counts. Its text goes into the next prompt without anybody
+/// asking (measured), so leave out what must not be seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Selection {
+    /// The selected text; empty for a cursor.
+    pub text: String,
+    /// The absolute path of the file; empty if no file has the focus.
+    pub file_path: String,
+    /// The same as a `file:` URI. Made of the path where it is `None`.
+    pub file_url: Option<String>,
+    /// Where it is.
+    pub range: Range,
+}
+
+impl Selection {
+    /// A selection in the file with this absolute path.
+    #[must_use]
+    pub fn new(file_path: impl Into<String>, range: Range, text: impl Into<String>) -> Self {
+        Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
+    }
+
+    /// No file has the focus: nothing is selected, and there is no cursor. Sending this selection clears the
+    /// selection in the client: an empty text and an empty range work with every version of the real client
+    /// (measured). Every version ignores a notification with a null `text`, `filePath` or `selection`.
+    #[must_use]
+    pub fn cleared() -> Self {
+        Self::default()
+    }
+
+    /// Cuts the text to at most `max` bytes, between two characters; whether something was cut.
+    pub(crate) fn cut(&mut self, max: usize) -> bool {
+        let cut = self.text.len() > max;
+        if cut {
+            let len = truncate(&self.text, max).len();
+            self.text.truncate(len);
+        }
+        cut
+    }
+}
+
+impl Serialize for Selection {
+    /// As VS Code has it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        InDialect(self, Dialect::VsCode).serialize(serializer)
+    }
+}
+
+impl Serialize for InDialect<'_, Selection> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Selection { text, file_path, file_url, range } = self.0;
+        let mut params = serializer.serialize_map(None)?;
+        match self.1.rules().selection {
+            SelectionForm::Full => {
+                params.serialize_entry("text", text)?;
+                params.serialize_entry("filePath", file_path)?;
+                match file_url {
+                    Some(url) => params.serialize_entry("fileUrl", url)?,
+                    None if file_path.is_empty() => params.serialize_entry("fileUrl", "")?,
+                    None => params.serialize_entry("fileUrl", &format_args!("{}", Unencoded(file_path)))?,
+                }
+                params.serialize_entry("selection", &RangeOut::from(*range))?;
+            }
+            SelectionForm::Short => {
+                params.serialize_entry("selection", range)?;
+                params.serialize_entry("text", text)?;
+                params.serialize_entry("filePath", file_path)?;
+            }
+            SelectionForm::Ranged => {
+                params.serialize_entry("file_path", file_path)?;
+                params.serialize_entry("range", range)?;
+                params.serialize_entry("text", text)?;
+            }
+        }
+        params.end()
+    }
+}
+
+/// A range, and whether it is empty.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RangeOut {
+    start: Position,
+    end: Position,
+    is_empty: bool,
+}
+
+impl From<Range> for RangeOut {
+    fn from(range: Range) -> Self {
+        Self { start: range.start, end: range.end, is_empty: range.is_empty() }
+    }
+}
+
+arguments! {
+    struct SelectionIn {
+        text: Option<String> = optional["text"],
+        file_path: Option<String> = optional["filePath", "file_path"],
+        file_url: Option<String> = optional["fileUrl", "file_url"],
+        ends: Option<Ends> = maybe["selection", "range"],
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Ends {
+    start: Position,
+    end: Position,
+}
+
+impl Said for Ends {}
+
+impl<'de> Deserialize<'de> for Selection {
+    /// Tolerant of what editors send: each member may be missing or null.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let params = SelectionIn::deserialize(deserializer)?;
+        let ends = params.ends.unwrap_or_default();
+        Ok(Self {
+            text: params.text.unwrap_or_default(),
+            file_path: params.file_path.unwrap_or_default(),
+            file_url: params.file_url,
+            range: Range::new(ends.start, ends.end),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selection_is_written_as_the_recorded_editor_does() {
+        let range = Range::new(Position::new(0, 0), Position::new(0, 5));
+        let selection = Selection::new("/home/user/project/a.txt", range, "hello sel");
+        let expected = r#"{"text":"hello sel","filePath":"/home/user/project/a.txt","fileUrl":"file:///home/user/project/a.txt","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":5},"isEmpty":false}}"#;
+        assert_eq!(serde_json::to_string(&selection).unwrap(), expected);
+        let read: Selection = serde_json::from_str(expected).unwrap();
+        assert_eq!(read.range, range);
+    }
+
+    #[test]
+    fn the_url_of_a_selection_on_windows_is_one() {
+        let written = serde_json::to_string(&Selection::new(r"C:\w\a", Range::default(), "")).unwrap();
+        assert!(written.contains(r#""fileUrl":"file:///C:/w/a""#), "{written}");
+    }
+
+    #[test]
+    fn selections_are_read_tolerantly() {
+        for (name, text) in [
+            ("all null", r#"{"text":null,"filePath":null,"selection":null}"#),
+            ("nothing", "{}"),
+            ("cleared", r#"{"text":"","filePath":"","fileUrl":null,"selection":null}"#),
+        ] {
+            assert_eq!(serde_json::from_str::<Selection>(text).unwrap(), Selection::default(), "{name}");
+        }
+        let snake = r#"{"file_path":"/x","range":{"start":{"line":10,"character":5},"end":{"line":15,"character":20}}}"#;
+        let read: Selection = serde_json::from_str(snake).unwrap();
+        assert_eq!((read.file_path.as_str(), read.range.end), ("/x", Position::new(15, 20)));
+    }
+
+    #[test]
+    fn every_dialect_has_its_selection_and_reads_those_of_all() {
+        let here = Selection::new("/a", Range::new(Position::new(1, 2), Position::new(1, 3)), "x");
+        let cursor = Selection::new("/a", Range::default(), "");
+        const AT: &str = r#"{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}"#;
+        const ZERO: &str = r#"{"start":{"line":0,"character":0},"end":{"line":0,"character":0}}"#;
+        let cases = [
+            (Dialect::JetBrains, &here, alloc::format!(r#"{{"selection":{AT},"text":"x","filePath":"/a"}}"#)),
+            (
+                Dialect::JetBrains,
+                &cursor,
+                alloc::format!(r#"{{"selection":{ZERO},"text":"","filePath":"/a"}}"#),
+            ),
+            (
+                Dialect::JetBrains,
+                &Selection::cleared(),
+                alloc::format!(r#"{{"selection":{ZERO},"text":"","filePath":""}}"#),
+            ),
+            (Dialect::SnakeCase, &here, alloc::format!(r#"{{"file_path":"/a","range":{AT},"text":"x"}}"#)),
+            (
+                Dialect::SnakeCase,
+                &Selection::cleared(),
+                alloc::format!(r#"{{"file_path":"","range":{ZERO},"text":""}}"#),
+            ),
+            (
+                Dialect::VsCode,
+                &Selection::cleared(),
+                [
+                    r#"{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"#,
+                    r#""end":{"line":0,"character":0},"isEmpty":true}}"#,
+                ]
+                .concat(),
+            ),
+        ];
+        for (dialect, selection, expected) in cases {
+            let written = serde_json::to_string(&InDialect(selection, dialect)).unwrap();
+            assert_eq!(written, expected, "{dialect:?}");
+            assert_eq!(&serde_json::from_str::<Selection>(&written).unwrap(), selection, "{dialect:?}");
+        }
+        assert!(serde_json::from_str::<Selection>(r#"{"filePath":"/a","file_path":"/b"}"#).is_err());
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let mut selection = Selection::new("/a", Range::default(), "aé");
+        assert!(!selection.cut(3) && selection.text == "aé");
+        assert!(selection.cut(2) && selection.text == "a");
+    }
+}
