@@ -78,7 +78,10 @@ pub(crate) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
     let project = || life.client.soak.project.display();
     match what {
         Ask::Ping => life.ask("ping", None, Expected::Result),
-        Ask::Tools => life.ask("tools/list", Some(&json!({})), Expected::Result),
+        Ask::Tools => {
+            life.lists += 1;
+            life.ask("tools/list", Some(&json!({})), Expected::Result)
+        }
         Ask::Empty(method) => life.ask(method, None, Expected::Result),
         Ask::Unknown(method) => life.ask(method, Some(&json!({})), Expected::Error(METHOD_NOT_FOUND)),
         Ask::Diagnostics(file) => {

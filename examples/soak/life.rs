@@ -38,6 +38,8 @@ pub(crate) struct Life<'c, 'a> {
     /// Since when it hears of selections, and of how many it did.
     attached: Time,
     selections: u64,
+    /// How many lists of tools it has asked for: the editor sends the selection again with each.
+    pub(crate) lists: u64,
     /// How it ended, if it did.
     pub(crate) ended: Option<ws::Closed>,
 }
@@ -62,6 +64,7 @@ impl<'c, 'a> Life<'c, 'a> {
             is_ready: false,
             attached: Time::ZERO,
             selections: 0,
+            lists: 0,
             ended: None,
         })
     }
@@ -201,7 +204,8 @@ impl<'c, 'a> Life<'c, 'a> {
                 soak.note(self.client.number, |seen| seen.line = Some(line));
                 self.selections += 1;
                 let since = soak.now().saturating_since(self.attached).as_millis();
-                if u128::from(self.selections) > since / DEBOUNCE.as_millis() + 2 {
+                let most = since / DEBOUNCE.as_millis() + 2 + u128::from(self.lists);
+                if u128::from(self.selections) > most {
                     return Err(format!("that is selection {} within {since} ms", self.selections));
                 }
             }
