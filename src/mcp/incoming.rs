@@ -167,11 +167,10 @@ impl Incoming {
         self.open(now, id, false, terms, token, out)
     }
 
-    /// A call that was to be answered at once waits after all; or it is answered that there are too many, and false.
-    #[cfg(feature = "ide")]
-    pub(super) fn keep(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+    /// Lets a call wait that was to be answered at once. Returns false if too many calls wait, and answers this one so.
+    pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         // Its own message is counted already.
-        if self.has_room_for(0) && self.calls.keep(call).is_ok() {
+        if self.has_room_for(0) && self.calls.defer(call).is_ok() {
             return true;
         }
         if let Ok((id, _)) = self.finish(call) {
@@ -256,7 +255,6 @@ impl Incoming {
     }
 
     /// Answers with any value, as methods do that are not of MCP.
-    #[cfg(feature = "ide")]
     pub(super) fn respond_with_any(
         &mut self,
         call: CallId,
@@ -279,7 +277,6 @@ impl Incoming {
     }
 
     /// Answers with what was wrong with the request.
-    #[cfg(feature = "ide")]
     pub(super) fn fail_invalid(
         &mut self,
         call: CallId,

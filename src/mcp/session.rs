@@ -98,7 +98,6 @@ impl<E: From<Common>> Session<E> {
         self.events.push_back(event.into());
     }
 
-    #[cfg(feature = "ide")]
     pub(super) fn has_event(&self) -> bool {
         !self.events.is_empty()
     }

@@ -23,15 +23,15 @@ macro_rules! session_methods {
             inbound::poll(self, out)
         }
 
-        /// What happened and was not polled yet, without letting time end anything. For a layer that has more input
-        /// to look at first.
-        #[cfg(feature = "ide")]
-        pub(crate) fn queued_event(&mut self) -> Option<$event> {
+        /// Returns the next event that is queued, without ending anything whose time is over: for a layer that has more
+        /// input to look at first.
+        pub fn queued_event(&mut self) -> Option<$event> {
             self.session.pop()
         }
 
-        #[cfg(feature = "ide")]
-        pub(crate) fn has_queued_event(&self) -> bool {
+        /// Returns true if an event is queued.
+        #[must_use]
+        pub fn has_queued_event(&self) -> bool {
             self.session.has_event()
         }
 

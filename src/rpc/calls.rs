@@ -97,14 +97,13 @@ impl<T> Calls<T> {
         Ok(self.add(deadline, Open { id, at_once: true, data }))
     }
 
-    /// A call that was to be answered at once waits after all: it counts like others. Where there is no room for it, it
-    /// is still open, and to be answered.
+    /// Lets a call that was to be answered at once wait after all: from now on it counts like others. Where there is no
+    /// room for it, it is still open, and to be answered.
     ///
     /// # Errors
     ///
     /// [`Refused::Busy`] if too many wait.
-    #[cfg(feature = "ide")]
-    pub(crate) fn keep(&mut self, call: CallId) -> Result<(), Refused> {
+    pub(crate) fn defer(&mut self, call: CallId) -> Result<(), Refused> {
         let full = self.is_full();
         if call.session() != self.session {
             return Ok(());
@@ -418,12 +417,12 @@ mod tests {
         let due = Some(Time::from_millis(1));
         let at_once: Vec<_> = (2..66).map(|id| calls.open_at_once(Id::from(id), due, "").unwrap()).collect();
         assert_eq!(calls.open_at_once(Id::from(66), None, ""), Err(Refused::Busy));
-        assert_eq!(calls.keep(at_once[0]), Err(Refused::Busy));
+        assert_eq!(calls.defer(at_once[0]), Err(Refused::Busy));
         calls.finish(waiting).unwrap();
-        assert_eq!(calls.keep(at_once[0]), Ok(()));
-        assert_eq!(calls.keep(at_once[0]), Ok(()), "it waits already");
+        assert_eq!(calls.defer(at_once[0]), Ok(()));
+        assert_eq!(calls.defer(at_once[0]), Ok(()), "it waits already");
         assert_eq!(calls.at_once, 63, "and is counted once");
-        assert_eq!(calls.keep(at_once[1]), Err(Refused::Busy));
+        assert_eq!(calls.defer(at_once[1]), Err(Refused::Busy));
         // However they end, they do not count any more, and the one that waits does.
         calls.finish(at_once[1]).unwrap();
         calls.cancel(&Id::from(4)).unwrap();

@@ -22,15 +22,16 @@ impl SessionId {
         self.number
     }
 
-    /// Names the session with this number that its owner finds at this place.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn at_place(number: u64, place: u32) -> Self {
+    /// The session with this number, which its owner finds at this place: an index into a table of sessions. A place may
+    /// be used again, a number may not.
+    #[must_use]
+    pub const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
     }
 
-    /// Returns the place it was made with.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn place(self) -> u32 {
+    /// Returns the place that the session was made with; 0 by default.
+    #[must_use]
+    pub const fn place(self) -> u32 {
         self.place
     }
 }

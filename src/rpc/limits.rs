@@ -26,8 +26,8 @@ pub struct SessionLimits {
 
 impl SessionLimits {
     /// Returns the name of the first limit that is 0 and under which no session can be opened.
-    #[cfg(feature = "ide")]
-    pub(crate) fn zero(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn first_zero(&self) -> Option<&'static str> {
         let needed = [
             ("depth", self.depth),
             ("id", self.id),

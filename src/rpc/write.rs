@@ -36,8 +36,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
     Ok(())
 }
 
-/// The same with any value, for methods that are not of MCP.
-#[cfg(feature = "ide")]
+/// Writes a response whose result may be any value, for methods that are not of MCP.
 pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
     buf.extend_from_slice(result.get().as_bytes());

@@ -43,7 +43,7 @@ impl<R: TryCryptoRng> Client<R> {
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {
         ask.check()?;
-        if let Some(limit) = limits.zero() {
+        if let Some(limit) = limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
         let mut stream = Stream::new(Masked::new(random), false, limits, now);
@@ -98,22 +98,22 @@ impl<R: TryCryptoRng> Client<R> {
         self.stream.output.phase == Phase::Open
     }
 
-    /// Ends the connection because of what layers above found.
-    #[cfg(feature = "ide")]
-    pub(crate) fn fail(&mut self, violation: super::ProtocolError) {
-        self.stream.output.fail(violation);
+    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open connection sends the
+    /// close frame that [`ProtocolError::close_code`](super::ProtocolError::close_code) asks for.
+    pub fn fail(&mut self, error: super::ProtocolError) {
+        self.stream.output.fail(error);
     }
 
-    /// The latest time seen.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn now(&self) -> Time {
+    /// Returns the latest time that the machine has seen.
+    #[must_use]
+    pub const fn now(&self) -> Time {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above.
-    #[cfg(feature = "ide")]
-    pub(crate) fn timed_out(&mut self, reason: &str) {
-        self.stream.output.timed_out(reason);
+    /// Ends the connection because the peer does not answer a layer above: an open connection sends a close frame with
+    /// 1001 and this reason, of which at most 123 bytes are written.
+    pub fn time_out(&mut self, reason: &str) {
+        self.stream.output.time_out(reason);
     }
 
     fn read_answer(&mut self) {

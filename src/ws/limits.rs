@@ -40,7 +40,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the name of the first limit that is 0 and under which no connection can be opened.
-    pub(crate) fn zero(&self) -> Option<&'static str> {
+    pub(crate) fn first_zero(&self) -> Option<&'static str> {
         let needed = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
         needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
     }

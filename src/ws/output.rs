@@ -292,8 +292,7 @@ impl<M: Masking> Output<M> {
     }
 
     /// The peer does not answer, though it may still read: it is told, and the connection ends.
-    #[cfg(feature = "ide")]
-    pub(crate) fn timed_out(&mut self, reason: &str) {
+    pub(crate) fn time_out(&mut self, reason: &str) {
         if self.phase == Phase::Open {
             let _ = self.close_frame(Some(CloseCode::GOING_AWAY), reason);
         }

@@ -53,7 +53,7 @@ impl Server {
     /// Creates a connection that was accepted at `now`. If a limit is 0, it ends at once ([`Closed::ZeroLimit`]).
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
-        let zero = limits.zero();
+        let zero = limits.first_zero();
         let mut server = Self {
             stream: Stream::new(Unmasked, true, limits, now),
             opening: Opening::Reading(EndSearch::default()),
@@ -135,9 +135,9 @@ impl Server {
         self.stream.output.has_ended()
     }
 
-    /// Whether the transport has ended, though it was not polled yet: what is sent now goes nowhere.
-    #[cfg(feature = "ide")]
-    pub(crate) fn is_cut_off(&self) -> bool {
+    /// Returns true if the transport has ended, even if that was not polled yet. What is sent from now on is not written.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
         self.stream.output.is_cut_off
     }
 
@@ -147,35 +147,34 @@ impl Server {
         self.stream.output.phase == Phase::Open
     }
 
-    /// Ends the connection without an answer: for one that has no right to it.
-    #[cfg(feature = "ide")]
-    pub(crate) fn drop_unanswered(&mut self) {
+    /// Ends the connection at once, without an answer and without a close frame: for a peer that has no right to either.
+    pub fn abort(&mut self) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
 
-    /// Where the outgoing stream ends so far: how many bytes were ever put into it.
-    #[cfg(feature = "ide")]
-    pub(crate) fn position(&self) -> u64 {
+    /// Returns the end of the outgoing stream: the number of bytes that were ever queued, written or not.
+    #[must_use]
+    pub fn position(&self) -> u64 {
         self.stream.output.tx.position()
     }
 
-    /// Ends an open connection because of what layers above found.
-    #[cfg(feature = "ide")]
-    pub(crate) fn fail(&mut self, violation: super::ProtocolError) {
-        self.stream.output.fail(violation);
+    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open connection sends the
+    /// close frame that [`ProtocolError::close_code`](super::ProtocolError::close_code) asks for.
+    pub fn fail(&mut self, error: super::ProtocolError) {
+        self.stream.output.fail(error);
     }
 
-    /// The latest time seen.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn now(&self) -> Time {
+    /// Returns the latest time that the machine has seen.
+    #[must_use]
+    pub const fn now(&self) -> Time {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above.
-    #[cfg(feature = "ide")]
-    pub(crate) fn timed_out(&mut self, reason: &str) {
-        self.stream.output.timed_out(reason);
+    /// Ends the connection because the peer does not answer a layer above: an open connection sends a close frame with
+    /// 1001 and this reason, of which at most 123 bytes are written.
+    pub fn time_out(&mut self, reason: &str) {
+        self.stream.output.time_out(reason);
     }
 
     fn deciding(&self) -> Option<(usize, Key)> {

@@ -54,7 +54,7 @@ impl<R: TryCryptoRng> Client<R> {
         session: SessionId,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {
-        if let Some(limit) = config.mcp.limits.zero() {
+        if let Some(limit) = config.mcp.limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
         let mut ask = ClientRequest::new(config.host).subprotocol(SUBPROTOCOL);
@@ -306,7 +306,7 @@ impl<R: TryCryptoRng> Client<R> {
                 return None;
             }
             mcp::ClientEvent::PingTimeout => {
-                self.ws.timed_out("no answer to a ping");
+                self.ws.time_out("no answer to a ping");
                 return None;
             }
         })

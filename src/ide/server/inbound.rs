@@ -112,7 +112,7 @@ impl Server {
                 return None;
             }
             mcp::ServerEvent::PingTimeout => {
-                self.ws.timed_out("no answer to a ping");
+                self.ws.time_out("no answer to a ping");
                 return None;
             }
         })
@@ -125,7 +125,7 @@ impl Server {
                 // Compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
                 if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
-                    let kept = self.mcp.keep(call, &mut self.ws.sender());
+                    let kept = self.mcp.defer(call, &mut self.ws.sender());
                     return kept.then_some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
                 }
                 self.say(call, &TabClosed::new(found));

@@ -84,7 +84,7 @@ impl Server {
         own.forward = forwarded(own.forward, config.tools.dialect());
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         let mut ws = ws::Server::new(config.ws.clone(), now);
-        if let Some(limit) = own.limits.zero() {
+        if let Some(limit) = own.limits.first_zero() {
             ws.end_misconfigured(limit);
         }
         Self {
@@ -171,7 +171,7 @@ impl Server {
 
     /// Ends a connection that is not let in, without an answer.
     pub(crate) fn drop_unanswered(&mut self) {
-        self.ws.drop_unanswered();
+        self.ws.abort();
     }
 
     /// Where the outgoing stream ends so far: a number that grows with everything that is sent.

@@ -217,7 +217,7 @@ impl Server {
         let mut sender = self.ws.sender();
         self.mcp.shutdown("the editor shuts down", &mut sender);
         if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
-            self.ws.drop_unanswered();
+            self.ws.abort();
         }
     }
 

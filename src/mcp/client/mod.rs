@@ -87,8 +87,9 @@ impl Client {
 
     session_methods!(ClientEvent);
 
-    #[cfg(feature = "ide")]
-    pub(crate) fn has_started(&self) -> bool {
+    /// Returns true once [`start`](Client::start) has sent `initialize`.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
         self.session.state != State::Idle
     }
 

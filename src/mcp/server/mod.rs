@@ -129,9 +129,12 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond(call, result, out)
     }
 
-    /// Answers a request that is not of MCP, whose result may be any value.
-    #[cfg(feature = "ide")]
-    pub(crate) fn respond_with_any(
+    /// Answers a forwarded request that is not of MCP, whose result may be any JSON value.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn respond_with_any(
         &mut self,
         call: CallId,
         result: &RawValue,
@@ -140,16 +143,19 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// A call that was [let in to be answered at once](Tools::is_answered_at_once) waits for the application after all.
-    /// False where too many do: it is answered so.
-    #[cfg(feature = "ide")]
-    pub(crate) fn keep(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
-        self.session.incoming.keep(call, out)
+    /// Lets a call wait for the application that was [let in to be answered at once](Tools::is_answered_at_once). Returns
+    /// false if too many calls wait: then this call is answered with that error.
+    pub fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+        self.session.incoming.defer(call, out)
     }
 
-    /// Answers a request that cannot be read, with a message that may repeat it at any length.
-    #[cfg(feature = "ide")]
-    pub(crate) fn fail_invalid(
+    /// Answers a request that cannot be read with this error, whose message and data are cut at the
+    /// [limits](SessionLimits) of the session: they may repeat the request at any length.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn fail_invalid(
         &mut self,
         call: CallId,
         error: &ErrorObject,
