@@ -29,13 +29,13 @@
 //! | --- | --- |
 //! | say what came, or that time passed | `receive`, `tick` |
 //! | find out what happened | `poll_event`, until it returns `None` |
-//! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `wait` |
+//! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
 //! | speak first | `notify`, `request`, `cancel` |
 //! | know when to come back | `deadline` |
-//! | end it | `drain`, `shut_down`, `close` |
+//! | end it | `drain`, `shutdown`, `close` |
 
 mod batch;
-pub mod client;
+mod client;
 mod content;
 mod forward;
 mod implementation;
@@ -48,7 +48,7 @@ mod outgoing;
 mod params;
 mod peer_fault;
 mod progress;
-pub mod server;
+mod server;
 mod session;
 mod session_methods;
 mod timeout;

@@ -8,8 +8,8 @@ use crate::Time;
 ///
 /// | | a request of ours | a call of the peer |
 /// | --- | --- | --- |
-/// | is said by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `wait` |
-/// | begins | when the request is put into the outbox | when the call comes, or with `wait` |
+/// | is said by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `set_call_timeout` |
+/// | begins | when the request is put into the outbox | when the call comes, or with `set_call_timeout` |
 /// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer is told that it is cancelled | the call is answered for the application, and ends as [`Expired`](super::CallEnd::Expired) |
 ///
 /// "When" is always the latest time that `receive` or `tick` was told. What would end at the end of [`Time`] never does.

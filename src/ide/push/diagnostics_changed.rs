@@ -19,7 +19,7 @@ pub enum DiagnosticsChanged {
         uris: Vec<String>,
     },
     /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
-    /// [`ContentLimits::diagnostics`](super::ContentLimits::diagnostics) of them.
+    /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) of them.
     Now(FileDiagnostics),
 }
 

@@ -1,8 +1,4 @@
 //! The client's side of a session: the agent.
-//!
-//! [`start`](Client::start) opens the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it. Then the
-//! application asks, and each request ends with one outcome. What the server asks is answered here, `ping` with `{}` and
-//! everything else with -32601, except for what the configuration forwards.
 
 use alloc::{borrow::ToOwned, boxed::Box};
 
@@ -34,7 +30,11 @@ mod role;
 pub use config::ClientConfig;
 pub use event::{ClientEvent, Failure, ServerInfo};
 
-/// One session, as a client.
+/// One session, as a client: the agent's side.
+///
+/// [`start`](Client::start) opens the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it. Then the
+/// application asks, and each request ends with one outcome. The session answers what the server asks: `ping` with `{}`,
+/// and everything else with -32601, except for what the configuration forwards.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,

@@ -1,8 +1,4 @@
-//! The server's side of a session: the editor.
-//!
-//! It answers the handshake, `ping`, the lists and everything it does not know by itself, within `receive`; calls of
-//! tools go to the application as events. Not answering a call is how it is deferred; one that is forgotten is answered
-//! at its deadline. What is permitted when is decided in `role`.
+//! The server's side of a session: the editor. What is permitted when is decided in `role`.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -32,7 +28,11 @@ mod role;
 pub use config::ServerConfig;
 pub use event::ServerEvent;
 
-/// One session, as a server.
+/// One session, as a server: the editor's side.
+///
+/// It answers the handshake, `ping`, the lists, and every request that it does not know, within
+/// [`receive`](Server::receive); calls of tools go to the application as events. An application that does not answer a
+/// call at once defers it; a call that is forgotten is answered at its deadline.
 ///
 /// ```
 /// use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
@@ -150,7 +150,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Answers a request that cannot be read with this error, whose message and data are cut at the
-    /// [limits](SessionLimits) of the session: they may repeat the request at any length.
+    /// [limits](crate::rpc::SessionLimits) of the session: they may repeat the request at any length.
     ///
     /// # Errors
     ///
