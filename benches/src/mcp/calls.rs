@@ -6,6 +6,9 @@ use crate::workload::push_frame;
 pub const SIZES: [(&str, usize); 4] =
     [("100 B", 100), ("8 KiB", 8 * 1024), ("64 KiB", 64 * 1024), ("1 MiB", 1024 * 1024)];
 
+/// A tool of the application's own.
+pub const OWN_TOOL: &str = "review";
+
 /// What opens a session.
 pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
 
@@ -19,6 +22,16 @@ pub const TAB: &str = "tab";
 ///
 /// A text of code: a line of 18 characters, and the escape of a line feed.
 pub fn open_diff(id: u32, size: usize) -> String {
+    call(id, "openDiff", &sized_arguments(size))
+}
+
+/// A call of a tool of the application's own, with the arguments of such an `openDiff`.
+#[cfg(feature = "check")]
+pub fn own_tool(id: u32, size: usize) -> String {
+    call(id, OWN_TOOL, &sized_arguments(size))
+}
+
+fn sized_arguments(size: usize) -> String {
     let empty = arguments("");
     let mut text = "let value = 12345;\\n".repeat(size / 20 + 1);
     text.truncate(size.saturating_sub(empty.len()));
@@ -26,7 +39,7 @@ pub fn open_diff(id: u32, size: usize) -> String {
         text.pop();
         text.push('x');
     }
-    call(id, "openDiff", &arguments(&text))
+    arguments(&text)
 }
 
 /// A call with one short text.

@@ -1,6 +1,6 @@
 //! The cases of `--check`: instructions and allocations of a call.
 
-use super::calls::{SIZES, get_diagnostics, open_diff};
+use super::calls::{SIZES, get_diagnostics, open_diff, own_tool};
 use super::ours::{self, Session};
 use crate::cases::Case;
 
@@ -21,6 +21,11 @@ pub fn cases() -> Vec<Case> {
         let times = (256 * 1024 / text.len()).clamp(2, 64);
         push(format!("call {name}"), Box::new(ours::session(text.clone())), times);
         push(format!("call {name}, frames"), Box::new(ours::frames(&text)), times);
+    }
+    for (size, bytes) in SIZES {
+        let text = own_tool(7, bytes);
+        let times = (256 * 1024 / text.len()).clamp(2, 64);
+        push(format!("call own tool {size}, frames"), Box::new(ours::frames(&text)), times);
     }
     let text = get_diagnostics(7);
     push("call after 1 answered".into(), Box::new(after(1, 0, text.clone())), 8);
