@@ -84,7 +84,7 @@ fn describe(event: &ClientEvent) -> String {
         }
         ClientEvent::PeerError(error) => format!("peer error {error}"),
         ClientEvent::PeerFault(violation) => violation_text(violation),
-        ClientEvent::TooManyViolations => "too many violations".into(),
+        ClientEvent::TooManyFaults => "too many faults".into(),
         other => panic!("unknown event {other:?}"),
     }
 }

@@ -429,13 +429,13 @@ fn eight_texts_that_are_no_message_are_tolerated() {
         bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
         bench.hear(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     }
-    assert_eq!(bench.events().iter().filter(|event| *event == "too many violations").count(), 0);
+    assert_eq!(bench.events().iter().filter(|event| *event == "too many faults").count(), 0);
     for _ in 0..8 {
         assert_eq!(bench.hear("garbage"), [""; 0]);
     }
     assert_eq!(bench.events(), ["violation NotJson"; 8]);
     bench.hear("[]");
-    assert_eq!(bench.events(), ["violation Batch", "too many violations"]);
+    assert_eq!(bench.events(), ["violation Batch", "too many faults"]);
     bench.hear("garbage");
     assert_eq!(bench.events(), ["violation NotJson"], "it is said once");
 }

@@ -186,7 +186,7 @@ impl Editor {
     fn translate(&mut self, event: mcp::ServerEvent<mcp::RawCall>) -> Option<EditorEvent> {
         match event {
             mcp::ServerEvent::Call { call, .. } => return Some(EditorEvent::Call(call)),
-            mcp::ServerEvent::TooManyViolations => self.ws.fail(ProtocolError::TooManyMalformedMessages),
+            mcp::ServerEvent::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
             mcp::ServerEvent::PingTimeout => self.ws.time_out("no answer to a ping"),
             _ => {}
         }

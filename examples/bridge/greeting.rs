@@ -51,7 +51,7 @@ impl Waiting {
         for line in iter::once(self.initialize).chain(self.held) {
             let (id, code, why) = match classify(&line, &SessionLimits::default()) {
                 Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
-                Message::Invalid { answer: Some((id, code)), violation } => (id, code, violation.to_string()),
+                Message::Invalid { answer: Some((id, code)), error } => (id, code, error.to_string()),
                 _ => continue,
             };
             let error = json!({ "code": code, "message": why });

@@ -237,7 +237,7 @@ impl Bridge {
     /// Does what the client's side asks for.
     fn work(&mut self, now: Time) {
         while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
-            if matches!(event, ServerEvent::TooManyViolations) {
+            if matches!(event, ServerEvent::TooManyFaults) {
                 self.end(now, Some("too many lines came that are no message".into()));
                 continue;
             }

@@ -74,7 +74,7 @@ fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -
                 ClientEvent::PeerFault(violation) => {
                     complain("mcp_client", &format!("the server: {violation}"))
                 }
-                ClientEvent::TooManyViolations => return Err("the server does not speak JSON-RPC".into()),
+                ClientEvent::TooManyFaults => return Err("the server does not speak JSON-RPC".into()),
                 _ => {}
             }
         }

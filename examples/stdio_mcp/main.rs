@@ -136,7 +136,7 @@ impl Session {
                 ServerEvent::PeerError(error) => {
                     complain("stdio_mcp", &format!("the client reports {error}"))
                 }
-                ServerEvent::TooManyViolations => flow = Flow::End,
+                ServerEvent::TooManyFaults => flow = Flow::End,
                 _ => {}
             }
         }

@@ -138,7 +138,6 @@ mod push;
 mod quirks;
 mod reconnect;
 mod server;
-mod slot;
 mod token;
 mod tool;
 mod toolset;

@@ -118,11 +118,11 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         Message::Response { id, answer } => take_response(role, &id, answer, out),
         Message::PeerError(error) => session.push(Common::PeerError(error)),
         Message::Batch(_) => session.tolerate(PeerFault::Batch),
-        Message::Invalid { answer: Some((id, code)), violation } => {
-            refuse(&id, code, violation.text(), out);
-            session.report(violation);
+        Message::Invalid { answer: Some((id, code)), error } => {
+            refuse(&id, code, error.text(), out);
+            session.report(error);
         }
-        Message::Invalid { answer: None, violation } => session.tolerate(violation),
+        Message::Invalid { answer: None, error } => session.tolerate(error),
     }
 }
 
@@ -160,13 +160,13 @@ fn take_response<R: Role>(role: &mut R, id: &Id, answer: Answer<'_>, out: &mut i
     let session = role.session();
     let (request, purpose) = match session.outgoing.resolve(id) {
         Ok(found) => found,
-        Err(violation) => return session.report(violation),
+        Err(fault) => return session.report(fault),
     };
     let outcome = match answer {
         Answer::Result(result) => Outcome::Result(result.to_owned()),
         Answer::Error(error) => Outcome::Error(error),
-        Answer::Malformed(violation) => {
-            session.report(violation);
+        Answer::Malformed(fault) => {
+            session.report(fault);
             Outcome::Malformed
         }
     };

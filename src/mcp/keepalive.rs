@@ -60,13 +60,13 @@ enum State {
     Waiting { ping: RequestId, sent: Time, until: Time },
 }
 
-/// What the time demands.
+/// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beat {
+pub(super) enum KeepaliveAction {
     /// Send a ping, in place of one that waits.
     Ping,
     /// The peer did not answer.
-    GiveUp,
+    TimeOut,
 }
 
 impl Pulse {
@@ -92,8 +92,8 @@ impl Pulse {
         }
     }
 
-    /// A message came, whatever it is.
-    pub(super) fn heard(&mut self, now: Time) {
+    /// Notes that a message came.
+    pub(super) fn on_message(&mut self, now: Time) {
         match self.keepalive {
             Some(keepalive) if keepalive.any_message && self.state != State::Off => {
                 self.rest_until(now.saturating_add(keepalive.interval));
@@ -112,16 +112,16 @@ impl Pulse {
         }
     }
 
-    pub(super) fn due(&self, now: Time) -> Option<Beat> {
+    pub(super) fn due(&self, now: Time) -> Option<KeepaliveAction> {
         let keepalive = self.keepalive?;
         let due = self.deadline().filter(|due| *due <= now)?;
         Some(match self.state {
             // So late that it was this side that was away.
             State::Waiting { .. } if now.saturating_since(due) > keepalive.interval && !self.has_repeated => {
-                Beat::Ping
+                KeepaliveAction::Ping
             }
-            State::Waiting { .. } => Beat::GiveUp,
-            State::Idle { .. } | State::Off => Beat::Ping,
+            State::Waiting { .. } => KeepaliveAction::TimeOut,
+            State::Idle { .. } | State::Off => KeepaliveAction::Ping,
         })
     }
 

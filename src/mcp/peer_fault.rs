@@ -37,15 +37,15 @@ pub enum PeerFault {
 }
 
 impl From<rpc::InvalidMessage> for PeerFault {
-    fn from(violation: rpc::InvalidMessage) -> Self {
-        Self::Message(violation)
+    fn from(fault: rpc::InvalidMessage) -> Self {
+        Self::Message(fault)
     }
 }
 
 impl fmt::Display for PeerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Message(violation) => violation.fmt(f),
+            Self::Message(fault) => fault.fmt(f),
             Self::Batch => {
                 f.write_str("a batch, which version 2025-03-26 alone has: send its messages one by one")
             }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{
     CallEnd, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
     incoming::Incoming,
-    keepalive::{Beat, Pulse},
+    keepalive::{KeepaliveAction, Pulse},
     outgoing::{Outgoing, Purpose, send},
     params::Cancelled,
     progress::ProgressIn,
@@ -46,7 +46,7 @@ pub(super) enum Common {
     Progress { request: RequestId, progress: Progress<'static> },
     PeerError(ErrorObject),
     PeerFault(PeerFault),
-    TooManyViolations,
+    TooManyFaults,
     PingTimeout,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Session<E> {
     pub(super) outgoing: Outgoing,
     pulse: Pulse,
     now: Time,
-    violations: usize,
+    faults: usize,
     events: VecDeque<E>,
 }
 
@@ -80,13 +80,13 @@ impl<E: From<Common>> Session<E> {
             outgoing,
             pulse,
             now: Time::ZERO,
-            violations: 0,
+            faults: 0,
             events: VecDeque::new(),
         }
     }
 
-    /// Notes the time. One that lies back counts as the latest.
-    pub(super) fn see(&mut self, now: Time) {
+    /// Sets the clock. A time before the latest one counts as the latest.
+    pub(super) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
@@ -125,22 +125,22 @@ impl<E: From<Common>> Session<E> {
         self.pulse.stop();
     }
 
-    /// A message came, whatever it is.
-    pub(super) fn heard(&mut self) {
-        self.pulse.heard(self.now);
+    /// Notes that a message came.
+    pub(super) fn on_message(&mut self) {
+        self.pulse.on_message(self.now);
     }
 
     /// Reports a fault of the peer.
-    pub(super) fn report(&mut self, violation: impl Into<PeerFault>) {
-        self.push(Common::PeerFault(violation.into()));
+    pub(super) fn report(&mut self, fault: impl Into<PeerFault>) {
+        self.push(Common::PeerFault(fault.into()));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
-    pub(super) fn tolerate(&mut self, violation: impl Into<PeerFault>) {
-        self.report(violation);
-        self.violations = self.violations.saturating_add(1);
-        if self.violations == self.limits.violations.saturating_add(1) {
-            self.push(Common::TooManyViolations);
+    pub(super) fn tolerate(&mut self, fault: impl Into<PeerFault>) {
+        self.report(fault);
+        self.faults = self.faults.saturating_add(1);
+        if self.faults == self.limits.faults.saturating_add(1) {
+            self.push(Common::TooManyFaults);
         }
     }
 
@@ -180,7 +180,7 @@ impl<E: From<Common>> Session<E> {
         match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
             Ok(Some((request, progress))) => self.push(Common::Progress { request, progress }),
             Ok(None) => {}
-            Err(violation) => self.report(violation),
+            Err(fault) => self.report(fault),
         }
     }
 
@@ -199,12 +199,12 @@ impl<E: From<Common>> Session<E> {
         match self.pulse.due(self.now) {
             None => return false,
             // Behind what the peer does not read it would say nothing.
-            Some(Beat::Ping) if out.is_full() => self.pulse.put_off(self.now),
-            Some(Beat::Ping) => match self.outgoing.ping(out) {
+            Some(KeepaliveAction::Ping) if out.is_full() => self.pulse.put_off(self.now),
+            Some(KeepaliveAction::Ping) => match self.outgoing.ping(out) {
                 Some(ping) => self.pulse.pinged(ping, self.now),
                 None => self.pulse.put_off(self.now),
             },
-            Some(Beat::GiveUp) => {
+            Some(KeepaliveAction::TimeOut) => {
                 self.outgoing.forget_ping();
                 self.pulse.stop();
                 self.push(Common::PingTimeout);

@@ -5,16 +5,16 @@ macro_rules! session_methods {
     ($event:ty) => {
         /// Takes one message of the peer. Whatever can be answered at once is, into `out`.
         pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
-            self.session.see(now);
+            self.session.set_now(now);
             if self.session.state != State::Closed {
-                self.session.heard();
+                self.session.on_message();
                 self.take_text(text, out);
             }
         }
 
         /// Notes that time has passed. What is due comes out of `poll_event`, after what was received.
         pub fn tick(&mut self, now: Time) {
-            self.session.see(now);
+            self.session.set_now(now);
         }
 
         /// What happened, one event at a time; `None` when only input or time can bring more. Calls and requests that

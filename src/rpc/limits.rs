@@ -19,7 +19,7 @@ pub struct SessionLimits {
     /// How many requests of our own may wait for theirs. Default 256. The pings of a session's own do not count.
     pub requests: usize,
     /// How many texts that are no message are tolerated before the session should end. Default 8.
-    pub violations: usize,
+    pub faults: usize,
     /// The bytes of a reason that is handed on; the rest is cut off at a character. Default 4 KiB.
     pub reason: usize,
 }
@@ -48,7 +48,7 @@ impl Default for SessionLimits {
             open_calls: 256,
             open_bytes: 32 * 1024 * 1024,
             requests: 256,
-            violations: 8,
+            faults: 8,
             reason: 4 * 1024,
         }
     }

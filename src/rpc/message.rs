@@ -51,7 +51,7 @@ pub enum Message<'a> {
         /// The id and the code of the error to answer with, where that is possible.
         answer: Option<(Id, i64)>,
         /// The rule.
-        violation: InvalidMessage,
+        error: InvalidMessage,
     },
 }
 
@@ -89,8 +89,8 @@ pub fn classify<'a>(text: &'a str, limits: &SessionLimits) -> Message<'a> {
     }
 }
 
-const fn unanswered(violation: InvalidMessage) -> Message<'static> {
-    Message::Invalid { answer: None, violation }
+const fn unanswered(error: InvalidMessage) -> Message<'static> {
+    Message::Invalid { answer: None, error }
 }
 
 /// The known members as they are written; `None` is absent, not null.
@@ -145,7 +145,7 @@ impl<'a> Envelope<'a> {
         };
         let params = self.params.filter(|params| !is_null(params));
         let checked = match fault {
-            Some(violation) => Err(violation),
+            Some(error) => Err(error),
             None if self.result.is_some() || self.error.is_some() => Err(InvalidMessage::MixedMembers),
             None => match text_of(method) {
                 None => Err(InvalidMessage::InvalidMethod),
@@ -159,9 +159,7 @@ impl<'a> Envelope<'a> {
         match (checked, id) {
             (Ok(method), Some(id)) => Message::Request { id, method, params },
             (Ok(method), None) => Message::Notification { method, params },
-            (Err(violation), id) => {
-                Message::Invalid { answer: id.map(|id| (id, violation.code())), violation }
-            }
+            (Err(error), id) => Message::Invalid { answer: id.map(|id| (id, error.code())), error },
         }
     }
 
@@ -170,7 +168,7 @@ impl<'a> Envelope<'a> {
         let error = self.error.filter(|error| !is_null(error));
         if let Some(id) = id {
             let answer = match (fault, self.result, error) {
-                (Some(violation), ..) => Answer::Malformed(violation),
+                (Some(error), ..) => Answer::Malformed(error),
                 (None, Some(result), None) => Answer::Result(result),
                 (None, result, Some(error)) if result.is_none_or(is_null) => ErrorObject::read(error)
                     .map_or(Answer::Malformed(InvalidMessage::MalformedResponse), Answer::Error),
@@ -344,13 +342,13 @@ mod tests {
             Message::Response { id, answer } => match answer {
                 Answer::Result(result) => format!("result {} {}", token(id), result.get()),
                 Answer::Error(error) => format!("error {} {error}", token(id)),
-                Answer::Malformed(violation) => format!("malformed {} {violation:?}", token(id)),
+                Answer::Malformed(error) => format!("malformed {} {error:?}", token(id)),
             },
             Message::PeerError(error) => format!("peer error {error}"),
             Message::Batch(batch) => format!("batch {}", batch.get()),
-            Message::Invalid { answer: None, violation } => format!("silence {violation:?}"),
-            Message::Invalid { answer: Some((id, code)), violation } => {
-                format!("refuse {} {code} {violation:?}", token(id))
+            Message::Invalid { answer: None, error } => format!("silence {error:?}"),
+            Message::Invalid { answer: Some((id, code)), error } => {
+                format!("refuse {} {code} {error:?}", token(id))
             }
         }
     }
@@ -637,7 +635,7 @@ mod tests {
             }
             let message = classify(&text, &SessionLimits::default());
             // Whatever is delivered, was JSON.
-            if !matches!(message, Message::Invalid { violation: InvalidMessage::NotJson, .. }) {
+            if !matches!(message, Message::Invalid { error: InvalidMessage::NotJson, .. }) {
                 assert!(serde_json::from_str::<IgnoredAny>(&text).is_ok(), "{text}");
             }
             Ok(())

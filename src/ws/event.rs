@@ -138,7 +138,7 @@ impl fmt::Display for Closed {
             Self::Local { clean: true } => f.write_str("closed"),
             Self::Local { clean: false } => f.write_str("closed; no close frame from the peer"),
             Self::Abnormal => f.write_str("the connection ended without a close frame"),
-            Self::ProtocolError(violation) => write!(f, "the peer broke a rule: {violation}"),
+            Self::ProtocolError(error) => write!(f, "the peer broke a rule: {error}"),
             Self::Refused(refusal) => write!(f, "refused with {refusal}"),
             Self::NotAccepted(error) => write!(f, "not accepted: {error}"),
             Self::TimedOut => f.write_str("the peer has been silent for too long"),

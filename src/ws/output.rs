@@ -284,11 +284,11 @@ impl<M: Masking> Output<M> {
     }
 
     /// The peer broke a rule: says which, and ends.
-    pub(crate) fn fail(&mut self, violation: ProtocolError) {
+    pub(crate) fn fail(&mut self, error: ProtocolError) {
         if self.phase == Phase::Open {
-            let _ = self.close_frame(Some(violation.close_code()), violation.rule());
+            let _ = self.close_frame(Some(error.close_code()), error.rule());
         }
-        self.end(Closed::ProtocolError(violation));
+        self.end(Closed::ProtocolError(error));
     }
 
     /// The peer does not answer, though it may still read: it is told, and the connection ends.

@@ -366,8 +366,8 @@ mod tests {
                 match receiver.next(&limits, discard) {
                     Ok(None) => break,
                     Ok(Some(item)) => found.push(shown(&receiver, item)),
-                    Err(violation) => {
-                        found.push(format!("{violation:?}"));
+                    Err(error) => {
+                        found.push(format!("{error:?}"));
                         return found;
                     }
                 }

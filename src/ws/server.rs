@@ -85,7 +85,7 @@ impl Server {
     /// ```
     #[inline]
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
-        if self.stream.awaits_more() { None } else { self.poll_some() }
+        if self.stream.awaits_more() { None } else { self.next_event() }
     }
 
     /// Opens the connection that asked with [`Event::Upgrade`], in a sub-protocol that the client offered, or none.
@@ -184,14 +184,14 @@ impl Server {
         }
     }
 
-    fn poll_some(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+    fn next_event(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if matches!(self.stream.output.phase, Phase::Handshake) {
             if let Some(head) = self.read_head() {
                 let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
                 return Some((Event::Upgrade(Request::new(head)), Sender(&mut self.stream.output)));
             }
         }
-        self.stream.poll_some()
+        self.stream.next_event()
     }
 
     /// The length of a good head, once it is there. Everything else that can happen to a head ends the connection.

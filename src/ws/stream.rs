@@ -60,7 +60,7 @@ impl<M: Masking> Stream<M> {
 
     #[inline]
     pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
-        if self.awaits_more() { None } else { self.poll_some() }
+        if self.awaits_more() { None } else { self.next_event() }
     }
 
     /// Whether it is known at a glance that only more bytes can bring more.
@@ -70,7 +70,7 @@ impl<M: Masking> Stream<M> {
     }
 
     #[inline]
-    pub(crate) fn poll_some(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+    pub(crate) fn next_event(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
         if !M::MASKS && self.flows() {
             if let Some(common) = self.input.common(self.output.limits.message) {
                 let payload = self.input.take_common(common);
@@ -80,7 +80,7 @@ impl<M: Masking> Stream<M> {
                 };
             }
         }
-        self.poll_any()
+        self.next_event_of_any_kind()
     }
 
     /// Whether the connection is open and nothing holds it up, as is nearly always so.
@@ -89,7 +89,7 @@ impl<M: Masking> Stream<M> {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
     }
 
-    fn poll_any(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+    fn next_event_of_any_kind(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
         let item = match self.find()? {
             Found::End => {
                 let closed = self.output.take_closed()?;
@@ -132,11 +132,11 @@ impl<M: Masking> Stream<M> {
                 continue;
             }
             match self.input.next(&self.output.limits, discard) {
-                Err(violation) => self.output.fail(violation),
+                Err(error) => self.output.fail(error),
                 Ok(Some(Item::Control { opcode: Opcode::Close, len })) => {
                     match close::parse(self.input.rx.consumed(len)) {
                         Ok((code, reason)) => self.output.closed_by_peer(code, reason),
-                        Err(violation) => self.output.fail(violation),
+                        Err(error) => self.output.fail(error),
                     }
                 }
                 Ok(Some(_)) if discard => {}

@@ -234,7 +234,7 @@ pub fn describe(event: &ServerEvent<TestCall>) -> String {
         ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
         ServerEvent::PeerError(error) => format!("peer error {error}"),
         ServerEvent::PeerFault(violation) => violation_text(violation),
-        ServerEvent::TooManyViolations => "too many violations".into(),
+        ServerEvent::TooManyFaults => "too many faults".into(),
         ServerEvent::PingTimeout => "unresponsive".into(),
         ServerEvent::Request { method, .. } => format!("request {method}"),
         other => panic!("unknown event {other:?}"),

@@ -25,7 +25,7 @@ pub enum Happened {
     Notification(Box<str>),
     PeerError(ErrorObject),
     PeerFault(PeerFault),
-    TooManyViolations,
+    TooManyFaults,
     PingTimeout,
 }
 
@@ -72,7 +72,7 @@ macro_rules! peer {
                     $event::Notification { method, .. } => Happened::Notification(method),
                     $event::PeerError(error) => Happened::PeerError(error),
                     $event::PeerFault(violation) => Happened::PeerFault(violation),
-                    $event::TooManyViolations => Happened::TooManyViolations,
+                    $event::TooManyFaults => Happened::TooManyFaults,
                     $event::PingTimeout => Happened::PingTimeout,
                     other => panic!("unknown event {other:?}"),
                 })

@@ -77,7 +77,7 @@ pub struct Books<S> {
     sent: BTreeMap<u64, Sent>,
     /// How often progress was reported.
     progressed: usize,
-    violations: usize,
+    faults: usize,
     /// When the session itself sent its last ping.
     pinged: Option<Time>,
     gave_up: bool,
@@ -101,7 +101,7 @@ impl<S: Session + Debug> Books<S> {
             requests: BTreeMap::new(),
             sent: BTreeMap::new(),
             progressed: 0,
-            violations: 0,
+            faults: 0,
             pinged: None,
             gave_up: false,
         }
@@ -236,10 +236,10 @@ impl<S: Session + Debug> Books<S> {
                 if let PeerFault::Message(broken) = violation {
                     assert!(matches!(broken.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
                 }
-                self.violations += 1;
+                self.faults += 1;
             }
             Happened::PeerError(error) => assert!(!error.to_string().is_empty()),
-            Happened::TooManyViolations => assert!(self.violations > self.setup.limits.violations),
+            Happened::TooManyFaults => assert!(self.faults > self.setup.limits.faults),
             Happened::PingTimeout => {
                 let patience = self.setup.keepalive.expect("pings are on").timeout;
                 assert!(
@@ -415,7 +415,7 @@ impl<S: Session + Debug> Books<S> {
     /// The peer says how far the request with this number is. That is reported if it waits and is asked for, and goes on.
     pub fn hear_progress(&mut self, id: u64, to: u8) {
         self.settle();
-        let (before, violations) = (self.progressed, self.violations);
+        let (before, faults) = (self.progressed, self.faults);
         let known = self.sent.get(&id).and_then(|sent| Some((self.requests.get(&sent.known_as?)?, sent)));
         let expected = known.filter(|(request, _)| request.items.is_none()).map(|(request, _)| {
             request.outcomes == 0 && request.reached.is_some_and(|reached| f64::from(to) > reached)
@@ -432,7 +432,7 @@ impl<S: Session + Debug> Books<S> {
         if let (Some(expected), true) = (expected, is_heard) {
             assert_eq!(self.progressed - before, usize::from(expected), "progress of {id} to {to}");
         }
-        let reported = (self.progressed - before) + (self.violations - violations);
+        let reported = (self.progressed - before) + (self.faults - faults);
         assert!(reported == 1 || !is_heard || is_old_of_list, "neither taken nor reported");
     }
 

@@ -18,12 +18,12 @@ pub fn rpc_text(data: &[u8]) {
     let message = classify(text, &limits);
     let json = text.strip_prefix('\u{feff}').unwrap_or(text);
 
-    let is_no_json = matches!(message, Message::Invalid { answer: None, violation: InvalidMessage::NotJson });
+    let is_no_json = matches!(message, Message::Invalid { answer: None, error: InvalidMessage::NotJson });
     let theirs = serde_json::from_str::<&RawValue>(json);
     assert_eq!(theirs.is_err(), is_no_json, "{message:?}");
-    if let Message::Invalid { answer, violation } = &message {
-        told(violation);
-        assert!(answer.as_ref().is_none_or(|(_, code)| *code == violation.code()));
+    if let Message::Invalid { answer, error } = &message {
+        told(error);
+        assert!(answer.as_ref().is_none_or(|(_, code)| *code == error.code()));
     }
     if let Some(id) = named(&message) {
         let token = token(id);

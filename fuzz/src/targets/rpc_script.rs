@@ -150,7 +150,7 @@ impl Editor {
     fn new(setup: &Setup) -> Self {
         let mut config = server_config(setup.tools());
         // All that is said is looked at: nothing ends the connection, and there always is room for an answer.
-        (config.mcp.limits.violations, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);
+        (config.mcp.limits.faults, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);
         (config.ws.keepalive, config.mcp.keepalive) = (None, None);
         config.mcp.limits.open_calls = OPEN_CALLS;
         if setup.forwards {

@@ -26,7 +26,7 @@ pub enum Happened {
     Progress(RequestId, Progress<'static>),
     PeerFault(PeerFault),
     PeerError(ErrorObject),
-    TooManyViolations,
+    TooManyFaults,
     PingTimeout,
     Notification,
 }
@@ -41,7 +41,7 @@ macro_rules! happened {
             $of::Progress { request, progress } => Happened::Progress(request, progress),
             $of::PeerFault(violation) => Happened::PeerFault(violation),
             $of::PeerError(error) => Happened::PeerError(error),
-            $of::TooManyViolations => Happened::TooManyViolations,
+            $of::TooManyFaults => Happened::TooManyFaults,
             $of::PingTimeout => Happened::PingTimeout,
             $of::Notification { .. } => Happened::Notification,
             $($own)*

@@ -300,8 +300,8 @@ impl<R: TryCryptoRng> Client<R> {
             }
             mcp::ClientEvent::Notification { method, params } => notified(method, params),
             mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
-            mcp::ClientEvent::PeerFault(violation) => ClientEvent::PeerFault(violation),
-            mcp::ClientEvent::TooManyViolations => {
+            mcp::ClientEvent::PeerFault(fault) => ClientEvent::PeerFault(fault),
+            mcp::ClientEvent::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }

@@ -6,12 +6,14 @@
 mod active_editor_changed;
 mod at_mentioned;
 mod diagnostics_changed;
+mod schedule;
 mod selection_changed;
 
 pub use at_mentioned::Mention;
 pub use diagnostics_changed::DiagnosticsChanged;
 pub use selection_changed::Selection;
 
+pub(crate) use schedule::{PushSchedule, StreamPos};
 pub(crate) use selection_changed::RangeOut;
 
 use super::Dialect;

@@ -76,7 +76,7 @@ impl Server {
             mcp::ServerEvent::Ready => {
                 let quirks = self.quirks();
                 let settle = self.config.settle.unwrap_or(quirks.settle);
-                self.slot.on_initialized(self.ws.now(), self.stream_pos(), settle);
+                self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
@@ -86,7 +86,7 @@ impl Server {
             }
             mcp::ServerEvent::ToolsListed => {
                 self.listed = true;
-                self.slot.on_tools_listed(self.ws.now(), self.stream_pos());
+                self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 self.push_selection();
                 return None;
             }
@@ -106,8 +106,8 @@ impl Server {
             mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
             mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
             mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
-            mcp::ServerEvent::PeerFault(violation) => ServerEvent::PeerFault(violation),
-            mcp::ServerEvent::TooManyViolations => {
+            mcp::ServerEvent::PeerFault(fault) => ServerEvent::PeerFault(fault),
+            mcp::ServerEvent::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
@@ -174,7 +174,7 @@ impl Server {
             None => {
                 if method.as_ref() == "tools/list" {
                     // The application answers it, and most often at once.
-                    self.slot.on_tools_listed(self.ws.now(), self.stream_pos());
+                    self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 }
                 Some(ServerEvent::Request { call, method, params })
             }

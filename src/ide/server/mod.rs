@@ -10,7 +10,7 @@ pub use event::ServerEvent;
 
 use super::diffs::Diffs;
 use super::policy::{FULL, Verdict};
-use super::slot::{Slot, StreamPos};
+use super::push::{PushSchedule, StreamPos};
 use super::toolset::SharedTools;
 use super::{Dialect, Selection, direct};
 use crate::machine::delegate_wire;
@@ -43,7 +43,7 @@ pub struct Server {
     mcp: mcp::Server<SharedTools>,
     config: Arc<ServerConfig>,
     diffs: Diffs,
-    slot: Slot,
+    pushes: PushSchedule,
     /// What the session reported and is still to be told.
     events: VecDeque<ServerEvent>,
     /// The end, until everything that it ends has been told.
@@ -92,7 +92,7 @@ impl Server {
             mcp: mcp::Server::new(own, SharedTools(config.tools.clone()), session),
             config,
             diffs: Diffs::default(),
-            slot: Slot::new(),
+            pushes: PushSchedule::new(),
             events: VecDeque::new(),
             closed: None,
             full: false,
@@ -116,7 +116,7 @@ impl Server {
     /// after 10 s.
     #[must_use]
     pub fn accepts_pushes(&self) -> bool {
-        self.slot.is_settled(self.ws.now()) && self.mcp.is_ready()
+        self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
     /// Lets a client in that is an [`AdmissionPending`](ServerEvent::AdmissionPending), or refuses it as one with a wrong token.
@@ -164,7 +164,7 @@ impl Server {
 
     pub(crate) fn set_selection(&mut self, selection: Arc<Selection>) {
         if !self.has_ended() {
-            self.slot.set(selection);
+            self.pushes.set(selection);
             self.push_selection();
         }
     }
@@ -181,7 +181,7 @@ impl Server {
 
     /// Returns true if the last mention lies in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
-        self.slot.has_unwritten_mention()
+        self.pushes.has_unwritten_mention()
     }
 
     /// Returns where the outgoing stream ends, and how far it has been written.
@@ -221,7 +221,7 @@ impl Wire for Server {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
-        self.slot.on_written(self.ws.now(), self.stream_pos().written);
+        self.pushes.on_written(self.ws.now(), self.stream_pos().written);
         self.flush_tools_changed();
         self.push_selection();
     }
@@ -259,7 +259,7 @@ impl Machine for Server {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.slot.tick(self.ws.now());
+            self.pushes.tick(self.ws.now());
             self.push_selection();
             self.mcp.tick(self.ws.now());
             let event = self.mcp.poll_event(&mut self.ws.sender())?;
@@ -276,6 +276,6 @@ impl Machine for Server {
         if self.ws.has_ended() || self.ws.is_full() {
             return self.ws.deadline();
         }
-        earlier(self.ws.deadline(), earlier(self.mcp.deadline(), self.slot.deadline()))
+        earlier(self.ws.deadline(), earlier(self.mcp.deadline(), self.pushes.deadline()))
     }
 }

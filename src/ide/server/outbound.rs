@@ -124,12 +124,12 @@ impl Server {
     /// [`NotSent::Full`] while there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
-        if !self.mcp.is_ready() || !self.slot.can_mention(self.ws.now()) {
+        if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
             return Err(NotSent::NotReady);
         }
         let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
         self.push_notification(EditorNotification::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
-        self.slot.on_mention_sent(self.ws.position());
+        self.pushes.on_mention_sent(self.ws.position());
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Server {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
         if method == "notifications/tools/list_changed" {
-            self.slot.on_list_changed(self.ws.now(), self.stream_pos());
+            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
         }
         Ok(())
     }
@@ -212,7 +212,7 @@ impl Server {
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
     /// frame goes out (1001).
     pub fn shutdown(&mut self) {
-        self.slot.stop();
+        self.pushes.stop();
         self.end_diffs(DiffEnd::ShutDown, |_| true);
         let mut sender = self.ws.sender();
         self.mcp.shutdown("the editor shuts down", &mut sender);
@@ -258,7 +258,7 @@ impl Server {
         let early = told == Err(NotSent::NotReady) && self.listed;
         self.tools_changed_pending = told == Err(NotSent::Full) || early;
         if told == Ok(true) {
-            self.slot.on_list_changed(self.ws.now(), self.stream_pos());
+            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
         }
         if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
@@ -288,9 +288,9 @@ impl Server {
         if self.ws.outgoing().len() > SELECTION_ROOM {
             return;
         }
-        if let Some(selection) = self.slot.due() {
+        if let Some(selection) = self.pushes.due() {
             if self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok() {
-                self.slot.on_selection_sent(self.ws.position());
+                self.pushes.on_selection_sent(self.ws.position());
             }
         }
     }

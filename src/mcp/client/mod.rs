@@ -63,7 +63,7 @@ impl Client {
     ///
     /// If that has been done before, or there is no room.
     pub fn start(&mut self, now: Time, out: &mut impl Outbox) -> Result<(), NotSent> {
-        self.session.see(now);
+        self.session.set_now(now);
         match self.session.state {
             State::Idle if out.is_full() => return Err(NotSent::Full),
             State::Idle => {}

@@ -71,7 +71,7 @@ pub enum ServerEvent<C> {
     PeerFault(PeerFault),
     /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
     /// should close it (in WebSocket, with 1008).
-    TooManyViolations,
+    TooManyFaults,
     /// The client did not answer a ping of the [`Keepalive`](crate::mcp::Keepalive) in time. Reported once. The owner
     /// of the connection should close it.
     PingTimeout,
@@ -86,8 +86,8 @@ impl<C> From<Common> for ServerEvent<C> {
             Common::Outcome { request, outcome } => Self::Outcome { request, outcome },
             Common::Progress { request, progress } => Self::Progress { request, progress },
             Common::PeerError(error) => Self::PeerError(error),
-            Common::PeerFault(violation) => Self::PeerFault(violation),
-            Common::TooManyViolations => Self::TooManyViolations,
+            Common::PeerFault(fault) => Self::PeerFault(fault),
+            Common::TooManyFaults => Self::TooManyFaults,
             Common::PingTimeout => Self::PingTimeout,
         }
     }

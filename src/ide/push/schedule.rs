@@ -43,7 +43,7 @@ const MENTION_GAP: Duration = Duration::from_millis(100);
 
 /// The pushes of one connection.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct PushSchedule {
     latest: Option<Arc<Selection>>,
     /// The latest selection has to be sent as soon as there is room.
     is_due: bool,
@@ -79,7 +79,7 @@ enum State {
     },
 }
 
-impl Slot {
+impl PushSchedule {
     pub(crate) const fn new() -> Self {
         Self {
             latest: None,
@@ -231,7 +231,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    /// A step in the life of a slot.
+    /// A step in the life of a schedule.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Select,
@@ -242,26 +242,26 @@ mod tests {
 
     use Step::{Changed, Initialized, Listed, Select};
 
-    /// Lets the steps happen at their milliseconds; returns when a selection was sent and from when on the slot is settled.
+    /// Lets the steps happen at their milliseconds; returns when a selection was sent and since when the schedule is settled.
     fn run(steps: &[(u64, Step)]) -> (Vec<u64>, Option<u64>) {
-        let (mut slot, mut sent, mut settled) = (Slot::new(), Vec::new(), None);
+        let (mut schedule, mut sent, mut settled) = (PushSchedule::new(), Vec::new(), None);
         for millis in 0..40_000 {
-            slot.tick(at(millis));
+            schedule.tick(at(millis));
             for (_, step) in steps.iter().filter(|(when, _)| *when == millis) {
                 match step {
-                    Select => slot.set(Arc::default()),
-                    Initialized => slot.on_initialized(at(millis), WRITTEN, SETTLE),
-                    Listed => slot.on_tools_listed(at(millis), WRITTEN),
-                    Changed => slot.on_list_changed(at(millis), WRITTEN),
+                    Select => schedule.set(Arc::default()),
+                    Initialized => schedule.on_initialized(at(millis), WRITTEN, SETTLE),
+                    Listed => schedule.on_tools_listed(at(millis), WRITTEN),
+                    Changed => schedule.on_list_changed(at(millis), WRITTEN),
                 }
             }
-            if slot.due().is_some() {
-                slot.on_selection_sent(0);
-                slot.on_written(at(millis), 0);
+            if schedule.due().is_some() {
+                schedule.on_selection_sent(0);
+                schedule.on_written(at(millis), 0);
                 sent.push(millis);
             }
-            assert!(slot.deadline().is_none_or(|due| due > at(millis)), "{steps:?} at {millis} ms");
-            settled = if slot.is_settled(at(millis)) { settled.or(Some(millis)) } else { None };
+            assert!(schedule.deadline().is_none_or(|due| due > at(millis)), "{steps:?} at {millis} ms");
+            settled = if schedule.is_settled(at(millis)) { settled.or(Some(millis)) } else { None };
         }
         (sent, settled)
     }
@@ -332,86 +332,86 @@ mod tests {
 
     #[test]
     fn endless_lists_let_mentions_through_every_10_s() {
-        let (mut slot, mut settled) = (Slot::new(), Vec::new());
-        slot.on_initialized(at(0), WRITTEN, SETTLE);
+        let (mut schedule, mut settled) = (PushSchedule::new(), Vec::new());
+        schedule.on_initialized(at(0), WRITTEN, SETTLE);
         for second in 1..40 {
-            slot.tick(at(second * 1_000));
-            settled.extend(slot.is_settled(at(second * 1_000)).then_some(second));
-            slot.on_tools_listed(at(second * 1_000), WRITTEN);
+            schedule.tick(at(second * 1_000));
+            settled.extend(schedule.is_settled(at(second * 1_000)).then_some(second));
+            schedule.on_tools_listed(at(second * 1_000), WRITTEN);
         }
         assert_eq!(settled, [10, 20, 30]);
     }
 
     #[test]
     fn mentions_are_100_ms_apart_as_written() {
-        let mut slot = Slot::new();
-        slot.on_initialized(at(0), WRITTEN, SETTLE);
-        assert!(!slot.can_mention(at(1_599)) && slot.can_mention(at(1_600)));
-        slot.tick(at(1_600));
+        let mut schedule = PushSchedule::new();
+        schedule.on_initialized(at(0), WRITTEN, SETTLE);
+        assert!(!schedule.can_mention(at(1_599)) && schedule.can_mention(at(1_600)));
+        schedule.tick(at(1_600));
         for (sent, written) in [(1_600, 1_600), (1_700, 9_000), (9_100, 9_150)] {
-            slot.tick(at(sent));
-            assert!(slot.can_mention(at(sent)), "at {sent} ms");
-            slot.on_mention_sent(50);
-            slot.on_written(at(sent), 49);
-            slot.tick(at(written));
-            assert!(!slot.can_mention(at(written)), "it has not been written");
-            slot.on_written(at(written), 50);
-            slot.on_written(at(written + 1), 50);
-            slot.tick(at(written + 99));
-            assert!(!slot.can_mention(at(written + 99)), "at {sent} ms");
-            assert_eq!(slot.deadline(), Some(at(written + 100)), "at {sent} ms");
-            slot.tick(at(written + 100));
-            assert!(slot.can_mention(at(written + 100)) && slot.deadline().is_none(), "at {sent} ms");
+            schedule.tick(at(sent));
+            assert!(schedule.can_mention(at(sent)), "at {sent} ms");
+            schedule.on_mention_sent(50);
+            schedule.on_written(at(sent), 49);
+            schedule.tick(at(written));
+            assert!(!schedule.can_mention(at(written)), "it has not been written");
+            schedule.on_written(at(written), 50);
+            schedule.on_written(at(written + 1), 50);
+            schedule.tick(at(written + 99));
+            assert!(!schedule.can_mention(at(written + 99)), "at {sent} ms");
+            assert_eq!(schedule.deadline(), Some(at(written + 100)), "at {sent} ms");
+            schedule.tick(at(written + 100));
+            assert!(schedule.can_mention(at(written + 100)) && schedule.deadline().is_none(), "at {sent} ms");
             if sent == 9_100 {
-                slot.on_list_changed(at(9_300), WRITTEN);
-                assert!(!slot.can_mention(at(9_300)));
+                schedule.on_list_changed(at(9_300), WRITTEN);
+                assert!(!schedule.can_mention(at(9_300)));
             }
         }
     }
 
     #[test]
     fn settle_time_runs_from_when_the_list_was_written() {
-        let mut slot = Slot::new();
-        slot.set(Arc::default());
-        slot.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);
-        assert!(slot.due().is_some() && slot.deadline().is_none());
-        slot.on_selection_sent(200);
-        slot.on_tools_listed(at(10), StreamPos { end: 300, written: 0 });
-        assert!(slot.due().is_none(), "the selection before lies in the send buffer");
-        slot.on_written(at(9_000), 299);
-        slot.tick(at(9_000));
-        assert!(slot.due().is_some() && !slot.is_settled(at(9_000)) && slot.deadline().is_none());
-        slot.on_selection_sent(400);
-        slot.on_written(at(15_000), 400);
-        assert_eq!(slot.deadline(), Some(at(16_600)));
-        slot.on_tools_listed(at(16_000), StreamPos { end: 500, written: 400 });
-        assert_eq!(slot.deadline(), None);
-        slot.on_written(at(24_000), 500);
-        assert_eq!(slot.deadline(), Some(at(25_000)), "10 s after the time first ran");
+        let mut schedule = PushSchedule::new();
+        schedule.set(Arc::default());
+        schedule.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);
+        assert!(schedule.due().is_some() && schedule.deadline().is_none());
+        schedule.on_selection_sent(200);
+        schedule.on_tools_listed(at(10), StreamPos { end: 300, written: 0 });
+        assert!(schedule.due().is_none(), "the selection before lies in the send buffer");
+        schedule.on_written(at(9_000), 299);
+        schedule.tick(at(9_000));
+        assert!(schedule.due().is_some() && !schedule.is_settled(at(9_000)) && schedule.deadline().is_none());
+        schedule.on_selection_sent(400);
+        schedule.on_written(at(15_000), 400);
+        assert_eq!(schedule.deadline(), Some(at(16_600)));
+        schedule.on_tools_listed(at(16_000), StreamPos { end: 500, written: 400 });
+        assert_eq!(schedule.deadline(), None);
+        schedule.on_written(at(24_000), 500);
+        assert_eq!(schedule.deadline(), Some(at(25_000)), "10 s after the time first ran");
     }
 
     #[test]
     fn settle_time_above_10_s_is_kept() {
-        let mut slot = Slot::new();
-        slot.on_initialized(at(0), WRITTEN, Duration::from_secs(20));
-        slot.on_tools_listed(at(1_000), WRITTEN);
-        assert!(!slot.is_settled(at(19_999)) && slot.is_settled(at(20_000)));
+        let mut schedule = PushSchedule::new();
+        schedule.on_initialized(at(0), WRITTEN, Duration::from_secs(20));
+        schedule.on_tools_listed(at(1_000), WRITTEN);
+        assert!(!schedule.is_settled(at(19_999)) && schedule.is_settled(at(20_000)));
     }
 
     #[test]
-    fn stopped_slot_has_no_timer() {
-        let mut slot = Slot::new();
-        slot.set(Arc::default());
-        slot.on_initialized(at(0), WRITTEN, SETTLE);
-        slot.stop();
-        assert!(slot.due().is_none() && slot.deadline().is_none());
+    fn stopped_schedule_has_no_timer() {
+        let mut schedule = PushSchedule::new();
+        schedule.set(Arc::default());
+        schedule.on_initialized(at(0), WRITTEN, SETTLE);
+        schedule.stop();
+        assert!(schedule.due().is_none() && schedule.deadline().is_none());
     }
 
     #[test]
     fn nothing_settles_at_the_end_of_time() {
-        let mut slot = Slot::new();
-        slot.on_initialized(at(0), WRITTEN, Duration::MAX);
-        slot.tick(Time::new(Duration::MAX));
-        assert!(!slot.is_settled(Time::new(Duration::MAX)) && slot.deadline().is_none());
+        let mut schedule = PushSchedule::new();
+        schedule.on_initialized(at(0), WRITTEN, Duration::MAX);
+        schedule.tick(Time::new(Duration::MAX));
+        assert!(!schedule.is_settled(Time::new(Duration::MAX)) && schedule.deadline().is_none());
     }
 }
