@@ -74,6 +74,21 @@ fn no_part_names_what_lies_above_it() {
 }
 
 #[test]
+fn every_file_is_a_module() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in rust_files(&src) {
+        let (folder, name) = (file.parent().unwrap(), file.file_stem().unwrap().to_str().unwrap());
+        // It is part of a page of the documentation.
+        if matches!(name, "lib" | "mod") || file.ends_with("host/turn.rs") {
+            continue;
+        }
+        let parent = folder.join(if folder == src { "lib.rs" } else { "mod.rs" });
+        let declares = fs::read_to_string(&parent).unwrap().contains(&format!("mod {name};"));
+        assert!(declares, "{} is not compiled: {} does not name it", file.display(), parent.display());
+    }
+}
+
+#[test]
 fn adapters_use_the_contract_alone() {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters");
     let mut faults = Vec::new();

@@ -163,7 +163,7 @@ pub use limits::ContentLimits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};
-pub use push::{DiagnosticsChanged, EditorNotification, Mention, Push, Selection};
+pub use push::*;
 pub use reconnect::{Backoff, GaveUp, Reconnect};
 pub use server::{Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
