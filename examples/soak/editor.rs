@@ -147,9 +147,12 @@ impl Editor {
         line.trim().strip_suffix("kB")?.trim().parse().ok()
     }
 
-    /// How many files and sockets it has open; `None` where that cannot be found out.
+    /// How many files and sockets it has open; `None` where that cannot be found out. That of the guard of the lock file
+    /// does not count: a thread opens it, which may come to that only after the editor has said that it listens.
     pub(crate) fn descriptors(&self) -> Option<usize> {
-        Some(fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?.count())
+        let is_guard = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.ends_with("anon_inode:inotify"));
+        let open = fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;
+        Some(open.flatten().filter(|descriptor| !is_guard(descriptor.path())).count())
     }
 
     pub(crate) fn terminate(&self) -> Result<(), String> {
