@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolRequest},
-    mcp::{Implementation, Outcome},
+    ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolCall},
+    mcp::{Implementation, Outcome, ToolResult},
     rpc::SessionId,
     testing::{Pair, Random},
     ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent, SendError},
@@ -176,7 +176,7 @@ fn attached() -> Pair<Server, Client<Random>> {
 }
 
 fn open_diff(pair: &mut Pair<Server, Client<Random>>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
-    pair.client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab))).unwrap()
+    pair.client.call(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
 }
 
 #[test]
@@ -188,16 +188,18 @@ fn large_verdict_meets_large_call() {
         let call = support::called(&std::mem::take(&mut pair.server_events));
         // The person saves while the agent asks for more.
         let saved = DiffOutcome::Accepted { contents: "s".repeat(mib * MIB) };
-        pair.server.decide(call, &saved).unwrap();
+        pair.server.call(call).respond(&ToolResult::diff(&saved)).unwrap();
         let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
         pair.settle();
         assert!(pair.is_at_rest());
-        let [ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) }] = &pair.server_events[..]
-        else {
+        let [ServerEvent::Call(ToolCall::OpenDiff(call, diff))] = &pair.server_events[..] else {
             panic!("{mib} MiB: the call did not arrive")
         };
         assert_eq!(diff.new_file_contents.len(), mib * MIB);
-        pair.server.decide(*call, &DiffOutcome::Rejected { tab_name: "second".into() }).unwrap();
+        pair.server
+            .call(call.id())
+            .respond(&ToolResult::diff(&DiffOutcome::Rejected { tab_name: "second".into() }))
+            .unwrap();
         pair.settle();
         let ended: Vec<_> = pair
             .client_events
@@ -217,7 +219,10 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
     let first = open_diff(&mut pair, "new".into(), "first");
     pair.settle();
     let call = support::called(&std::mem::take(&mut pair.server_events));
-    pair.server.decide(call, &DiffOutcome::Accepted { contents: "saved".into() }).unwrap();
+    pair.server
+        .call(call)
+        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "saved".into() }))
+        .unwrap();
     pair.server.shutdown();
     let now = pair.now;
     pair.client.feed(now, pair.server.outgoing());

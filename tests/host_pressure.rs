@@ -266,14 +266,14 @@ fn e10_deferred_answers_at_a_client_that_reads_nothing_are_bounded() {
     let calls: Vec<CallId> = drain(&mut host)
         .into_iter()
         .filter_map(|event| match event {
-            HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
             _ => None,
         })
         .collect();
     assert_eq!(calls.len(), 100);
     let large = ToolResult::text("x".repeat(10_000));
     for call in calls {
-        assert_eq!(host.respond(call, &large), Ok(()));
+        assert_eq!(host.call(call).respond(&large), Ok(()));
     }
     let said = texts(&written(&mut host.wire(conn).unwrap()));
     assert_eq!(said.len(), 100, "each is answered");

@@ -16,7 +16,10 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ide_mcp::ide::{ConnId, DiffEnd, DiffOutcome, Host, HostConfig, HostEvent, ServerEvent, ToolRequest};
+use ide_mcp::ide::{
+    AgentId, ConnId, DiffEnd, DiffOutcome, Host, HostConfig, HostEvent, ServerEvent, ToolCall,
+};
+use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::{CallId, NotOpen};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine, Time, Wire};
@@ -135,8 +138,18 @@ impl World {
                     true => DiffOutcome::Accepted { contents: "x".into() },
                     false => DiffOutcome::Rejected { tab_name },
                 };
-                assert_eq!(self.host.decide(call, &outcome), Ok(()), "seed {}", self.seed);
-                assert_eq!(self.host.decide(call, &outcome), Err(NotOpen::Answered), "seed {}", self.seed);
+                assert_eq!(
+                    self.host.call(call).respond(&ToolResult::diff(&outcome)),
+                    Ok(()),
+                    "seed {}",
+                    self.seed
+                );
+                assert_eq!(
+                    self.host.call(call).respond(&ToolResult::diff(&outcome)),
+                    Err(NotOpen::Answered.into()),
+                    "seed {}",
+                    self.seed
+                );
                 self.shown.remove(&call);
                 self.clients[of].diffs.remove(&id);
                 self.settle(of, &[], DiffEnd::ShutDown);
@@ -217,16 +230,16 @@ impl World {
     fn settle(&mut self, who: usize, ended: &[u32], how: DiffEnd) -> Vec<&'static str> {
         let (seed, mut left, mut ends) = (self.seed, ended.to_vec(), Vec::new());
         for event in drain(&mut self.host) {
-            let HostEvent::Connection { conn, event } = event else { panic!("seed {seed}: {event:?}") };
-            let of = self.clients.iter().position(|client| client.conn == Some(conn));
+            let HostEvent::Agent { agent, event } = event else { panic!("seed {seed}: {event:?}") };
+            let of = self.clients.iter().position(|client| client.conn == agent.conn());
             match event {
-                ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+                ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
                     let of = of.unwrap();
                     let known = |id: &&u32| !self.shown.values().any(|shown| *shown == (of, **id));
                     let id = *self.clients[of].diffs.keys().find(known).unwrap();
                     assert_eq!(self.clients[of].diffs[&id], diff.tab_name, "seed {seed}");
-                    assert_eq!(ConnId::of_call(call), conn, "seed {seed}");
-                    self.shown.insert(call, (of, id));
+                    assert_eq!(AgentId::of_call(call.id()), agent, "seed {seed}");
+                    self.shown.insert(call.id(), (of, id));
                 }
                 ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                     let (of, id) =
@@ -235,7 +248,7 @@ impl World {
                     assert_eq!(self.clients[of].diffs.remove(&id), Some(&*tab_name), "seed {seed}");
                     let at = left.iter().position(|left| *left == id);
                     left.swap_remove(at.unwrap_or_else(|| panic!("I35, seed {seed}: {id} ended as well")));
-                    assert!(self.host.fail(call, -1, "late").is_err(), "seed {seed}");
+                    assert!(self.host.call(call).fail(-1, "late").is_err(), "seed {seed}");
                     ends.push(name_of(why));
                 }
                 ServerEvent::Closed(_) => assert_eq!((of, how), (None, DiffEnd::Disconnected), "seed {seed}"),

@@ -52,8 +52,8 @@ fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
     let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
     host.remove(Time::ZERO, gone);
     drain(&mut host);
-    while host.notify(full, "diagnostics_other_", None::<&()>).is_ok() {}
-    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full]));
+    while host.client(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
     assert_eq!(said(&mut host, one), [changed]);
     assert!(said(&mut host, full).iter().all(|text| text != changed));
@@ -200,7 +200,7 @@ fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
     loop {
         host.tick(at(now));
         let ended = drain(&mut host).into_iter().any(|event| {
-            matches!(event, HostEvent::Connection { event: ide_mcp::ide::ServerEvent::Closed(_), .. })
+            matches!(event, HostEvent::Agent { event: ide_mcp::ide::ServerEvent::Closed(_), .. })
         });
         if ended {
             return (pinged, now);

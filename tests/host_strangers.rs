@@ -75,6 +75,6 @@ fn a_client_that_was_let_in_is_no_stranger() {
     assert!(host.poll_event().is_none());
     host.remove(Time::ZERO, conn);
     let event = host.poll_event();
-    assert!(matches!(event, Some(HostEvent::Connection { event: ServerEvent::Closed(_), .. })), "{event:?}");
+    assert!(matches!(event, Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })), "{event:?}");
     assert_eq!(host.unauthenticated().total(), 0);
 }

@@ -18,8 +18,8 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, Selected, ServerEvent, Tool,
-        ToolRequest, ToolSet,
+        AgentId, ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, Selected,
+        ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
@@ -92,10 +92,10 @@ impl Editors {
     fn call(&mut self, conn: ConnId, said: &str) -> CallId {
         self.feed(conn, &text(said));
         let events = self.events();
-        let [HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. }] = &events[..] else {
+        let [HostEvent::Agent { event: ServerEvent::Call(call), .. }] = &events[..] else {
             panic!("{events:?}")
         };
-        *call
+        call.id()
     }
 
     fn written(&mut self, conn: ConnId) -> Vec<u8> {
@@ -145,7 +145,7 @@ impl Editors {
 
 fn shown(event: &HostEvent) -> String {
     match event {
-        HostEvent::Connection { conn, event } => format!("{}: {}", conn.number(), show(event)),
+        HostEvent::Agent { agent, event } => format!("{}: {}", agent.number(), show(event)),
         HostEvent::MentionExpired { mention } => format!("expired {}", mention.file_path),
         event => format!("{event:?}"),
     }
@@ -242,7 +242,7 @@ fn a_noisy_client_does_not_keep_a_quiet_one_waiting() {
     editors.feed(quiet, &text(&call(1, "getDiagnostics", "{}")));
     editors.feed(quiet, &text(&call(2, "getDiagnostics", "{}")));
     let of = |event: Option<HostEvent>| match event {
-        Some(HostEvent::Connection { conn, .. }) => conn,
+        Some(HostEvent::Agent { agent, .. }) => agent.conn().unwrap(),
         other => panic!("{other:?}"),
     };
     let order: Vec<ConnId> = (0..5).map(|_| of(editors.host.poll_event())).collect();
@@ -322,7 +322,7 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
     let mut editors = Editors::new();
     let (old, recent) = (editors.attach(), editors.attach());
     for (path, to) in [("1", None), ("2", Some(old)), ("3", Some(recent)), ("4", None), ("5", Some(old))] {
-        assert_eq!(editors.host.mention(editors.now, mention(path), to), Ok(()));
+        assert_eq!(editors.host.mention(editors.now, mention(path), to.map(AgentId::from)), Ok(()));
     }
     assert_eq!(editors.host.deadline(), Some(editors.now), "law 5: what can go, goes");
     assert_eq!(editors.poll(), NOTHING);
@@ -339,8 +339,8 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
     editors.host.mention(editors.now, mention("6"), None).unwrap();
     assert_eq!(editors.mentions(old), ["6"]);
     assert_eq!(
-        editors.host.mention(editors.now, mention("7"), Some(recent)),
-        Err(MentionError::NoSuchConnection)
+        editors.host.mention(editors.now, mention("7"), Some(recent.into())),
+        Err(MentionError::NoSuchAgent)
     );
 }
 
@@ -349,11 +349,11 @@ fn mentions_wait_for_settle_in_order() {
     let mut editors = Editors::with(HostConfig::new(settling()));
     editors.at(1_000);
     let conn = editors.open();
-    editors.host.mention(editors.now, mention("1"), Some(conn)).unwrap();
+    editors.host.mention(editors.now, mention("1"), Some(conn.into())).unwrap();
     editors.say(conn, INITIALIZE);
     editors.say(conn, INITIALIZED);
     editors.host.mention(editors.now, mention("2"), None).unwrap();
-    editors.host.mention(editors.now, mention("3"), Some(conn)).unwrap();
+    editors.host.mention(editors.now, mention("3"), Some(conn.into())).unwrap();
     assert_eq!(editors.mentions(conn), NOTHING);
     assert_eq!(editors.host.deadline(), Some(at(1_000)), "output was not named");
     editors.named();
@@ -369,7 +369,7 @@ fn mentions_wait_for_room_and_go_when_it_is_there() {
     let mut editors = Editors::with(config);
     let conn = editors.attach();
     let call = editors.call(conn, &call(1, "countLines", "{}"));
-    editors.host.respond(call, &ToolResult::text("x".repeat(1_000))).unwrap();
+    editors.host.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     editors.named();
     editors.host.mention(editors.now, mention("1"), None).unwrap();
     assert_eq!((editors.poll(), editors.named()), (vec![], vec![]));
@@ -388,7 +388,7 @@ fn mentions_expire_after_30_s_or_with_their_addressee() {
     editors.written(deaf);
     editors.at(1_000);
     editors.host.mention(editors.now, mention("nobody"), None).unwrap();
-    editors.host.mention(editors.now, mention("deaf"), Some(deaf)).unwrap();
+    editors.host.mention(editors.now, mention("deaf"), Some(deaf.into())).unwrap();
     editors.at(1_001);
     editors.host.mention(editors.now, mention("later"), None).unwrap();
     assert_eq!(editors.at(30_999), NOTHING);
@@ -396,13 +396,13 @@ fn mentions_expire_after_30_s_or_with_their_addressee() {
     assert_eq!(editors.at(31_000), ["expired nobody", "expired deaf"]);
     assert_eq!(editors.at(31_001), ["expired later"]);
 
-    editors.host.mention(editors.now, mention("gone"), Some(deaf)).unwrap();
+    editors.host.mention(editors.now, mention("gone"), Some(deaf.into())).unwrap();
     editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
     let closed = r#"1: Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#;
     assert_eq!(editors.poll(), [closed, "expired gone"], "though its transport is still there");
     assert_eq!(
-        editors.host.mention(editors.now, mention("ended"), Some(deaf)),
-        Err(MentionError::NoSuchConnection)
+        editors.host.mention(editors.now, mention("ended"), Some(deaf.into())),
+        Err(MentionError::NoSuchAgent)
     );
 }
 
@@ -411,7 +411,7 @@ fn unwritten_mention_outlives_its_client() {
     let mut editors = Editors::new();
     let (old, recent) = (editors.attach(), editors.attach());
     for (path, to) in [("any", None), ("addressed", Some(old))] {
-        editors.host.mention(editors.now, mention(path), to).unwrap();
+        editors.host.mention(editors.now, mention(path), to.map(AgentId::from)).unwrap();
     }
     // Both lie in the send buffers. The first client goes, and then the second, whose mention is for any client.
     editors.host.remove(editors.now, old);
@@ -594,7 +594,7 @@ fn a_connection_may_be_removed_at_any_time() {
         assert_eq!((next.index(), next.number()), (conn.index(), 3), "{name}");
         assert_ne!(next, conn, "{name}");
         editors.host.remove(editors.now, conn);
-        assert_eq!(editors.host.notify(conn, "x", None::<&()>), Err(NotSent::Closed), "{name}");
+        assert_eq!(editors.host.client(conn.into()).notify("x", None::<&()>), Err(NotSent::Closed), "{name}");
         assert!(editors.host.wire(conn).is_none() && editors.host.wire(next).is_some(), "{name}");
         assert_eq!(editors.say(other, &request(9, "ping")), NOTHING, "{name}");
         assert_eq!(editors.texts(other).len(), 1, "{name}");
@@ -616,11 +616,14 @@ fn i35_a_call_is_answered_where_it_came_from() {
     let (one, two) = (editors.attach(), editors.attach());
     let (first, second) = (editors.call(one, &open_diff(1, "t")), editors.call(two, &open_diff(1, "t")));
     assert_ne!(first, second);
-    assert_eq!((ConnId::of_call(first), ConnId::of_call(second)), (one, two));
+    assert_eq!((AgentId::of_call(first), AgentId::of_call(second)), (one.into(), two.into()));
     // One client closes its own diffs and no other's.
     assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
-    assert_eq!(editors.host.decide(first, &saved("x")), Err(NotOpen::Answered));
-    assert_eq!(editors.host.decide(second, &saved("x")), Ok(()));
+    assert_eq!(
+        editors.host.call(first).respond(&ToolResult::diff(&saved("x"))),
+        Err(NotOpen::Answered.into())
+    );
+    assert_eq!(editors.host.call(second).respond(&ToolResult::diff(&saved("x"))), Ok(()));
     assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
     assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
 
@@ -631,10 +634,10 @@ fn i35_a_call_is_answered_where_it_came_from() {
     let again = editors.attach();
     assert_eq!(again.index(), one.index());
     let new = editors.call(again, &open_diff(7, "t"));
-    assert_eq!(editors.host.decide(old, &saved("x")), Err(NotOpen::Closed));
-    assert_eq!(editors.host.fail(old, -1, "x"), Err(NotOpen::Closed));
+    assert_eq!(editors.host.call(old).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
+    assert_eq!(editors.host.call(old).fail(-1, "x"), Err(NotOpen::Closed));
     assert_eq!(editors.texts(again), NOTHING);
-    assert_eq!(editors.host.decide(new, &saved("y")), Ok(()));
+    assert_eq!(editors.host.call(new).respond(&ToolResult::diff(&saved("y"))), Ok(()));
     assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
 }
 
@@ -651,7 +654,7 @@ fn close_all_diff_tabs_spares_other_clients() {
         let texts = [answer(1, &["DIFF_REJECTED", tab]), answer(2, &["CLOSED_1_DIFF_TABS"])];
         assert_eq!(editors.texts(one), texts);
         assert_eq!(editors.texts(two), NOTHING);
-        assert_eq!(editors.host.decide(kept, &saved("x")), Ok(()));
+        assert_eq!(editors.host.call(kept).respond(&ToolResult::diff(&saved("x"))), Ok(()));
         assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
     }
 }
@@ -671,11 +674,9 @@ fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
         editors.feed(conn, &text(&call(8, "getDiagnostics", "{}")));
     }
     while let Some(event) = editors.host.poll_event() {
-        let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else {
-            panic!("{event:?}")
-        };
-        assert!(matches!(request, ToolRequest::GetDiagnostics(_)));
-        editors.host.respond(call, &ToolResult::diagnostics(&[])).unwrap();
+        let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { panic!("{event:?}") };
+        assert!(matches!(call, ToolCall::GetDiagnostics(..)));
+        editors.host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
     }
     assert_eq!(editors.named(), conns);
     for conn in conns {
@@ -683,7 +684,7 @@ fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
     }
     // Decided from the last to the first.
     for diff in diffs.iter().rev() {
-        assert_eq!(editors.host.decide(*diff, &saved("x")), Ok(()));
+        assert_eq!(editors.host.call(*diff).respond(&ToolResult::diff(&saved("x"))), Ok(()));
     }
     for conn in conns {
         let expected: Vec<String> = (0..8).rev().map(|id| answer(id, &["FILE_SAVED", "x"])).collect();
@@ -747,14 +748,14 @@ fn a_request_to_an_idle_client_is_given_its_time() {
     editors.at(1_000_000);
     // Less than a silent client is given.
     let patience = Timeout::After(Duration::from_secs(10));
-    let asked = editors.host.request(conn, "roots/list", None::<&()>, patience).unwrap();
-    assert_eq!(ConnId::of_request(asked), conn);
+    let asked = editors.host.client(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
+    assert_eq!(AgentId::of_request(asked), conn.into());
     editors.named();
     assert_eq!(editors.at(1_009_999), NOTHING);
     editors.now = at(1_010_000);
     editors.host.tick(editors.now);
     let events = editors.events();
-    let [HostEvent::Connection { event: ServerEvent::Outcome { request, outcome: Outcome::TimedOut }, .. }] =
+    let [HostEvent::Agent { event: ServerEvent::Outcome { request, outcome: Outcome::TimedOut }, .. }] =
         &events[..]
     else {
         panic!("{events:?}")
@@ -793,14 +794,15 @@ struct Told {
 impl Told {
     /// Laws 3 and 7: nothing comes after the end, and what ends was open.
     fn hear(&mut self, event: HostEvent) {
-        let HostEvent::Connection { conn, event } = event else { return };
+        let HostEvent::Agent { agent, event } = event else { return };
+        let conn = agent.conn().unwrap();
         assert!(!self.closed.contains(&conn), "law 3: {event:?}");
         match event {
-            ServerEvent::Call { call, .. } => self.open.push(call),
+            ServerEvent::Call(call) => self.open.push(call.id()),
             ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.end(call),
             ServerEvent::Closed(_) => {
                 assert!(
-                    !self.open.iter().any(|call| ConnId::of_call(*call) == conn),
+                    !self.open.iter().any(|call| AgentId::of_call(*call) == agent),
                     "law 7: a call is open"
                 );
                 self.closed.push(conn);
@@ -839,15 +841,15 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
                 }
                 (5, _) => {
                     let to = conn.filter(|_| random.one_in(2));
-                    let _ = editors.host.mention(editors.now, mention("m"), to);
+                    let _ = editors.host.mention(editors.now, mention("m"), to.map(AgentId::from));
                 }
                 (6, _) if !told.open.is_empty() => {
                     let call = told.open[random.below(told.open.len())];
-                    if editors.host.respond(call, &ToolResult::text("done")) == Ok(()) {
+                    if editors.host.call(call).respond(&ToolResult::text("done")) == Ok(()) {
                         told.end(call);
                         assert_eq!(
-                            editors.host.respond(call, &ToolResult::text("again")),
-                            Err(NotOpen::Answered)
+                            editors.host.call(call).respond(&ToolResult::text("again")),
+                            Err(NotOpen::Answered.into())
                         );
                     }
                 }
@@ -949,12 +951,12 @@ fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
         host.wire(conn).unwrap().feed(at(0), &bytes);
     }
     let calls = std::iter::from_fn(|| host.poll_event()).filter_map(|event| match event {
-        HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
         _ => None,
     });
     let call = calls.last().unwrap();
     host.remove(at(1), conn);
-    assert_eq!(host.decide(call, &saved("x")), Err(NotOpen::Closed));
+    assert_eq!(host.call(call).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
     let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
     assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }

@@ -16,7 +16,7 @@ use ide_mcp::{
     ide::{
         Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab,
         DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Push,
-        Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolRequest, ToolSet, Transport,
+        Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
@@ -93,7 +93,7 @@ impl Pair {
 
     /// Opens a diff at the client, and gives both handles.
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
-        let asked = self.client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", tab))).unwrap();
+        let asked = self.client.call(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
         self.settle();
         (asked, support::called(&std::mem::take(&mut self.server_events)))
     }
@@ -136,15 +136,15 @@ fn tools_are_listed_and_called() {
         assert!(tools.get().contains(&format!(r#""name":"{name}""#)), "{name}");
     }
 
-    let asked = pair.client.call(&CloseAllDiffTabs::new().into()).unwrap();
+    let asked = pair.client.call(&CloseAllDiffTabs::new()).unwrap().id();
     pair.settle();
     assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
     assert!(pair.server_events.is_empty());
 
-    let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))).unwrap();
+    let asked = pair.client.call(&GetDiagnostics::new(None)).unwrap().id();
     pair.settle();
     let call = support::called(&std::mem::take(&mut pair.server_events));
-    pair.server.respond(call, &ToolResult::diagnostics(&[])).unwrap();
+    pair.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["[]"]);
 
@@ -168,10 +168,10 @@ fn a_diff_is_accepted_edited_or_rejected() {
         let day = u64::try_from(pair.now.since_start().as_millis()).unwrap() + 86_400_000;
         pair.at(day);
         assert_eq!((pair.said(), pair.heard()), (vec![], vec![]));
-        pair.server.decide(call, &outcome).unwrap();
+        pair.server.call(call).respond(&ToolResult::diff(&outcome)).unwrap();
         pair.settle();
         assert_eq!(pair.result(asked), expected);
-        let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("✻ t ⧉"))).unwrap();
+        let closed = pair.client.call(&CloseTab::new("✻ t ⧉")).unwrap().id();
         pair.settle();
         assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
         assert!(pair.server_events.is_empty());
@@ -182,7 +182,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
 fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
     let mut pair = Pair::attached();
     let (asked, call) = pair.diff("t");
-    let closed = pair.client.call(&ToolRequest::CloseTab(CloseTab::new("t"))).unwrap();
+    let closed = pair.client.call(&CloseTab::new("t")).unwrap().id();
     pair.settle();
     assert_eq!(pair.heard(), ["diff t TabClosed"]);
     let said = std::mem::take(&mut pair.client_events);
@@ -198,8 +198,8 @@ fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
         .collect();
     assert_eq!(ended, [asked, closed]);
     assert_eq!(
-        pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }),
-        Err(NotOpen::Answered)
+        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Answered.into())
     );
 }
 
@@ -213,14 +213,17 @@ fn a_cancelled_call_ends_once_on_both_sides() {
     assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
     assert_eq!(
-        pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }),
-        Err(NotOpen::Cancelled)
+        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Cancelled.into())
     );
 
     // The answer crosses the cancellation.
     let (asked, call) = pair.diff("u");
     pair.client.cancel(asked, None);
-    pair.server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap();
+    pair.server
+        .call(call)
+        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() }))
+        .unwrap();
     pair.settle();
     let said = pair.said();
     assert!(said[0].contains("Cancelled") && said[1] == "PeerFault(LateResponse)", "{said:?}");
@@ -232,7 +235,7 @@ fn a_call_that_nobody_answers_is_answered_in_time() {
     let mut pair = Pair::attached();
     let mut begin = 0;
     for (uri, millis) in [(Some("file:///w/a".into()), 400), (None, 1_900)] {
-        let asked = pair.client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(uri))).unwrap();
+        let asked = pair.client.call(&GetDiagnostics::new(uri)).unwrap().id();
         pair.at(begin + millis - 1);
         assert!(pair.client_events.is_empty(), "before {millis} ms");
         pair.at(begin + millis);
@@ -322,14 +325,14 @@ fn raw_requests_go_both_ways() {
     let serial = params.get().matches(|c: char| c.is_ascii_digit()).next_back().unwrap().to_owned();
     let want = format!(r#"{{"a":1,"_meta":{{"progressToken":{serial}}}}}"#);
     assert_eq!((&**method, params.get()), ("x/raw", want.as_str()));
-    assert_eq!(pair.server.progress(*call, &Progress::new(1.0)), Ok(true));
+    assert_eq!(pair.server.call(*call).progress(&Progress::new(1.0)), Ok(true));
     pair.settle();
     assert!(matches!(
         &std::mem::take(&mut pair.client_events)[..],
         [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
     ));
-    pair.server.respond_raw(*call, &raw(r#"{"b":2}"#)).unwrap();
-    assert_eq!(pair.server.respond_raw(*call, &raw("{}")), Err(NotOpen::Answered.into()));
+    pair.server.call(*call).respond_raw(&raw(r#"{"b":2}"#)).unwrap();
+    assert_eq!(pair.server.call(*call).respond_raw(&raw("{}")), Err(NotOpen::Answered.into()));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
@@ -622,7 +625,8 @@ fn an_agent_that_leaves_takes_its_diffs_along() {
     let (asked, _) = pair.diff("t");
     pair.client.close();
     // What is said after the farewell would never arrive.
-    assert_eq!(pair.client.call(&CloseAllDiffTabs::new().into()), Err(NotSent::Closed));
+    let late = pair.client.call(&CloseAllDiffTabs::new()).map(|asked| asked.id());
+    assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();
     assert_eq!(
@@ -651,13 +655,13 @@ fn a_request_waits_from_the_latest_time_seen() {
 fn a_call_has_the_time_that_it_is_given() {
     let second = Duration::from_secs(1);
     let mut pair = Pair::attached();
-    let diff = ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t"));
+    let diff = OpenDiff::new("/w/a", "new", "t");
     let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
-    let asked = pair.client.call_within(&diff, patient).unwrap();
+    let asked = pair.client.call_within(&diff, patient).unwrap().id();
     pair.settle();
     let call = support::called(&std::mem::take(&mut pair.server_events));
     pair.at(900);
-    assert_eq!(pair.server.progress(call, &Progress::new(1.0)), Ok(true));
+    assert_eq!(pair.server.call(call).progress(&Progress::new(1.0)), Ok(true));
     pair.at(1_800);
     assert!(matches!(
         &std::mem::take(&mut pair.client_events)[..],
@@ -667,7 +671,7 @@ fn a_call_has_the_time_that_it_is_given() {
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
 
-    let asked = pair.client.call_within(&diff, Timeout::After(second)).unwrap();
+    let asked = pair.client.call_within(&diff, Timeout::After(second)).unwrap().id();
     pair.at(2_902);
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
 

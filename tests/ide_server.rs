@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet},
+    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
     mcp::{Forward, Keepalive, Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
     ws::{CloseCode, ProtocolError},
@@ -62,10 +62,14 @@ fn a_verdict_is_answered_once_and_ends_the_diff() {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "✻ t ⧉");
         assert_eq!(editor.server.open_diffs().collect::<Vec<_>>(), [(diff, "✻ t ⧉")], "{name}");
-        assert_eq!(editor.server.decide(diff, &outcome), Ok(()), "{name}");
+        assert_eq!(editor.server.call(diff).respond(&ToolResult::diff(&outcome)), Ok(()), "{name}");
         assert_eq!(editor.texts(), [expected], "{name}");
         assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
-        assert_eq!(editor.server.decide(diff, &outcome), Err(NotOpen::Answered), "{name}");
+        assert_eq!(
+            editor.server.call(diff).respond(&ToolResult::diff(&outcome)),
+            Err(NotOpen::Answered.into()),
+            "{name}"
+        );
         // What the client does next changes nothing.
         for id in [6, 7] {
             assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
@@ -78,8 +82,8 @@ fn a_verdict_is_answered_once_and_ends_the_diff() {
 fn a_diff_may_also_be_answered_as_failed() {
     let mut editor = Editor::attached(config());
     let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
-    assert_eq!(editor.server.fail(first, -32000, "no window"), Ok(()));
-    assert_eq!(editor.server.respond(second, &ToolResult::error("no window")), Ok(()));
+    assert_eq!(editor.server.call(first).fail(-32000, "no window"), Ok(()));
+    assert_eq!(editor.server.call(second).respond(&ToolResult::error("no window")), Ok(()));
     assert_eq!(editor.server.open_diffs().count(), 0);
     assert_eq!(
         editor.texts(),
@@ -102,8 +106,11 @@ fn i37_what_the_client_ends_is_answered_and_told_once() {
     assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the second of the two that always come");
     assert_eq!(editor.texts(), [tab_closed(7)]);
     assert_eq!(
-        editor.server.decide(diff, &DiffOutcome::Accepted { contents: "late".into() }),
-        Err(NotOpen::Answered)
+        editor
+            .server
+            .call(diff)
+            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "late".into() })),
+        Err(NotOpen::Answered.into())
     );
     assert_eq!(editor.texts(), NOTHING);
 
@@ -193,7 +200,7 @@ fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
 #[test]
 fn an_error_is_no_longer_than_a_reason_may_be() {
     let mut editor =
-        Editor::attached(offering(ToolSet::with_dialect(Dialect::Obsidian).handle(Tool::OpenFile)));
+        Editor::attached(offering(ToolSet::new().handle(Tool::OpenFile)).with_dialect(Dialect::Obsidian));
     let long = "\\u001b".repeat(20_000);
     let direct = |id: u32, params: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
@@ -216,7 +223,7 @@ fn an_error_is_no_longer_than_a_reason_may_be() {
         // A character of a message may become six.
         assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
     }
-    let mut short = offering(ToolSet::with_dialect(Dialect::Obsidian));
+    let mut short = offering(ToolSet::new()).with_dialect(Dialect::Obsidian);
     short.mcp.limits.reason = 16;
     let mut editor = Editor::attached(short);
     editor.say(&direct(5, r#"{"path":"../q"}"#));
@@ -234,8 +241,8 @@ fn a_cancelled_diff_is_told_and_never_answered() {
     assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
     assert_eq!(shown(&editor.say(cancel)), NOTHING);
     assert_eq!(
-        editor.server.decide(diff, &DiffOutcome::Accepted { contents: "x".into() }),
-        Err(NotOpen::Cancelled)
+        editor.server.call(diff).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Cancelled.into())
     );
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
@@ -286,8 +293,11 @@ fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
         assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
         assert_eq!(editor.texts(), [answer], "{said}");
         assert_eq!(
-            editor.server.decide(diff, &DiffOutcome::Accepted { contents: "".into() }),
-            Err(NotOpen::Cancelled)
+            editor
+                .server
+                .call(diff)
+                .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "".into() })),
+            Err(NotOpen::Cancelled.into())
         );
     }
 }
@@ -299,7 +309,7 @@ fn a_handler_may_shut_down_with_calls_still_to_come() {
     let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
     editor.server.feed(Time::ZERO, &text(&batch));
     let first = editor.server.poll_event();
-    assert!(matches!(first, Some(ServerEvent::Call { .. })), "{first:?}");
+    assert!(matches!(first, Some(ServerEvent::Call(_))), "{first:?}");
     editor.server.shutdown();
     assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
 }
@@ -309,13 +319,13 @@ fn a_call_may_be_given_another_time() {
     let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
     let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.server.set_call_timeout(diff, Timeout::After(Duration::from_secs(60))).unwrap();
-    editor.server.set_call_timeout(asked, Timeout::After(Duration::from_secs(2))).unwrap();
+    editor.server.call(diff).set_timeout(Timeout::After(Duration::from_secs(60))).unwrap();
+    editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), [""; 0]);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
     assert_eq!(editor.texts(), [answer(2, &["[]"])], "what it is answered with stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
-    assert_eq!(editor.server.set_call_timeout(diff, Timeout::Never), Err(NotOpen::Expired));
+    assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
     assert_eq!(editor.server.open_diffs().count(), 0);
 }
 
@@ -346,11 +356,11 @@ fn j08_every_ending_of_the_connection_ends_everything_once() {
         assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
         for call in [diff, other] {
             assert_eq!(
-                editor.server.respond(call, &ToolResult::text("late")),
-                Err(NotOpen::Closed),
+                editor.server.call(call).respond(&ToolResult::text("late")),
+                Err(NotOpen::Closed.into()),
                 "{name}"
             );
-            assert_eq!(editor.server.fail(call, -32000, "late"), Err(NotOpen::Closed), "{name}");
+            assert_eq!(editor.server.call(call).fail(-32000, "late"), Err(NotOpen::Closed), "{name}");
         }
         assert_eq!(editor.texts(), NOTHING, "{name}");
         assert!(editor.server.is_done() && editor.eof().is_empty(), "{name}");
@@ -375,7 +385,10 @@ fn shutting_down_answers_everything_first() {
     assert_eq!(frames.len(), 3);
     assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
     for call in [diff, other] {
-        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(NotOpen::Answered));
+        assert_eq!(
+            editor.server.call(call).respond(&ToolResult::text("late")),
+            Err(NotOpen::Answered.into())
+        );
     }
     // What the client still says is not heard.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
@@ -413,7 +426,10 @@ fn deadlines() {
         editor.texts(),
         [r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}]}}"#]
     );
-    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(NotOpen::Expired));
+    assert_eq!(
+        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
+        Err(NotOpen::Expired.into())
+    );
 
     assert_eq!(shown(&editor.at(29_999)), NOTHING);
     assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
@@ -424,12 +440,18 @@ fn deadlines() {
     };
     assert_eq!(editor.texts(), [expired(3), expired(4)]);
     for call in [file, own] {
-        assert_eq!(editor.server.respond(call, &ToolResult::text("late")), Err(NotOpen::Expired));
+        assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotOpen::Expired.into()));
     }
 
     // A person may take days.
     assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
-    assert_eq!(editor.server.decide(diff, &DiffOutcome::Accepted { contents: "new".into() }), Ok(()));
+    assert_eq!(
+        editor
+            .server
+            .call(diff)
+            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "new".into() })),
+        Ok(())
+    );
     assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "new"])]);
 }
 
@@ -438,7 +460,7 @@ fn an_answer_in_time_is_not_followed_by_another() {
     let mut editor = Editor::attached(config());
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.at(399);
-    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Ok(()));
+    assert_eq!(editor.server.call(problems).respond(&ToolResult::diagnostics(&[])), Ok(()));
     assert_eq!(editor.texts(), [answer(2, &["[]"])]);
     assert_eq!(shown(&editor.at(100_000)), NOTHING);
     assert_eq!(editor.texts(), NOTHING);
@@ -509,11 +531,11 @@ fn calls_arrive_typed() {
     let mut editor = Editor::attached(config());
     let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
     assert!(
-        matches!(&events[..], [ServerEvent::Call { request: ToolRequest::GetDiagnostics(asked), .. }] if asked.uri.is_none())
+        matches!(&events[..], [ServerEvent::Call(ToolCall::GetDiagnostics(_, asked))] if asked.uri.is_none())
     );
     let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
     assert!(
-        matches!(&events[..], [ServerEvent::Call { request: ToolRequest::Other(own), .. }] if own.arguments.get() == r#"{"of": [1]}"#)
+        matches!(&events[..], [ServerEvent::Call(ToolCall::Other(_, own))] if own.raw().unwrap().get() == r#"{"of": [1]}"#)
     );
 }
 
@@ -663,7 +685,7 @@ fn a_change_of_the_tools_is_told_once_there_is_room() {
     config.ws.outgoing = 1_000;
     let mut editor = Editor::attached(config);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
-    editor.server.respond(call, &ToolResult::text("x".repeat(1_000))).unwrap();
+    editor.server.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     let full = editor.server.outgoing().len();
     editor.server.select(selection("one"));
     let (one, two) = (ToolSet::new().custom("one", "", "{}"), ToolSet::new().custom("two", "", "{}"));
@@ -697,7 +719,7 @@ fn the_latest_selection_wins_while_the_client_does_not_read() {
     let mut editor = Editor::attached(config());
     let long = "x".repeat(64 * 1024);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
-    editor.server.respond(call, &ToolResult::text(long.as_str())).unwrap();
+    editor.server.call(call).respond(&ToolResult::text(long.as_str())).unwrap();
     let before = editor.server.outgoing().len();
     for index in 0..1_000 {
         editor.server.select(selection(&format!("{index}")));
@@ -964,7 +986,10 @@ fn what_lies_unpolled_is_dealt_with_before_time_is() {
     );
     editor.server.tick(at(10_000));
     assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
-    assert_eq!(editor.server.respond(problems, &ToolResult::diagnostics(&[])), Err(NotOpen::Cancelled));
+    assert_eq!(
+        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
+        Err(NotOpen::Cancelled.into())
+    );
     assert_eq!(editor.texts(), NOTHING);
 }
 
@@ -991,8 +1016,8 @@ fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
     assert_eq!(editor.server.notify("log", None::<&()>), Err(NotSent::Closed));
     assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
     assert_eq!(editor.server.set_tools(ToolSet::new()), Err(NotSent::Closed));
-    assert_eq!(editor.server.respond(diff, &ToolResult::text("x")), Err(NotOpen::Closed));
-    assert_eq!(editor.server.fail(diff, -32000, "x"), Err(NotOpen::Closed));
+    assert_eq!(editor.server.call(diff).respond(&ToolResult::text("x")), Err(NotOpen::Closed.into()));
+    assert_eq!(editor.server.call(diff).fail(-32000, "x"), Err(NotOpen::Closed));
     editor.server.select(selection("x"));
     assert_eq!(editor.server.outgoing().len(), waiting);
     assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(InputOverflow)"]);

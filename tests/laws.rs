@@ -7,7 +7,7 @@ use support::agents::IdeClient;
 use support::bug::Bug;
 use support::editors::IdeServer;
 use support::hosts::IdeHost;
-use support::laws::{Broken, EventOf, Law, Subject, laws};
+use support::laws::{Broken, Law, Subject, laws};
 use support::mutant::MutantSubject;
 use support::sockets::{WsClient, WsServer};
 use support::toy::ToySubject;
@@ -69,10 +69,7 @@ fn laws_go_red_for_every_bug_planted_in_an_agent() {
 }
 
 /// Plants one bug at a time and expects that the law it breaks is named.
-fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)])
-where
-    EventOf<S>: Clone,
-{
+fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
     laws(&MutantSubject { inner: subject(), bug: Bug::Harmless });
     let mut missed = Vec::new();
     for (bug, law) in bugs {

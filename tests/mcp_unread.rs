@@ -30,7 +30,7 @@ fn a_peer_that_reads_nothing_is_left_without_a_ping() {
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);
-    editor.server.respond(asked, &ToolResult::text("x".repeat(1_000))).unwrap();
+    editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     let unread = editor.server.outgoing().len();
     assert_eq!(shown(&editor.at(30_999)), [""; 0]);
     assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to what is not read");
@@ -47,7 +47,7 @@ fn a_peer_that_reads_late_is_asked_then() {
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);
-    editor.server.respond(asked, &ToolResult::text("x".repeat(1_000))).unwrap();
+    editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     editor.at(20_000);
     assert_eq!(editor.texts().len(), 1, "the answer");
     editor.at(20_001);

@@ -26,7 +26,7 @@ use ide_mcp::{
         ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolSet,
     },
     mcp::{CallEnd, Implementation, ToolResult},
-    rpc::{CallId, NotOpen, SessionId},
+    rpc::{CallId, NotOpen, RespondError, SessionId},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -424,7 +424,8 @@ impl<'a> Player<'a> {
 
     fn hear(&mut self, event: ServerEvent) {
         match event {
-            ServerEvent::Call { call, request } => {
+            ServerEvent::Call(call) => {
+                let (call, request) = call.into_parts();
                 self.open.push(call);
                 let drawn = self.random.below(8);
                 if drawn < self.application.at_once {
@@ -461,27 +462,33 @@ impl<'a> Player<'a> {
         let drawn = self.random.below(6);
         let server = self.server.as_mut().unwrap();
         let answered = match (request, drawn) {
-            (_, 0) => server.fail(call, -32000, "out of order"),
-            (_, 1) => server.respond(call, &ToolResult::error("out of order")),
+            (_, 0) => server.call(call).fail(-32000, "out of order").map_err(RespondError::from),
+            (_, 1) => server.call(call).respond(&ToolResult::error("out of order")),
             (ToolRequest::OpenDiff(diff), 2 | 3) => {
-                server.decide(call, &DiffOutcome::Accepted { contents: diff.new_file_contents.clone() })
+                server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted {
+                    contents: diff.new_file_contents.clone(),
+                }))
             }
             (ToolRequest::OpenDiff(_), 4) => {
-                server.decide(call, &DiffOutcome::Accepted { contents: "edited \u{1f600}\n\"".into() })
+                server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted {
+                    contents: "edited \u{1f600}\n\"".into(),
+                }))
             }
-            (ToolRequest::OpenDiff(diff), _) => {
-                server.decide(call, &DiffOutcome::Rejected { tab_name: diff.tab_name.clone() })
-            }
+            (ToolRequest::OpenDiff(diff), _) => server
+                .call(call)
+                .respond(&ToolResult::diff(&DiffOutcome::Rejected { tab_name: diff.tab_name.clone() })),
             (ToolRequest::GetDiagnostics(asked), _) => {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
                 let uri = asked.uri.clone().unwrap_or_else(|| "file:///w/a.txt".into());
-                server.respond(call, &ToolResult::diagnostics(&[FileDiagnostics::new(uri, vec![problem])]))
+                server
+                    .call(call)
+                    .respond(&ToolResult::diagnostics(&[FileDiagnostics::new(uri, vec![problem])]))
             }
-            _ => server.respond(call, &ToolResult::text("done")),
+            _ => server.call(call).respond(&ToolResult::text("done")),
         };
         writeln!(self.run.log, "{} {answered:?}", self.now).unwrap();
         if answered.is_ok() {
-            assert_eq!(server.respond(call, &ToolResult::text("again")), Err(NotOpen::Answered));
+            assert_eq!(server.call(call).respond(&ToolResult::text("again")), Err(NotOpen::Answered.into()));
             self.end(call);
         }
     }

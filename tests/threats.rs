@@ -250,7 +250,7 @@ fn l14_resumed_token_alone_opens_nothing() {
         host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
     }
     let pending = std::iter::from_fn(|| host.poll_event())
-        .filter(|event| matches!(event, HostEvent::Connection { event: ServerEvent::AdmissionPending, .. }));
+        .filter(|event| matches!(event, HostEvent::AdmissionPending { .. }));
     assert_eq!(pending.count(), 2);
     assert!(host.admit(both[0], true) && host.admit(both[1], true));
     let answer =
@@ -264,7 +264,7 @@ fn l14_resumed_token_alone_opens_nothing() {
         let conn = host.connect(at(0));
         host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
         let event = host.poll_event();
-        assert!(matches!(event, Some(HostEvent::Connection { event: ServerEvent::AdmissionPending, .. })));
+        assert!(matches!(event, Some(HostEvent::AdmissionPending { .. })));
         if ends {
             host.wire(conn).unwrap().feed_eof(at(0));
         }

@@ -150,7 +150,7 @@ impl Session {
 
     /// Calls a tool without waiting for its outcome.
     pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, NotSent> {
-        self.client()?.call(request)
+        self.client()?.call(request).map(|pending| pending.id())
     }
 
     /// Waits for the outcome of a request. A person is told what is awaited.

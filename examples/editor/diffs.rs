@@ -1,6 +1,6 @@
 //! The proposed changes that wait for a verdict, and how a command names one.
 
-use ide_mcp::ide::{ConnId, DiffEnd, DiffOutcome, OpenDiff};
+use ide_mcp::ide::{AgentId, Call, DiffEnd, DiffOutcome, OpenDiff};
 use ide_mcp::rpc::CallId;
 use serde::Deserialize;
 
@@ -23,24 +23,24 @@ impl Verdict {
 
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    pub(crate) conn: ConnId,
-    pub(crate) call: CallId,
+    pub(crate) agent: AgentId,
+    pub(crate) call: Call<OpenDiff>,
     pub(crate) diff: OpenDiff,
 }
 
 impl Proposal {
-    /// What a verdict about it means. `contents` is what the person changed the proposal to.
-    pub(crate) fn outcome(self, verdict: Verdict, contents: Option<String>) -> DiffOutcome {
-        match verdict {
-            Verdict::Accept => {
-                DiffOutcome::Accepted { contents: contents.unwrap_or(self.diff.new_file_contents) }
-            }
-            Verdict::Reject => self.diff.reject(),
-        }
+    /// Returns the call and the answer that a verdict means. `contents` is what the person changed the proposal to.
+    pub(crate) fn decided(self, verdict: Verdict, contents: Option<String>) -> (Call<OpenDiff>, DiffOutcome) {
+        let outcome = match (verdict, contents) {
+            (Verdict::Accept, Some(contents)) => DiffOutcome::Accepted { contents },
+            (Verdict::Accept, None) => self.diff.accept(),
+            (Verdict::Reject, _) => self.diff.reject(),
+        };
+        (self.call, outcome)
     }
 
     fn name(&self) -> String {
-        format!("conn {} {:?}", self.conn.number(), self.diff.tab_name)
+        format!("conn {} {:?}", self.agent.number(), self.diff.tab_name)
     }
 }
 
@@ -56,7 +56,7 @@ impl Diffs {
     /// Drops a proposal whose call ended without us. Returns whether there was one.
     pub(crate) fn forget(&mut self, call: CallId) -> bool {
         let before = self.0.len();
-        self.0.retain(|proposal| proposal.call != call);
+        self.0.retain(|proposal| proposal.call.id() != call);
         self.0.len() < before
     }
 
@@ -65,22 +65,24 @@ impl Diffs {
     pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u64>) -> Result<Proposal, String> {
         let fits = |proposal: &&Proposal| {
             tab.is_none_or(|tab| proposal.diff.tab_name == tab)
-                && conn.is_none_or(|number| proposal.conn.number() == number)
+                && conn.is_none_or(|number| proposal.agent.number() == number)
         };
         let fitting: Vec<&Proposal> = self.0.iter().filter(fits).collect();
         let call = match (fitting.as_slice(), tab) {
             ([], _) => return Err(self.none(tab, conn)),
-            ([only], _) => only.call,
-            ([first, rest @ ..], Some(_)) if rest.iter().all(|other| other.conn == first.conn) => first.call,
+            ([only], _) => only.call.id(),
+            ([first, rest @ ..], Some(_)) if rest.iter().all(|other| other.agent == first.agent) => {
+                first.call.id()
+            }
             (several, Some(tab)) => {
-                let conns: Vec<u64> = several.iter().map(|proposal| proposal.conn.number()).collect();
+                let conns: Vec<u64> = several.iter().map(|proposal| proposal.agent.number()).collect();
                 return Err(format!("several connections have the tab {tab:?}: say which conn of {conns:?}"));
             }
             (several, None) => {
                 return Err(format!("several diffs are open: say which tab of {}", list(several)));
             }
         };
-        let index = self.0.iter().position(|proposal| proposal.call == call);
+        let index = self.0.iter().position(|proposal| proposal.call.id() == call);
         index.map(|index| self.0.remove(index)).ok_or_else(|| self.none(tab, conn))
     }
 

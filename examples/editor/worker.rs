@@ -9,7 +9,7 @@
 //! the loop: a job that waits is dropped, with all it holds, when its call ends.
 
 use ide_mcp::Time;
-use ide_mcp::ide::Host;
+use ide_mcp::ide::{Call, Host, ToolArguments};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
@@ -166,10 +166,13 @@ impl<S, E> fmt::Debug for Worker<S, E> {
     }
 }
 
-/// Answers a call, with an error where there is no result.
-pub(crate) fn respond(host: &mut Host, call: CallId, answer: Result<ToolResult<'static>, String>) {
+/// Answers a call; with a problem, the tool has failed.
+pub(crate) fn answer<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: Result<T::Answer, String>) {
     // Where the connection has ended by now, nobody wants to know.
-    let _ = host.respond(call, &answer.unwrap_or_else(ToolResult::error));
+    match answer {
+        Ok(answer) => drop(host.answer(call, &answer)),
+        Err(problem) => drop(host.call(call).respond(&ToolResult::error(problem))),
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use calloop::timer::{TimeoutAction, Timer};
 use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction, RegistrationToken};
 use ide_mcp::Clock;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::CallId;
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server};
 use mio::{Events, Poll, Token};
@@ -61,10 +60,10 @@ impl App {
             self.server.handle(event);
         }
         self.server.turn(self.clock.now(), |host, event| {
-            let HostEvent::Connection { event, .. } = event else { return };
+            let HostEvent::Agent { event, .. } = event else { return };
             match event {
                 ServerEvent::Ready { .. } => println!("an agent is attached"),
-                ServerEvent::Call { call, request } => answer(host, call, request),
+                ServerEvent::Call(call) => answer(host, call),
                 _ => {}
             }
         });
@@ -95,12 +94,12 @@ impl App {
 }
 
 /// Takes every proposal as it is, and finds no problems.
-fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
+fn answer(host: &mut Host, call: ToolCall) {
     // An error means that the agent has gone, or has cancelled the call.
-    let _ = match request {
-        ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
-        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
-        _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+    let _ = match call {
+        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+        ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+        other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
     };
 }
 

@@ -8,9 +8,8 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::CallId;
 use ide_mcp_link::{Next, Shutdown, WakeSet};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_server::{Bind, Server, Transport};
@@ -47,11 +46,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     loop {
         let event = next(&mut server, &wakes, &clock, start).await;
         match event {
-            Next::Event(HostEvent::Connection { event: ServerEvent::Ready { .. }, .. }) => {
+            Next::Event(HostEvent::Agent { event: ServerEvent::Ready { .. }, .. }) => {
                 println!("an agent is attached");
             }
-            Next::Event(HostEvent::Connection { event: ServerEvent::Call { call, request }, .. }) => {
-                answer(server.host_mut(), call, request);
+            Next::Event(HostEvent::Agent { event: ServerEvent::Call(call), .. }) => {
+                answer(server.host_mut(), call);
             }
             Next::Wake => server.shutdown(clock.now()),
             Next::Over => return Ok(()),
@@ -61,12 +60,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Takes every proposal as it is, and finds no problems.
-fn answer(host: &mut Host, call: CallId, request: ToolRequest) {
+fn answer(host: &mut Host, call: ToolCall) {
     // An error means that the agent has gone, or has cancelled the call.
-    let _ = match request {
-        ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
-        ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
-        _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+    let _ = match call {
+        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+        ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+        other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
     };
 }
 

@@ -5,7 +5,9 @@ use crate::engine::{Cause, Core};
 use crate::message::{Kind, Message, read_member};
 use crate::script::Expected;
 use crate::units::{Piece, Unit};
-use ide_mcp::ide::{ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent};
+use ide_mcp::ide::{
+    AgentId, ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent,
+};
 use ide_mcp::mcp::{Progress, Timeout};
 use ide_mcp::rpc::{CallId, RequestId};
 use ide_mcp::ws::frame::Opcode;
@@ -42,8 +44,8 @@ impl EditorCore {
         }
     }
 
-    fn number(&self, id: ConnId) -> Option<u32> {
-        self.conns.iter().find(|(_, conn)| **conn == id).map(|(number, _)| *number)
+    fn number(&self, agent: AgentId) -> Option<u32> {
+        self.conns.iter().find(|(_, conn)| AgentId::from(**conn) == agent).map(|(number, _)| *number)
     }
 
     /// A call that waits for the application: which request of the last message that was.
@@ -69,19 +71,19 @@ impl EditorCore {
     fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
-        let written_by_core = self.config.host.server.tools.dialect() == Dialect::VsCode;
+        let written_by_core = self.config.host.server.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
             // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
             // replay sends each push itself: as the core writes it in the dialect of VS Code, in others as it was.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
-                    let _ = self.host.notify(id, method, Some(&selection));
+                    let _ = self.host.client(id.into()).notify(method, Some(&selection));
                     return;
                 }
             }
             Some(EditorNotification::AtMentioned) => {
                 if let Ok(mention) = serde_json::from_str::<Mention>(text) {
-                    let _ = self.host.notify(id, method, Some(&mention));
+                    let _ = self.host.client(id.into()).notify(method, Some(&mention));
                     return;
                 }
             }
@@ -92,7 +94,7 @@ impl EditorCore {
                 let token = read_member::<Box<RawValue>>(raw, "progressToken");
                 let call = token.and_then(|token| self.progress.get(&(conn, token.get().into())));
                 if let (Some(call), Some(progress)) = (call, progress(raw)) {
-                    let _ = self.host.progress(*call, &progress);
+                    let _ = self.host.call(*call).progress(&progress);
                 }
             }
             "notifications/cancelled" => {
@@ -108,7 +110,7 @@ impl EditorCore {
                 }
             }
             _ => {
-                let _ = self.host.notify(id, method, raw);
+                let _ = self.host.client(id.into()).notify(method, raw);
             }
         }
     }
@@ -147,11 +149,11 @@ impl Core for EditorCore {
 
     fn poll(&mut self) -> bool {
         let Some(event) = self.host.poll_event() else { return false };
-        let HostEvent::Connection { conn, event } = event else { return true };
-        let Some(conn) = self.number(conn) else { return true };
+        let HostEvent::Agent { agent, event } = event else { return true };
+        let Some(conn) = self.number(agent) else { return true };
         match event {
             ServerEvent::Ready { .. } => drop(self.ready.insert(conn)),
-            ServerEvent::Call { call, .. } => self.called(conn, call, |method| method == "tools/call"),
+            ServerEvent::Call(call) => self.called(conn, call.id(), |method| method == "tools/call"),
             ServerEvent::Request { call, method, .. } => self.called(conn, call, |asked| *asked == *method),
             ServerEvent::Direct { call, .. } => self.called(conn, call, |_| true),
             ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.ended(call),
@@ -199,16 +201,17 @@ impl Core for EditorCore {
                 let Some(call) = self.open.remove(&(conn, id.into())) else { return };
                 // What the call is not open for any more shows in what is not said.
                 let _ = match (&message.result, &message.error) {
-                    (Some(result), _) => self.host.respond_raw(call, result),
+                    (Some(result), _) => self.host.call(call).respond_raw(result),
                     (None, Some(fault)) => {
-                        self.host.fail(call, fault.code, &fault.message).map_err(Into::into)
+                        self.host.call(call).fail(fault.code, &fault.message).map_err(Into::into)
                     }
                     (None, None) => Ok(()),
                 };
                 self.ended(call);
             }
             Some(Kind::Request { id: named, method }) => {
-                let asked = self.host.request(id, method, message.params.as_deref(), Timeout::Never);
+                let client = self.host.client(id.into());
+                let asked = client.request(method, message.params.as_deref(), Timeout::Never);
                 if let Ok(request) = asked {
                     self.own.insert((conn, named.into()), request);
                 }

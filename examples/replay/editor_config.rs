@@ -23,9 +23,12 @@ pub(crate) struct EditorConfig {
 impl EditorConfig {
     pub(crate) fn infer(header: Option<&Header>, script: &Script) -> Self {
         let answers = Answers::new(script);
-        let mut lists = answers.lists();
-        let tools = answers.with_unlisted(lists.pop_front().unwrap_or_default());
-        let mut server = ServerConfig::new(answers.info(), policy(header, script), tools);
+        let lists = answers.lists();
+        let dialect = lists.first().map(|list| dialect_of(list)).unwrap_or_default();
+        let mut lists: VecDeque<ToolSet> = lists.iter().map(|list| tools(list, dialect)).collect();
+        let tools = answers.with_unlisted(lists.pop_front().unwrap_or_default(), dialect);
+        let server = ServerConfig::new(answers.info(), policy(header, script), tools);
+        let mut server = server.with_dialect(dialect);
         let greeting = answers.first("initialize");
         server.mcp.instructions = read_member(greeting, "instructions");
         declare(&mut server, member(greeting, "capabilities").as_deref());
@@ -144,7 +147,7 @@ impl Answers {
     }
 
     /// The different lists of tools, in the order they were told.
-    fn lists(&self) -> VecDeque<ToolSet> {
+    fn lists(&self) -> Vec<Specs> {
         let mut texts: Vec<&str> = Vec::new();
         for (_, answer) in self.to("tools/list") {
             let text = answer.result.as_deref().map(RawValue::get).unwrap_or_default();
@@ -152,15 +155,15 @@ impl Answers {
                 texts.push(text);
             }
         }
-        texts.into_iter().map(tools).collect()
+        texts.into_iter().map(specs).collect()
     }
 
     /// With those that are handled although they are not listed.
-    fn with_unlisted(&self, tools: ToolSet) -> ToolSet {
+    fn with_unlisted(&self, tools: ToolSet, dialect: Dialect) -> ToolSet {
         let names = self.to("tools/call").filter(|(_, answer)| answer.result.is_some());
         let names = names.filter_map(|(call, _)| read_member::<String>(call.params.as_deref(), "name"));
         names.fold(tools, |tools, name| match Tool::from_name(&name) {
-            Some(tool) if tools.names().all(|listed| listed != name) && !is_built_in(tool) => {
+            Some(tool) if tools.names(dialect).all(|listed| listed != name) && !is_built_in(tool) => {
                 tools.handle_unlisted(tool)
             }
             _ => tools,
@@ -183,21 +186,31 @@ impl Answers {
     }
 }
 
-/// The tools of a list: those of a dialect that are listed as it does, and the application's own.
-fn tools(list: &str) -> ToolSet {
+/// The entries of a list of tools.
+type Specs = Vec<Box<RawValue>>;
+
+fn specs(list: &str) -> Specs {
     #[derive(Deserialize)]
     struct List {
-        tools: Vec<Box<RawValue>>,
+        tools: Specs,
     }
-    let listed = serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default();
+    serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default()
+}
+
+/// The dialect that lists the most of these tools just so. Of several that fit, the first: what the real client
+/// understands.
+fn dialect_of(listed: &[Box<RawValue>]) -> Dialect {
     let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
-    // Of several that fit, the first: what the real client understands.
-    let dialect = Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default();
-    listed.iter().fold(ToolSet::with_dialect(dialect), |tools, spec| {
+    Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default()
+}
+
+/// The tools of a list: those that the dialect lists just so, and the application's own.
+fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
+    listed.iter().fold(ToolSet::new(), |tools, spec| {
         let name: String = read_member(Some(spec), "name").unwrap_or_default();
-        match self::known(dialect, spec) {
+        match known(dialect, spec) {
             // `openDiff` brings others along.
-            Some(_) if tools.names().any(|listed| listed == name) => tools,
+            Some(_) if tools.names(dialect).any(|listed| listed == name) => tools,
             Some(tool) => tools.handle(tool),
             None => {
                 let description: String = read_member(Some(spec), "description").unwrap_or_default();

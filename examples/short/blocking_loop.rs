@@ -7,22 +7,22 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp::ide::{
-    Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent,
+    Call, Diagnostics, DiffOutcome, HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig,
+    ServerEvent,
 };
-use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::ide::{Tool, ToolCall, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::CallId;
 use ide_mcp_blocking::{Bind, Server, Waker};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::{io, process, thread};
 
 /// What other threads have for the server: first into the queue, then the waker.
 enum Message {
-    Decided(CallId, DiffOutcome),
+    Decided(Call<OpenDiff>, DiffOutcome),
     Quit,
 }
 
@@ -31,13 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (queue, proposals) = start_threads(&server.waker())?;
     while !server.is_over() {
         // Nothing else happens on this thread: it sleeps until an agent, a timer or a thread wants something.
-        if let Some(HostEvent::Connection { event, .. }) = server.next_event() {
+        if let Some(HostEvent::Agent { event, .. }) = server.next_event() {
             hear(&mut server, event, &proposals);
         }
         for message in queue.try_iter() {
             match message {
                 // Too late, if the agent has gone, or has closed the diff.
-                Message::Decided(call, outcome) => drop(server.host_mut().decide(call, &outcome)),
+                Message::Decided(call, outcome) => drop(server.host_mut().answer(call, &outcome)),
                 Message::Quit => server.shutdown(),
             }
         }
@@ -57,28 +57,28 @@ fn listen() -> Result<Server, Box<dyn Error>> {
     Ok(server)
 }
 
-fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(CallId, OpenDiff)>) {
+fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(Call<OpenDiff>, OpenDiff)>) {
     match event {
         ServerEvent::Ready { client } => {
             let name = client.map_or_else(|| "somebody".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
-        ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
             let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         // Not answered here: a proposal waits for a person, and holds up nothing else.
-        ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-            let Err(_) = proposals.send((call, diff)) else { return };
-            let _ = server.host_mut().fail(call, -32603, "nobody is there to decide");
+        ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
+            let _ = server.host_mut().call(call).fail(-32603, "nobody is there to decide");
         }
         _ => {}
     }
 }
 
 /// The person and the signals: what comes from them, and where the person hears of proposals.
-fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(CallId, OpenDiff)>)> {
+fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(Call<OpenDiff>, OpenDiff)>)> {
     let (sender, queue) = mpsc::channel();
-    let (proposals, proposed) = mpsc::channel::<(CallId, OpenDiff)>();
+    let (proposals, proposed) = mpsc::channel::<(Call<OpenDiff>, OpenDiff)>();
     let (decided, person) = (sender.clone(), waker.clone());
     thread::spawn(move || {
         // One who takes everything as it is.

@@ -71,8 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         turn::turn(&mut host, &mut sockets, &mut open, begin);
 
         // The application draws, and its person decides; here everything is accepted a frame later.
-        while let Some((call, diff)) = open.pop_first() {
-            let _ = host.decide(call, &diff.accept());
+        while let Some((_, (call, diff))) = open.pop_first() {
+            let _ = host.answer(call, &diff.accept());
         }
         // A client that cannot see this process deletes its lock file. The system says so, and only then the disk is used.
         lock.notified();

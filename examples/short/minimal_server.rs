@@ -11,7 +11,7 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy};
-use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
+use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server, Waker};
@@ -63,17 +63,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let now = clock.now();
         while let Some(event) = server.next_event(now) {
-            let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else {
-                continue;
-            };
+            let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
             let host = server.host_mut();
             // An error means that the agent has gone, or has cancelled the call: there is nobody to answer.
-            let _ = match request {
+            let _ = match call {
                 // Yours here: the agent takes an empty list for "no problems".
-                ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
+                ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
                 // The agent writes the file; whoever writes it as well makes its next edit fail.
-                ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
-                _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+                ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+                other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
             };
         }
     }

@@ -6,11 +6,11 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp::ide::{
-    Diagnostic, Diagnostics, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy, Position, Range,
+    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, HostConfig, HostEvent, LockFile, Policy,
+    Position, Range,
 };
-use ide_mcp::ide::{ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::ide::{ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::{Bind, Server, Waker};
@@ -18,7 +18,7 @@ use mio::{Events, Poll, Token};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::time::Duration;
 use std::{io, process, thread};
 
@@ -31,7 +31,7 @@ const STATUS_EVERY: Duration = Duration::from_secs(60);
 
 /// What other threads have for the loop: first into the queue, then the waker.
 enum Message {
-    Checked(CallId, FileDiagnostics),
+    Checked(Call<GetDiagnostics>, FileDiagnostics),
     Quit,
 }
 
@@ -66,21 +66,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         if status_at <= now {
             status_at = now.saturating_add(STATUS_EVERY);
             // Not those that are not let in yet, nor those that are ending.
-            let attached = server.host().connections().filter(|(_, agent)| agent.is_open()).count();
+            let attached = server.host().agents().count();
             println!("{attached} attached");
         }
         server.turn(now, |host, event| {
-            let HostEvent::Connection { event, .. } = event else { return };
+            let HostEvent::Agent { event, .. } = event else { return };
             match event {
                 ServerEvent::Ready { client } => {
                     let name = client.map_or_else(|| "somebody".into(), |client| client.name);
                     println!("{} is attached", display_safe(&name));
                 }
-                ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(asked) } => {
+                ServerEvent::Call(ToolCall::GetDiagnostics(call, asked)) => {
                     let uri = asked.uri.unwrap_or_default();
                     // Without a checker the call would wait for its deadline.
-                    if jobs.send((call, uri)).is_err() {
-                        let _ = host.fail(call, -32603, "the checker has ended");
+                    if let Err(SendError((call, _))) = jobs.send((call, uri)) {
+                        let _ = host.call(call).fail(-32603, "the checker has ended");
                     }
                 }
                 _ => {}
@@ -102,12 +102,12 @@ fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
     Ok(server)
 }
 
-type Jobs = Sender<(CallId, String)>;
+type Jobs = Sender<(Call<GetDiagnostics>, String)>;
 
 /// The checker and the watch for signals: what comes from them, and where the checker gets its work.
 fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Jobs)> {
     let (results, queue) = mpsc::channel();
-    let (jobs, work) = mpsc::channel::<(CallId, String)>();
+    let (jobs, work) = mpsc::channel::<(Call<GetDiagnostics>, String)>();
     let checker = (results.clone(), waker.clone());
     thread::spawn(move || {
         let (results, waker) = checker;

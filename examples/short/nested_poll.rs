@@ -72,7 +72,7 @@ mod on_unix {
                 server.shutdown(clock.now());
             }
             server.turn(clock.now(), |_, event| {
-                if let HostEvent::Connection { event: ServerEvent::Ready { .. }, .. } = event {
+                if let HostEvent::Agent { event: ServerEvent::Ready { .. }, .. } = event {
                     println!("an agent is attached");
                 }
             });

@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-use ide_mcp::ide::{Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::ide::{Tool, ToolCall, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_smol::{Bind, Server};
@@ -55,7 +55,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
             Next::Quit
         };
         match next.or(is_signalled).await {
-            Next::Event(Some(HostEvent::Connection { event, .. })) => hear(&mut server, event).await,
+            Next::Event(Some(HostEvent::Agent { event, .. })) => hear(&mut server, event).await,
             Next::Event(_) => {}
             Next::Quit => {
                 server.shutdown();
@@ -73,13 +73,13 @@ async fn hear(server: &mut Server, event: ServerEvent) {
             let name = client.map_or_else(|| "somebody".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
-        ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
             let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
-        ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+        ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
             // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
-            let _ = server.host_mut().decide(call, &diff.accept());
+            let _ = server.host_mut().answer(call, &diff.accept());
         }
         _ => {}
     }

@@ -11,7 +11,7 @@ use getrandom::SysRng;
 use ide_mcp::ide::{
     AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server,
 };
-use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet, display_safe};
+use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolCall, ToolSet, display_safe};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::frame::{self, Header};
@@ -166,7 +166,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !editor.is_done() {
         hand_over(&mut agent, &mut editor);
         while let Some(event) = editor.poll_event() {
-            if let ServerEvent::Call { call, .. } = event {
+            if let ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) = event {
                 editor.machine.answer(call, &Diagnostics::new(Vec::new()))?;
             }
         }
@@ -176,7 +176,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ClientEvent::Ready(_) => {
                     // What a peer says may be meant for the terminal of whoever looks on.
                     agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
-                    agent.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None)))?;
+                    agent.call(&GetDiagnostics::new(None))?;
                 }
                 ClientEvent::Outcome { .. } => agent.close(),
                 _ => {}

@@ -2,7 +2,7 @@
 //!
 //! The editor publishes a [`LockFile`] with its port and a token, the agent finds it ([`locate`], [`matching`]) and
 //! opens a WebSocket with the sub-protocol `mcp`; over it runs an MCP session in which the editor is the server. The
-//! agent calls tools ([`ToolRequest`]) and gets an [`Answer`], the editor pushes [`Selection`]s, [`Mention`]s and
+//! agent calls tools ([`ToolCall`]) and gets an [`Answer`], the editor pushes [`Selection`]s, [`Mention`]s and
 //! [`DiagnosticsChanged`].
 //!
 //! - [`Host`] is what an editor holds: all its connections, and what they share.
@@ -44,11 +44,11 @@
 //!    next prompt, unasked (*measured*), so a [`Filter`] stands before it. After each change of the tools the client lists
 //!    them again and forgets the selection (*measured*), so every list begins the time of step 4 anew.
 //! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*): the diffs of this client end, and those of no other.
-//! 8. **An edit** comes as [`ToolRequest::OpenDiff`] and waits for a person. The answer is a [`DiffOutcome`], two blocks of
+//! 8. **An edit** comes as [`ToolCall::OpenDiff`] and waits for a person. The answer is a [`DiffOutcome`], two blocks of
 //!    text; one block is not understood; the client writes the file, with the text of the answer (*measured*). Where the
 //!    person decides in the terminal, the call is never cancelled: `close_tab` is the only sign (*measured*). It is
 //!    answered here, and [`ServerEvent::DiffClosed`] says that the view can go.
-//! 9. **Around the edit** come `close_tab`, twice, and [`ToolRequest::GetDiagnostics`], for the file before the client writes
+//! 9. **Around the edit** come `close_tab`, twice, and [`ToolCall::GetDiagnostics`], for the file before the client writes
 //!    it and for all files after that. The client waits 500 ms for the first and 2 s for the second (*measured*), so their
 //!    deadlines are 400 ms and 1.9 s. On other calls it waits without end (*described*), so each has a deadline.
 //! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff ends, then comes
@@ -62,7 +62,7 @@
 //! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 //! use ide_mcp::ide::{
 //!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Policy, Server,
-//!     ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+//!     ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 //! };
 //! use ide_mcp::{Machine, Time, Wire, mcp::Implementation, rpc::SessionId};
 //!
@@ -85,15 +85,15 @@
 //! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
 //! let mut agent = Client::new(config, random, SessionId::new(2), now)?;
 //!
-//! let (mut verdict, mut ends) = (None, 0);
+//! let (mut asked, mut verdict, mut ends) = (None, None, 0);
 //! while ends < 2 {
 //!     editor.feed(now, agent.outgoing());
 //!     agent.sent(usize::MAX);
 //!     while let Some(event) = editor.poll_event() {
 //!         match event {
 //!             // A person looks at it, and changes it.
-//!             ServerEvent::Call { call, request: ToolRequest::OpenDiff(_) } => {
-//!                 editor.decide(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
+//!             ServerEvent::Call(ToolCall::OpenDiff(call, _)) => {
+//!                 editor.answer(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
 //!             }
 //!             ServerEvent::Closed(_) => ends += 1,
 //!             _ => {}
@@ -104,10 +104,10 @@
 //!     while let Some(event) = agent.poll_event() {
 //!         match event {
 //!             ClientEvent::Ready(_) => {
-//!                 agent.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a.txt", "proposed", "a.txt")))?;
+//!                 asked = Some(agent.call(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
 //!             }
 //!             ClientEvent::Outcome { outcome, .. } => {
-//!                 verdict = Some(format!("{outcome:?}"));
+//!                 verdict = asked.take().map(|asked| asked.answer(outcome));
 //!                 agent.close();
 //!             }
 //!             ClientEvent::Closed(_) => ends += 1,
@@ -115,7 +115,7 @@
 //!         }
 //!     }
 //! }
-//! assert!(verdict.is_some_and(|said| said.contains("FILE_SAVED") && said.contains("edited")));
+//! assert!(matches!(verdict, Some(Ok(DiffOutcome::Accepted { contents })) if contents == "edited"));
 //! # Ok(())
 //! # }
 //! ```
@@ -125,13 +125,13 @@
 mod arguments;
 mod client;
 mod dialect;
-mod diffs;
 mod direct;
 mod display;
 mod host;
 mod leftover;
 mod limits;
 mod lock_file;
+mod open_calls;
 mod policy;
 mod position;
 mod push;
@@ -148,24 +148,24 @@ pub mod locate;
 pub mod matching;
 pub mod paths;
 
-pub use client::{Client, ClientConfig, ClientEvent};
+pub use client::{CallError, Client, ClientConfig, ClientEvent, Pending};
 pub use client_env::ClientEnv;
 pub use dialect::Dialect;
-pub use diffs::DiffEnd;
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use host::{
-    ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent, MentionError, Selected,
-    Unauthenticated,
+    AgentId, AttachedClient, ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent,
+    MentionError, Selected, Unauthenticated,
 };
 pub use leftover::{NotStaleReason, is_left_over};
 pub use limits::ContentLimits;
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
+pub use open_calls::DiffEnd;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 pub use position::{Position, Range};
 pub use push::*;
 pub use reconnect::{Backoff, GaveUp, Reconnect};
-pub use server::{Server, ServerConfig, ServerEvent};
+pub use server::{OpenCall, Server, ServerConfig, ServerEvent};
 pub use token::{AuthToken, InvalidToken};
 pub use tool::*;
 pub use toolset::ToolSet;

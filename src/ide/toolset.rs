@@ -1,53 +1,70 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
-use super::{Dialect, OtherTool, Tool, ToolRequest};
+use super::{Dialect, OtherTool, Tool, ToolArguments, ToolRequest};
 use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 use serde_json::value::RawValue;
 
-/// The tools of an editor: those it handles, and its own; and the dialect in which it speaks of them.
+/// The tools of an editor: those of the protocol that it handles, and its own. Each session lists them in its dialect.
 ///
 /// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not: the real client calls
 /// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff`
 /// that nobody handles is refused with -32601 and never gets a verdict.
 ///
 /// ```
-/// use ide_mcp::ide::{Tool, ToolSet};
+/// use ide_mcp::ide::{Dialect, Tool, ToolSet};
 /// let tools = ToolSet::new()
 ///     .handle(Tool::OpenDiff)
 ///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#);
-/// assert!(tools.names().eq(["openDiff", "close_tab", "closeAllDiffTabs", "countLines"]));
+/// assert!(tools.names(Dialect::VsCode).eq(["openDiff", "close_tab", "closeAllDiffTabs", "countLines"]));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ToolSet {
-    dialect: Dialect,
-    specs: Vec<ToolSpec>,
+    /// The entries of `tools/list`, once in each [spelling](spelling).
+    specs: [Vec<ToolSpec>; 2],
     handled: Vec<Tool>,
-    own: Vec<Cow<'static, str>>,
+    own: Vec<OwnTool>,
+}
+
+/// A tool of the application's own.
+#[derive(Clone, Debug)]
+struct OwnTool {
+    name: Cow<'static, str>,
+    /// Decodes the arguments into the type that the tool was offered with.
+    decode: Option<Decode>,
+}
+
+type Decode =
+    for<'de> fn(&str, &mut dyn erased_serde::Deserializer<'de>) -> Result<OtherTool, erased_serde::Error>;
+
+/// A dialect of each spelling.
+const SPELLINGS: [Dialect; 2] = [Dialect::VsCode, Dialect::SnakeCase];
+
+/// Returns the place of a dialect among the spellings, on which alone the entries of `tools/list` depend.
+fn spelling(dialect: Dialect) -> usize {
+    usize::from(dialect.rules().snake_case)
 }
 
 impl ToolSet {
-    /// No tools, in the dialect of VS Code, which is what the real client understands.
+    /// No tools.
     #[must_use]
     pub const fn new() -> Self {
-        Self::with_dialect(Dialect::VsCode)
-    }
-
-    /// No tools, in this dialect.
-    #[must_use]
-    pub const fn with_dialect(dialect: Dialect) -> Self {
-        Self { dialect, specs: Vec::new(), handled: Vec::new(), own: Vec::new() }
+        Self { specs: [Vec::new(), Vec::new()], handled: Vec::new(), own: Vec::new() }
     }
 
     /// Offers this tool.
     #[must_use]
     pub fn handle(mut self, tool: Tool) -> Self {
         for tool in core::iter::once(&tool).chain(tool.declaration().listed_with) {
-            let name = tool.name(self.dialect);
-            if !self.lists(name) {
-                self.specs.push(tool.spec(self.dialect));
+            for (specs, dialect) in self.specs.iter_mut().zip(SPELLINGS) {
+                if specs.iter().all(|listed| listed.name != tool.name(dialect)) {
+                    specs.push(tool.spec(dialect));
+                }
             }
         }
         self.handle_unlisted(tool)
@@ -62,94 +79,132 @@ impl ToolSet {
         self
     }
 
-    /// Offers a tool of the application's own, whose calls come as [`ToolRequest::Other`]. `schema` is the JSON
-    /// Schema of its arguments. It may have the name of a tool of the protocol, except those that
+    /// Offers a tool of the application's own, whose calls come as [`ToolCall::Other`](super::ToolCall::Other). `schema` is
+    /// the JSON Schema of its arguments. It may have the name of a tool of the protocol, except those that
     /// the machine handles and `openDiff`: these are listed as you say, and handled as ever. What was listed under its
     /// name before is not listed any more.
     ///
     /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
     #[must_use]
     pub fn custom(
-        mut self,
+        self,
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
         schema: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let name = name.into();
-        let spec = ToolSpec::new(name.clone(), description, schema);
-        // A client is to find each name once.
-        match self.specs.iter_mut().find(|listed| listed.name == name) {
-            Some(listed) => *listed = spec,
-            None => self.specs.push(spec),
+        self.offer(ToolSpec::new(name, description, schema), None)
+    }
+
+    /// Offers a tool of the application's own as [`custom`](Self::custom) does, whose arguments are decoded as a `T`
+    /// while the message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. A call whose arguments
+    /// do not fit is answered with -32602 and the reason.
+    ///
+    /// ```
+    /// # use ide_mcp::{ide::{OtherTool, ToolSet}, rpc::ErrorObject};
+    /// #[derive(serde::Deserialize)]
+    /// struct CountLines {
+    ///     path: String,
+    /// }
+    ///
+    /// let schema = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}"#;
+    /// let tools = ToolSet::new().custom_typed::<CountLines>("countLines", "Counts the lines of a file", schema);
+    ///
+    /// fn called(tool: OtherTool) -> Result<String, ErrorObject> {
+    ///     let CountLines { path } = tool.into_arguments()?;
+    ///     Ok(path)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn custom_typed<T: DeserializeOwned + Send + Sync + 'static>(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        schema: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let decode: Decode = |name, arguments| OtherTool::decode::<T, _>(name, arguments);
+        self.offer(ToolSpec::new(name, description, schema), Some(decode))
+    }
+
+    /// Returns the names of the listed tools in a dialect, in order.
+    pub fn names(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
+        self.specs(dialect).iter().map(|spec| spec.name.as_ref())
+    }
+
+    fn offer(mut self, spec: ToolSpec, decode: Option<Decode>) -> Self {
+        for specs in &mut self.specs {
+            // A client is to find each name once.
+            match specs.iter_mut().find(|listed| listed.name == spec.name) {
+                Some(listed) => *listed = spec.clone(),
+                None => specs.push(spec.clone()),
+            }
         }
-        self.own.push(name);
+        self.own.retain(|own| own.name != spec.name);
+        self.own.push(OwnTool { name: spec.name, decode });
         self
     }
 
-    /// The names of the listed tools, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.specs.iter().map(|spec| spec.name.as_ref())
-    }
-
-    /// In which dialect the editor speaks.
-    #[must_use]
-    pub const fn dialect(&self) -> Dialect {
-        self.dialect
+    fn specs(&self, dialect: Dialect) -> &[ToolSpec] {
+        self.specs.get(spelling(dialect)).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(crate) fn handles(&self, tool: Tool) -> bool {
         self.handled.contains(&tool)
     }
 
-    fn lists(&self, name: &str) -> bool {
-        self.names().any(|listed| listed == name)
-    }
-
-    /// What a call of this name is; `None` for nothing that is handled.
+    /// Returns what a call of this name calls; `None` for a tool that is not handled.
     fn called(&self, name: &str) -> Option<Called> {
-        let is_own = self.own.iter().any(|own| own == name);
-        match Tool::from_name(name) {
-            Some(tool) if tool.declaration().is_built_in || (is_own && tool == Tool::OpenDiff) => {
+        let own = self.own.iter().find(|own| own.name == name);
+        match (Tool::from_name(name), own) {
+            (Some(tool), own)
+                if tool.declaration().is_built_in || (own.is_some() && tool == Tool::OpenDiff) =>
+            {
                 Some(Called::Known(tool))
             }
-            _ if is_own => Some(Called::Own),
-            Some(tool) if self.handles(tool) => Some(Called::Known(tool)),
-            Some(_) | None => None,
+            (_, Some(own)) => Some(Called::Own(own.decode)),
+            (Some(tool), None) if self.handles(tool) => Some(Called::Known(tool)),
+            (Some(_) | None, None) => None,
         }
     }
 }
 
 enum Called {
     Known(Tool),
-    Own,
+    Own(Option<Decode>),
 }
 
-/// What the sessions of one editor share.
+/// The tools of an editor as one session has them.
 #[derive(Clone, Debug)]
-pub(crate) struct SharedTools(pub(crate) Arc<ToolSet>);
+pub(crate) struct SharedTools {
+    pub(crate) tools: Arc<ToolSet>,
+    pub(crate) dialect: Dialect,
+}
 
 impl Tools for SharedTools {
     type Call = ToolRequest;
 
     fn specs(&self) -> &[ToolSpec] {
-        &self.0.specs
+        self.tools.specs(self.dialect)
     }
 
     fn check(&self, name: &str) -> Result<(), ErrorObject> {
-        if self.0.called(name).is_some() {
+        if self.tools.called(name).is_some() {
             return Ok(());
         }
         let refusal = Tool::from_name(name).and_then(|tool| tool.declaration().refusal);
-        let code = refusal.unwrap_or_else(|| self.0.dialect.rules().unknown_tool);
+        let code = refusal.unwrap_or_else(|| self.dialect.rules().unknown_tool);
         Err(ErrorObject::new(code, format!("tool {name} not found")))
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ToolRequest, D::Error> {
-        if let Some(Called::Known(tool)) = self.0.called(name) {
-            return ToolRequest::read(tool, arguments);
-        }
-        let arguments = Box::<RawValue>::deserialize(arguments)?;
-        Ok(ToolRequest::Other(OtherTool::new(name, arguments)))
+        let other = match self.tools.called(name) {
+            Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments),
+            Some(Called::Own(Some(decode))) => {
+                decode(name, &mut <dyn erased_serde::Deserializer<'de>>::erase(arguments))
+                    .map_err(D::Error::custom)?
+            }
+            Some(Called::Own(None)) | None => OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?),
+        };
+        Ok(ToolRequest::Other(other))
     }
 
     fn timeout(&self, call: &ToolRequest) -> Timeout {
@@ -157,7 +212,7 @@ impl Tools for SharedTools {
     }
 
     fn result_when_late(&self, call: &ToolRequest) -> Option<&'static str> {
-        call.tool()?.result_when_late(self.0.dialect)
+        call.tool()?.result_when_late(self.dialect)
     }
 
     /// What ends diffs is not behind them.
@@ -171,16 +226,15 @@ mod tests {
     use super::*;
 
     fn shared(tools: ToolSet) -> SharedTools {
-        SharedTools(Arc::new(tools))
+        SharedTools { tools: Arc::new(tools), dialect: Dialect::VsCode }
     }
 
     #[test]
     fn tools_are_called_by_the_names_of_every_dialect() {
         for dialect in Dialect::ALL {
-            let tools = shared(
-                ToolSet::with_dialect(dialect).handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors),
-            );
-            assert_eq!(tools.0.names().collect::<Vec<_>>(), [Tool::OpenFile.name(dialect)]);
+            let set = ToolSet::new().handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors);
+            let tools = SharedTools { dialect, ..shared(set) };
+            assert!(tools.specs().iter().map(|spec| &*spec.name).eq([Tool::OpenFile.name(dialect)]));
             for name in ["openFile", "open_file"] {
                 let arguments: &RawValue = serde_json::from_str(r#"{"file_path":"/a"}"#).unwrap();
                 assert!(tools.check(name).is_ok(), "{name}");
@@ -197,14 +251,17 @@ mod tests {
     #[test]
     fn nothing_is_listed_twice() {
         let tools = ToolSet::new().handle(Tool::CloseTab).handle(Tool::OpenDiff).handle(Tool::OpenDiff);
-        assert!(tools.names().eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
+        assert!(tools.names(Dialect::VsCode).eq(["close_tab", "openDiff", "closeAllDiffTabs"]));
         let tools = ToolSet::new()
             .handle(Tool::GetDiagnostics)
             .custom("x", "1", "{}")
             .custom("x", "2", "{}")
             .custom("getDiagnostics", "ours", "{}");
-        assert!(tools.names().eq(["getDiagnostics", "x"]), "{tools:?}");
-        assert!(tools.specs.iter().map(|spec| &*spec.description).eq(["ours", "2"]), "the last counts");
+        assert!(tools.names(Dialect::VsCode).eq(["getDiagnostics", "x"]), "{tools:?}");
+        assert!(
+            tools.specs(Dialect::VsCode).iter().map(|spec| &*spec.description).eq(["ours", "2"]),
+            "the last counts"
+        );
     }
 
     #[test]
@@ -227,6 +284,7 @@ mod tests {
         let tools = shared(ToolSet::new().custom("openFile", "", "{}"));
         let arguments: &RawValue = serde_json::from_str(r#"{"line":1}"#).unwrap();
         let call = tools.decode("openFile", arguments).unwrap();
-        assert!(matches!(call, ToolRequest::Other(other) if other.arguments.get() == r#"{"line":1}"#));
+        let ToolRequest::Other(other) = call else { panic!("{call:?}") };
+        assert_eq!(other.raw().map(RawValue::get), Some(r#"{"line":1}"#));
     }
 }

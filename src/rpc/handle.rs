@@ -57,6 +57,13 @@ impl CallId {
         self.session
     }
 
+    /// Returns the number of the call, in the order in which the calls of its session came, from 1: for people, and for
+    /// other languages.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.serial
+    }
+
     pub(crate) const fn serial(self) -> u64 {
         self.serial
     }

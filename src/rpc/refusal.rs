@@ -43,6 +43,8 @@ pub enum RespondError {
     NotOpen(NotOpen),
     /// The result could not be written as JSON, or is no object. The call is still open, and waits for another answer.
     Unserializable,
+    /// The result is no answer of the tool that the call calls. The call is still open, and waits for another answer.
+    NotAnAnswer,
 }
 
 impl From<NotOpen> for RespondError {
@@ -56,6 +58,7 @@ impl fmt::Display for RespondError {
         match self {
             Self::NotOpen(reason) => reason.fmt(f),
             Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
+            Self::NotAnAnswer => f.write_str("the result is no answer of the tool that was called"),
         }
     }
 }

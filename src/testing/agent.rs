@@ -6,9 +6,9 @@ use arbitrary::Arbitrary;
 use rand_core::TryCryptoRng;
 
 use crate::{
-    ide::{Client, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolRequest},
+    ide::{Client, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolArguments},
     mcp::Timeout,
-    rpc::RequestId,
+    rpc::{NotSent, RequestId},
 };
 
 /// Something that an agent does of its own accord. What the state of the session does not permit is refused by it, and
@@ -53,12 +53,12 @@ impl AgentAct {
             Self::ListTools => client.list_tools(),
             Self::OpenDiff { tab: number, lines } => {
                 let text = "a line of text\n".repeat(usize::from(*lines));
-                client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab(number))))
+                call(client, &OpenDiff::new("/w/a", text, tab(number)))
             }
-            Self::CloseTab(number) => client.call(&ToolRequest::CloseTab(CloseTab::new(tab(number)))),
-            Self::CloseAllDiffTabs => client.call(&CloseAllDiffTabs::new().into()),
-            Self::GetDiagnostics => client.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))),
-            Self::OpenFile => client.call(&ToolRequest::OpenFile(OpenFile::new("/w/a"))),
+            Self::CloseTab(number) => call(client, &CloseTab::new(tab(number))),
+            Self::CloseAllDiffTabs => call(client, &CloseAllDiffTabs::new()),
+            Self::GetDiagnostics => call(client, &GetDiagnostics::new(None)),
+            Self::OpenFile => call(client, &OpenFile::new("/w/a")),
             Self::Ping => client.request("ping", None::<&()>, Timeout::Default),
             Self::AskUnknown => client.request("x/unknown", None::<&()>, Timeout::Default),
             Self::NotifyUnknown => {
@@ -77,4 +77,11 @@ impl AgentAct {
         };
         asked.extend(request);
     }
+}
+
+fn call<R: TryCryptoRng, T: ToolArguments>(
+    client: &mut Client<R>,
+    arguments: &T,
+) -> Result<RequestId, NotSent> {
+    client.call(arguments).map(|pending| pending.id())
 }

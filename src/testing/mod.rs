@@ -24,7 +24,7 @@
 //!
 //! ```
 //! use ide_mcp::ide::{Client, ClientConfig, ClientEvent, DiffOutcome, Policy, Server, ServerConfig, ServerEvent};
-//! use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+//! use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 //! use ide_mcp::mcp::{Implementation, ToolResult};
 //! use ide_mcp::rpc::SessionId;
 //! use ide_mcp::testing::{AgentAct, Pair, Random, script};
@@ -42,11 +42,11 @@
 //!     );
 //!     // This stands for the application under test.
 //!     let mut editor = |server: &mut Server, event: &ServerEvent| match event {
-//!         ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+//!         ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
 //!             let verdict = DiffOutcome::Accepted { contents: diff.new_file_contents.clone() };
-//!             server.decide(*call, &verdict).unwrap();
+//!             server.call(call.id()).respond(&ToolResult::diff(&verdict)).unwrap();
 //!         }
-//!         ServerEvent::Call { call, .. } => server.respond(*call, &ToolResult::diagnostics(&[])).unwrap(),
+//!         ServerEvent::Call(call) => server.call(call.id()).respond(&ToolResult::diagnostics(&[])).unwrap(),
 //!         _ => {}
 //!     };
 //!     let mut asked = Vec::new();

@@ -5,7 +5,7 @@ use super::row::{
     Proof::{Editor, Reads},
     Row,
     Step::*,
-    read, row,
+    answers, read, row,
 };
 use super::tools::selected;
 use ide_mcp::ide::{
@@ -35,8 +35,8 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
                 ),
-                Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
                 }),
                 Result(&["DIFF_REJECTED"]),
             ],
@@ -53,8 +53,8 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
                 ),
-                Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap()
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap()
                 }),
                 Result(&["FILE_SAVED", "x"]),
             ],
@@ -93,13 +93,15 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
                 ),
-                Answers(|server, call| server.answer(call, &OpenedFile::focused("/w/a", None)).unwrap()),
+                answers!(OpenFile, |server, call| server
+                    .answer(call, &OpenedFile::focused("/w/a", None))
+                    .unwrap()),
                 Result(&["OK"]),
                 Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
                 Hears(
                     r#"OpenFile(OpenFile { file_path: "/w/b", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
                 ),
-                Answers(|server, call| {
+                answers!(OpenFile, |server, call| {
                     server.answer(call, &OpenedFile::NotFound { path: "/w/b".into() }).unwrap()
                 }),
                 Result(&["Project is closed or directory not found"]),
@@ -115,7 +117,7 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("getDiagnostics", "{}"),
                 Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
-                Answers(|server, call| server.answer(call, &problems()).unwrap()),
+                answers!(GetDiagnostics, |server, call| server.answer(call, &problems()).unwrap()),
                 Result(&[
                     r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"WEAK_WARNING","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#,
                 ]),
@@ -163,7 +165,9 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("list_opened_files", "{}"),
                 Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-                Answers(|server, call| server.answer(call, &FilePaths::new(vec!["/w/a".into()])).unwrap()),
+                answers!(GetAllOpenedFilePaths, |server, call| server
+                    .answer(call, &FilePaths::new(vec!["/w/a".into()]))
+                    .unwrap()),
                 Result(&["/w/a"]),
             ],
         ),
@@ -177,7 +181,9 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("get_selection", "{}"),
                 Hears("GetCurrentSelection(GetCurrentSelection)"),
-                Answers(|server, call| server.answer(call, &CurrentSelection(Some(selected()))).unwrap()),
+                answers!(GetCurrentSelection, |server, call| server
+                    .answer(call, &CurrentSelection(Some(selected())))
+                    .unwrap()),
                 Result(&[
                     r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
                 ]),
@@ -193,7 +199,7 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
                 Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
-                Answers(|server, call| server.answer(call, &problems()).unwrap()),
+                answers!(GetDiagnostics, |server, call| server.answer(call, &problems()).unwrap()),
                 Result(&[
                     r#"{"diagnostics":[{"file_path":"file:///w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
                 ]),
@@ -225,8 +231,8 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
                 Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
-                Answers(|server, call| {
-                    server.respond_direct(call, &DirectAnswer::Contents("x".into())).unwrap()
+                AnswersDirectly(|server, call| {
+                    server.call(call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap()
                 }),
                 Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
             ],
@@ -259,8 +265,8 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
                 Hears(r#"ReadFile(ReadFile { path: "a" })"#),
-                Answers(|server, call| {
-                    server.fail(call, -32603, "failed to read file: File not found").unwrap()
+                AnswersDirectly(|server, call| {
+                    server.call(call).fail(-32603, "failed to read file: File not found").unwrap()
                 }),
                 Wrote(
                     r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
@@ -277,7 +283,9 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
                 Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
-                Answers(|server, call| server.respond_direct(call, &DirectAnswer::Written).unwrap()),
+                AnswersDirectly(|server, call| {
+                    server.call(call).respond_direct(&DirectAnswer::Written).unwrap()
+                }),
                 Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
                 Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
                 Wrote(
@@ -295,8 +303,8 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
                 Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
-                Answers(|server, call| {
-                    server.respond_direct(call, &DirectAnswer::Files(vec!["a.js".into()])).unwrap()
+                AnswersDirectly(|server, call| {
+                    server.call(call).respond_direct(&DirectAnswer::Files(vec!["a.js".into()])).unwrap()
                 }),
                 Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
             ],
@@ -311,14 +319,14 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
                 Hears("GetWorkspaceInfo"),
-                Answers(|server, call| {
+                AnswersDirectly(|server, call| {
                     let info = WorkspaceInfo::new(
                         "workspace-name",
                         "/absolute/path/to/workspace",
                         150,
                         "obsidian-vault",
                     );
-                    server.respond_direct(call, &DirectAnswer::Workspace(info)).unwrap();
+                    server.call(call).respond_direct(&DirectAnswer::Workspace(info)).unwrap();
                 }),
                 Wrote(
                     r#"{"jsonrpc":"2.0","id":4,"result":{"name":"workspace-name","path":"/absolute/path/to/workspace","fileCount":150,"type":"obsidian-vault"}}"#,
@@ -335,7 +343,9 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
                 Hears("GetOpenFiles"),
-                Answers(|server, call| server.respond_direct(call, &DirectAnswer::Files(vec![])).unwrap()),
+                AnswersDirectly(|server, call| {
+                    server.call(call).respond_direct(&DirectAnswer::Files(vec![])).unwrap()
+                }),
                 Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
             ],
         ),
@@ -349,8 +359,8 @@ pub const ROWS: &[Row] = &[
             &[
                 Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
                 Hears("GetCurrentFile"),
-                Answers(|server, call| {
-                    server.respond_direct(call, &DirectAnswer::CurrentFile(None)).unwrap()
+                AnswersDirectly(|server, call| {
+                    server.call(call).respond_direct(&DirectAnswer::CurrentFile(None)).unwrap()
                 }),
                 Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
             ],

@@ -83,7 +83,7 @@ fn every_declared_tool_is_listed() {
         let source = fs::read_to_string(&file).unwrap();
         let Some((_, rest)) = source.split_once("\nimpl ToolDef for ") else { continue };
         let (tool, _) = rest.split_once(' ').unwrap();
-        let entry = format!("{}::{tool},", file.file_stem().unwrap().to_string_lossy());
+        let entry = format!("{}::{tool} -> ", file.file_stem().unwrap().to_string_lossy());
         assert!(list.contains(&entry), "{entry} is not in the list of src/ide/tool/mod.rs");
         count += 1;
     }

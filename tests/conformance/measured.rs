@@ -5,7 +5,7 @@ use super::row::{
     Proof::{Agent, Editor, Elsewhere, Test},
     Row,
     Step::*,
-    row,
+    answers, row,
 };
 use super::tools::selected;
 use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
@@ -251,8 +251,8 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
                 ),
-                Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Accepted { contents: "y".into() }).unwrap()
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Accepted { contents: "y".into() }).unwrap()
                 }),
                 Result(&["FILE_SAVED", "y"]),
                 Calls("close_tab", r#"{"tab_name":"t"}"#),
@@ -285,8 +285,8 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
                 ),
-                Answers(|server, call| {
-                    server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
                 }),
                 Result(&["DIFF_REJECTED", "t"]),
             ],

@@ -3,7 +3,9 @@
 use super::support::{Editor, call, config, shown};
 use ide_mcp::{
     Time,
-    ide::{Answer, Client, ClientConfig, Dialect, Server, ServerConfig, ServerEvent, Tool, ToolSet},
+    ide::{
+        Answer, Client, ClientConfig, Dialect, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    },
     mcp::{Implementation, ToolResult},
     rpc::{CallId, SessionId},
     testing::{Pair, Random},
@@ -49,8 +51,10 @@ pub enum Step {
     Calls(&'static str, &'static str),
     /// The application hears this.
     Hears(&'static str),
-    /// The application answers the last call that it heard of.
-    Answers(fn(&mut Server, CallId)),
+    /// The application answers the last call of a tool that it heard of.
+    Answers(fn(&mut Server, ToolCall)),
+    /// The application answers the last request that it heard of, which is no call of a tool.
+    AnswersDirectly(fn(&mut Server, CallId)),
     /// The application does something of its own.
     Does(fn(&mut Server)),
     /// It becomes this time, in ms.
@@ -97,18 +101,38 @@ pub fn read<A: Answer + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
     format!("{:?}", A::read(result))
 }
 
+/// A step in which the application answers the last call, which is of this tool.
+macro_rules! answers {
+    ($tool:ident, |$server:ident, $call:ident| $body:expr) => {
+        $crate::row::Step::Answers(|$server, $call| {
+            let ide_mcp::ide::ToolCall::$tool($call, _) = $call else { panic!("{:?}", $call) };
+            $body
+        })
+    };
+}
+pub(crate) use answers;
+
+/// The request that a call is made of.
+fn request_of(call: &ToolCall) -> String {
+    let shown = format!("{call:?}");
+    let (tool, rest) = shown.split_once('(').unwrap();
+    let (_, arguments) = rest.split_once("), ").unwrap();
+    format!("{tool}({arguments}")
+}
+
 struct Run {
     editor: Editor,
     events: std::collections::VecDeque<ServerEvent>,
     texts: std::collections::VecDeque<String>,
-    last: Option<CallId>,
+    last: Option<ToolCall>,
+    direct: Option<CallId>,
     id: u32,
     lines: Vec<Line>,
 }
 
 impl Run {
     fn new(dialect: Dialect, offers: Offers) -> Self {
-        let mut tools = ToolSet::with_dialect(dialect);
+        let mut tools = ToolSet::new();
         let handled: &[Tool] = match offers {
             Offers::All => &Tool::ALL,
             Offers::Nothing => &[],
@@ -117,13 +141,15 @@ impl Run {
         for tool in handled {
             tools = tools.handle(*tool);
         }
-        let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools);
+        let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools)
+            .with_dialect(dialect);
         config.settle = Some(std::time::Duration::ZERO);
         Self {
             editor: Editor::attached(config),
             events: Default::default(),
             texts: Default::default(),
             last: None,
+            direct: None,
             id: 4,
             lines: Vec::new(),
         }
@@ -147,22 +173,27 @@ impl Run {
             }
             Step::Hears(expected) => {
                 let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: nothing was heard"));
-                let said = match &event {
-                    ServerEvent::Call { call, request } => {
-                        self.last = Some(*call);
-                        format!("{request:?}")
+                let said = match event {
+                    ServerEvent::Call(call) => {
+                        let said = request_of(&call);
+                        self.last = Some(call);
+                        said
                     }
                     ServerEvent::Direct { call, request } => {
-                        self.last = Some(*call);
+                        self.direct = Some(call);
                         format!("{request:?}")
                     }
-                    _ => shown(std::slice::from_ref(&event)).remove(0),
+                    event => shown(std::slice::from_ref(&event)).remove(0),
                 };
                 assert_eq!(said, *expected, "{row}");
                 self.lines.push(Line::Event(said));
             }
             Step::Answers(answer) => {
-                answer(&mut self.editor.server, self.last.unwrap());
+                answer(&mut self.editor.server, self.last.take().unwrap());
+                self.look();
+            }
+            Step::AnswersDirectly(answer) => {
+                answer(&mut self.editor.server, self.direct.unwrap());
                 self.look();
             }
             Step::Does(act) => {

@@ -5,7 +5,7 @@ use super::row::{
     Proof::{self, Editor, Reads},
     Row,
     Step::*,
-    read, row,
+    answers, read, row,
 };
 use ide_mcp::ide::{
     ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect::VsCode,
@@ -35,8 +35,8 @@ pub const ROWS: &[Row] = &[
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "new", tab_name: "✻ t ⧉" })"#,
             ),
             At(600_000),
-            Answers(|server, call| {
-                server.decide(call, &DiffOutcome::Accepted { contents: "newer".into() }).unwrap()
+            answers!(OpenDiff, |server, call| {
+                server.answer(call, &DiffOutcome::Accepted { contents: "newer".into() }).unwrap()
             }),
             Result(&["FILE_SAVED", "newer"]),
         ]),
@@ -52,8 +52,8 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
-            Answers(|server, call| {
-                server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+            answers!(OpenDiff, |server, call| {
+                server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
             }),
             Result(&["DIFF_REJECTED", "t"]),
         ]),
@@ -97,7 +97,7 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("close_tab", r#"{"path":"/w/a"}"#),
                 Hears(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
-                Answers(|server, call| server.answer(call, &TabClosed::new(true)).unwrap()),
+                answers!(CloseTab, |server, call| server.answer(call, &TabClosed::new(true)).unwrap()),
                 Result(&["TAB_CLOSED"]),
             ],
         ),
@@ -134,7 +134,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/é x.rs"}"#),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
-            Answers(|server, call| {
+            answers!(GetDiagnostics, |server, call| {
                 let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                 let mut problem = Diagnostic::new(Severity::Error, range, "m");
                 problem.source = Some("rustc".into());
@@ -180,13 +180,15 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"OpenFile(OpenFile { file_path: "/w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
-            Answers(|server, call| server.answer(call, &OpenedFile::focused("/w/a.rs", None)).unwrap()),
+            answers!(OpenFile, |server, call| server
+                .answer(call, &OpenedFile::focused("/w/a.rs", None))
+                .unwrap()),
             Result(&["Opened file: /w/a.rs"]),
             Calls("openFile", r#"{"uri":"file:///w/a.rs","makeFrontmost":false}"#),
             Hears(
                 r#"OpenFile(OpenFile { file_path: "file:///w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
             ),
-            Answers(|server, call| {
+            answers!(OpenFile, |server, call| {
                 server.answer(call, &OpenedFile::unfocused("/w/a.rs", "rust", 7)).unwrap()
             }),
             Result(&[r#"{"success":true,"filePath":"/w/a.rs","languageId":"rust","lineCount":7}"#]),
@@ -198,13 +200,17 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getCurrentSelection", "{}"),
             Hears("GetCurrentSelection(GetCurrentSelection)"),
-            Answers(|server, call| server.answer(call, &CurrentSelection(Some(selected()))).unwrap()),
+            answers!(GetCurrentSelection, |server, call| server
+                .answer(call, &CurrentSelection(Some(selected())))
+                .unwrap()),
             Result(&[
                 r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
             ]),
             Calls("getCurrentSelection", "{}"),
             Hears("GetCurrentSelection(GetCurrentSelection)"),
-            Answers(|server, call| server.answer(call, &CurrentSelection(None)).unwrap()),
+            answers!(GetCurrentSelection, |server, call| server
+                .answer(call, &CurrentSelection(None))
+                .unwrap()),
             Result(&[r#"{"success":false,"message":"No active editor found"}"#]),
         ]),
     ),
@@ -214,7 +220,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getLatestSelection", "{}"),
             Hears("GetLatestSelection(GetLatestSelection)"),
-            Answers(|server, call| server.answer(call, &LatestSelection(None)).unwrap()),
+            answers!(GetLatestSelection, |server, call| server.answer(call, &LatestSelection(None)).unwrap()),
             Result(&[r#"{"success":false,"message":"No selection available"}"#]),
         ]),
     ),
@@ -224,7 +230,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getOpenEditors", "{}"),
             Hears("GetOpenEditors(GetOpenEditors)"),
-            Answers(|server, call| {
+            answers!(GetOpenEditors, |server, call| {
                 let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
                 tab.is_active = true;
                 tab.line_count = Some(7);
@@ -235,7 +241,7 @@ pub const ROWS: &[Row] = &[
             ]),
             Calls("getOpenEditors", "{}"),
             Hears("GetOpenEditors(GetOpenEditors)"),
-            Answers(|server, call| server.answer(call, &OpenEditors::default()).unwrap()),
+            answers!(GetOpenEditors, |server, call| server.answer(call, &OpenEditors::default()).unwrap()),
             Result(&[r#"{"tabs":[]}"#]),
         ]),
     ),
@@ -245,7 +251,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getWorkspaceFolders", "{}"),
             Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
-            Answers(|server, call| {
+            answers!(GetWorkspaceFolders, |server, call| {
                 server.answer(call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])).unwrap()
             }),
             Result(&[
@@ -259,7 +265,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("checkDocumentDirty", r#"{"filePath":"/w/a"}"#),
             Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
-            Answers(|server, call| {
+            answers!(CheckDocumentDirty, |server, call| {
                 server
                     .answer(
                         call,
@@ -270,7 +276,7 @@ pub const ROWS: &[Row] = &[
             Result(&[r#"{"success":true,"filePath":"/w/a","isDirty":true,"isUntitled":false}"#]),
             Calls("checkDocumentDirty", r#"{"documentUri":"file:///w/b"}"#),
             Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "file:///w/b" })"#),
-            Answers(|server, call| {
+            answers!(CheckDocumentDirty, |server, call| {
                 server.answer(call, &DocumentState::NotOpen { file_path: "/w/b".into() }).unwrap()
             }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
@@ -282,7 +288,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("saveDocument", r#"{"uri":"/w/a"}"#),
             Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
-            Answers(|server, call| {
+            answers!(SaveDocument, |server, call| {
                 server
                     .answer(
                         call,
@@ -297,7 +303,7 @@ pub const ROWS: &[Row] = &[
             Result(&[r#"{"success":true,"filePath":"/w/a","saved":true,"message":"Saved"}"#]),
             Calls("saveDocument", r#"{"filePath":"/w/b"}"#),
             Hears(r#"SaveDocument(SaveDocument { file_path: "/w/b" })"#),
-            Answers(|server, call| {
+            answers!(SaveDocument, |server, call| {
                 server.answer(call, &DocumentSaved::NotOpen { file_path: "/w/b".into() }).unwrap()
             }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
@@ -310,7 +316,7 @@ pub const ROWS: &[Row] = &[
             Calls("executeCode", r#"{"code":"1"}"#),
             Hears(r#"ExecuteCode(ExecuteCode { code: "1" })"#),
             At(600_000),
-            Answers(|server, call| {
+            answers!(ExecuteCode, |server, call| {
                 let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
                 server.answer(call, &CodeOutput::new(vec![OutputBlock::Text("1".into()), image])).unwrap();
             }),
@@ -357,7 +363,9 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("open_files", r#"{"file_paths":["/w/a","/w/b"]}"#),
             Hears(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
-            Answers(|server, call| server.answer(call, &OpenedFiles::new(vec!["/w/a".into()])).unwrap()),
+            answers!(OpenFiles, |server, call| server
+                .answer(call, &OpenedFiles::new(vec!["/w/a".into()]))
+                .unwrap()),
             Result(&[r#"{"opened_files":["/w/a"]}"#]),
         ]),
     ),
@@ -367,7 +375,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
             Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-            Answers(|server, call| {
+            answers!(GetAllOpenedFilePaths, |server, call| {
                 server.answer(call, &FilePaths::new(vec!["/w/a".into(), "/w/b".into()])).unwrap()
             }),
             Result(&["/w/a\n/w/b"]),
@@ -379,11 +387,11 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
-            Answers(|server, call| server.answer(call, &Reformatted::new(true)).unwrap()),
+            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(true)).unwrap()),
             Result(&["OK"]),
             Calls("reformat_file", r#"{"filePath":"/w/b"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
-            Answers(|server, call| server.answer(call, &Reformatted::new(false)).unwrap()),
+            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(false)).unwrap()),
             Failed(&["File not found"]),
         ]),
     ),
@@ -393,7 +401,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("get_cursor_position", "{}"),
             Hears("GetCursorPosition(GetCursorPosition)"),
-            Answers(|server, call| {
+            answers!(GetCursorPosition, |server, call| {
                 server.answer(call, &CursorPosition::new("/w/a", Position::new(3, 4))).unwrap()
             }),
             Result(&[r#"{"file_path":"/w/a","line":3,"column":4}"#]),
@@ -405,7 +413,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("set_cursor_position", r#"{"line":3,"character":4}"#),
             Hears("SetCursorPosition(SetCursorPosition { file_path: None, line: 3, column: 4 })"),
-            Answers(|server, call| server.answer(call, &Done).unwrap()),
+            answers!(SetCursorPosition, |server, call| server.answer(call, &Done).unwrap()),
             Result(&["OK"]),
         ]),
     ),
@@ -420,7 +428,7 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"SetSelection(SetSelection { file_path: Some("/w/a"), range: Range { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 3 } } })"#,
             ),
-            Answers(|server, call| server.answer(call, &Done).unwrap()),
+            answers!(SetSelection, |server, call| server.answer(call, &Done).unwrap()),
             Result(&["OK"]),
         ]),
     ),

@@ -6,7 +6,7 @@ use ide_mcp::{
     Machine, Time,
     ide::{
         Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
-        OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect, ToolRequest,
+        OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect,
     },
     mcp::{Outcome, ProtocolVersion, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
@@ -369,19 +369,19 @@ impl Agent {
         let (asked, span) = match self.random.below(22) {
             0..=4 => {
                 let text = format!("{mark}{}", "x".repeat(plan.text_len(&mut self.random)));
-                (client.call(&ToolRequest::OpenDiff(OpenDiff::new("/w/a", text, tab))), None)
+                (client.call(&OpenDiff::new("/w/a", text, tab)).map(|asked| asked.id()), None)
             }
-            5 => (client.call(&ToolRequest::CloseTab(CloseTab::new(tab))), default),
-            6 => (client.call(&CloseAllDiffTabs::new().into()), default),
+            5 => (client.call(&CloseTab::new(tab)).map(|asked| asked.id()), default),
+            6 => (client.call(&CloseAllDiffTabs::new()).map(|asked| asked.id()), default),
             7 | 8 => {
                 let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
-                (client.call(&ToolRequest::GetDiagnostics(ask)), default)
+                (client.call(&ask).map(|asked| asked.id()), default)
             }
-            9 | 10 => (client.call(&ToolRequest::OpenFile(OpenFile::new(format!("/w/{mark}")))), default),
+            9 | 10 => (client.call(&OpenFile::new(format!("/w/{mark}"))).map(|asked| asked.id()), default),
             11 | 12 => {
                 let arguments = RawValue::from_string(format!(r#"{{"n":"{mark}"}}"#)).unwrap();
                 let name = if self.random.one_in(4) { "nobody" } else { "countLines" };
-                (client.call(&ToolRequest::Other(OtherTool::new(name, arguments))), default)
+                (client.call(&OtherTool::new(name, arguments)).map(|asked| asked.id()), default)
             }
             13 => {
                 let (idle, total) = (Duration::from_millis(1_500), Duration::from_secs(4));

@@ -11,7 +11,7 @@ use std::{
 
 use ide_mcp::{
     Time,
-    ide::{ConnId, DirectRequest, ServerEvent, ToolRequest},
+    ide::{ConnId, DirectRequest, ServerEvent},
     mcp::PeerFault,
     rpc::{self, CallId, NotOpen, RequestId},
     testing::Random,
@@ -22,7 +22,7 @@ use super::{
     ledger::{Ledger, Past, Standing},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
-    plant::Subject,
+    plant::{Subject, conn_asked, conn_of},
     tap::nonce_in,
 };
 use calls::{Deed, Open, What, asked};
@@ -123,15 +123,16 @@ impl Editor {
             format!("a stranger leads to {event:?}")
         });
         match event {
-            ServerEvent::Call { call, request } => {
-                let (nonce, what) = asked(&request);
+            ServerEvent::Call(call) => {
+                let id = call.id();
+                let (nonce, what) = asked(call);
                 // What the client waits for a while is answered in it, whatever progress is made.
-                let (span, longest) = match request {
-                    ToolRequest::OpenDiff(_) => (None, LONGEST),
-                    ToolRequest::GetDiagnostics(_) => (Some(DIAGNOSTICS), DIAGNOSTICS),
+                let (span, longest) = match what {
+                    What::Diff { .. } => (None, LONGEST),
+                    What::Diagnostics => (Some(DIAGNOSTICS), DIAGNOSTICS),
                     _ => (Some(self.call_deadline), LONGEST),
                 };
-                self.take((now, time), (call, conn), (nonce, what, span, longest), subject, book, oracle);
+                self.take((now, time), (id, conn), (nonce, what, span, longest), subject, book, oracle);
             }
             ServerEvent::Direct { call, request } => {
                 let DirectRequest::ReadFile(file) = &request else { return };
@@ -168,8 +169,8 @@ impl Editor {
     fn closed(&mut self, conn: ConnId, closed: &Closed, book: &mut Ledger, oracle: &mut Oracle) {
         book.has_ended = true;
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
-        let calls = self.open.keys().filter(|call| ConnId::of_call(**call) == conn).count();
-        let requests = self.requests.keys().filter(|request| ConnId::of_request(**request) == conn).count();
+        let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();
+        let requests = self.requests.keys().filter(|request| conn_asked(**request) == conn).count();
         oracle.claim(calls + requests == 0, I::AnsweredOnce, || {
             format!("{calls} calls and {requests} requests outlive their connection")
         });
@@ -198,12 +199,11 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         for (call, open) in &self.open {
-            let overdue = open.deadline.is_some_and(|due| due <= time) && !is_blocked(ConnId::of_call(*call));
+            let overdue = open.deadline.is_some_and(|due| due <= time) && !is_blocked(conn_of(*call));
             oracle.claim(!overdue, I::CallDeadline, || format!("{call:?} was due at {:?}", open.deadline));
         }
         for (request, wanted) in &self.requests {
-            let overdue =
-                wanted.deadline.is_some_and(|due| due <= time) && !is_blocked(ConnId::of_request(*request));
+            let overdue = wanted.deadline.is_some_and(|due| due <= time) && !is_blocked(conn_asked(*request));
             oracle.claim(!overdue, I::RequestDeadline, || {
                 format!("{request:?} was due at {:?}", wanted.deadline)
             });
@@ -215,7 +215,7 @@ impl Editor {
 
     /// Whether anything of this connection is open.
     pub fn open_of(&self, conn: ConnId) -> impl Iterator<Item = CallId> + '_ {
-        self.open.keys().copied().filter(move |call| ConnId::of_call(*call) == conn)
+        self.open.keys().copied().filter(move |call| conn_of(*call) == conn)
     }
 
     /// The process is gone in the middle of everything.

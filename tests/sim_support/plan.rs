@@ -117,7 +117,8 @@ impl Plan {
     pub fn host(&self) -> HostConfig {
         let mut policy = Policy::new(PORT, token());
         policy.auth_failure = self.auth_failure;
-        let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0));
+        let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0))
+            .with_dialect(self.dialect);
         server.ws.message = MESSAGE;
         server.ws.outgoing = self.mark;
         server.mcp.call_deadline = self.call_deadline;
@@ -158,7 +159,7 @@ impl Plan {
 
     /// What the editor offers in this edition of its tools.
     pub fn tools(&self, edition: u64) -> ToolSet {
-        ToolSet::with_dialect(self.dialect)
+        ToolSet::new()
             .handle(Tool::OpenDiff)
             .handle(Tool::GetDiagnostics)
             .handle(Tool::OpenFile)

@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{ConnId, DiffEnd, Host, HostConfig, HostEvent, Policy, ServerEvent},
+    ide::{AgentId, ConnId, DiffEnd, Host, HostConfig, HostEvent, Policy, ServerEvent},
     mcp::ToolResult,
-    rpc::CallId,
+    rpc::{CallId, RequestId},
 };
 
 use super::{oracle::Invariant as I, said::PORT};
@@ -106,6 +106,16 @@ bugs! {
     AgentGivesUpEarly => RequestDeadline,
     /// An agent gives a request up twice.
     AgentCancelsTwice => OneCancel,
+}
+
+/// The connection that a call came by.
+pub fn conn_of(call: CallId) -> ConnId {
+    AgentId::of_call(call).conn().unwrap()
+}
+
+/// The connection that a request went out by.
+pub fn conn_asked(request: RequestId) -> ConnId {
+    AgentId::of_request(request).conn().unwrap()
 }
 
 /// The host, with a fault or without.
@@ -205,9 +215,12 @@ impl Subject {
         }
         let event = self.host.poll_event()?;
         let Some(bug) = self.bug else { return Some(event) };
-        let HostEvent::Connection { conn, event: of_conn } = &event else { return Some(event) };
-        match (bug, of_conn) {
-            (Bug::ClosedTwice, ServerEvent::Closed(_)) => self.extra.push(event.clone()),
+        let HostEvent::Agent { agent, event: of_agent } = &event else { return Some(event) };
+        match (bug, of_agent) {
+            (Bug::ClosedTwice, ServerEvent::Closed(closed)) => {
+                let again = ServerEvent::Closed(closed.clone());
+                self.extra.push(HostEvent::Agent { agent: *agent, event: again });
+            }
             (Bug::NeverCloses, ServerEvent::Closed(_)) if self.every(3) => return self.poll_event(),
             (Bug::ForgetsADiff, ServerEvent::DiffClosed { reason: DiffEnd::TabClosed, .. }) => {
                 return self.poll_event();
@@ -216,16 +229,16 @@ impl Subject {
                 Bug::ClosesDiffOfAnother,
                 ServerEvent::DiffClosed { reason: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
             ) => {
-                let of = |(other, server): (ConnId, &ide_mcp::ide::Server)| {
-                    let diff = server.open_diffs().next().filter(|_| other != *conn);
+                let of = |(other, server): (AgentId, &ide_mcp::ide::Server)| {
+                    let diff = server.open_diffs().next().filter(|_| other != *agent);
                     diff.map(|(call, tab)| (other, call, tab.to_owned()))
                 };
-                let another = self.host.connections().find_map(of);
-                if let Some((conn, call, tab_name)) = another {
+                let another = self.host.agents().find_map(of);
+                if let Some((agent, call, tab_name)) = another {
                     let why = *why;
-                    let _ = self.host.respond(call, &ToolResult::text("DIFF_REJECTED"));
+                    let _ = self.host.call(call).respond(&ToolResult::text("DIFF_REJECTED"));
                     let event = ServerEvent::DiffClosed { call, tab_name, reason: why };
-                    self.extra.push(HostEvent::Connection { conn, event });
+                    self.extra.push(HostEvent::Agent { agent, event });
                 }
             }
             (Bug::Panics, ServerEvent::Notification { method, .. }) => {
@@ -286,7 +299,7 @@ impl Subject {
     pub fn after_refusal(&mut self, call: CallId) -> bool {
         match self.bug {
             Some(Bug::RefusalLeavesAByte) => {
-                self.outs.entry(ConnId::of_call(call)).or_default().push(b'!');
+                self.outs.entry(conn_of(call)).or_default().push(b'!');
                 false
             }
             Some(Bug::TakesStaleAnswers) => true,
@@ -297,7 +310,7 @@ impl Subject {
     /// A call under this id was given up.
     pub fn after_cancel(&mut self, call: CallId, id: Option<String>) {
         if let (Some(Bug::AnswersWhatWasCancelled), Some(id)) = (self.bug, id) {
-            let conn = ConnId::of_call(call);
+            let conn = conn_of(call);
             let answer = mangled::frame(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
             self.outs.entry(conn).or_default().extend(answer);
             self.unnamed.push(conn);

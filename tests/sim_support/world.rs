@@ -312,7 +312,8 @@ impl World {
     fn hear(&mut self, time: Time, event: HostEvent) {
         self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
         match event {
-            HostEvent::Connection { conn, event } => {
+            HostEvent::Agent { agent, event } => {
+                let conn = agent.conn().unwrap();
                 let Self { editor, subject, oracle, books, now, .. } = self;
                 match books.get_mut(&conn) {
                     Some(book) => editor.hear((*now, time), conn, event, subject, book, oracle),

@@ -6,9 +6,7 @@ use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
 use super::subject::Refusals;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, ToolRequest,
-};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
@@ -84,9 +82,9 @@ impl Subject for IdeClient {
         }
         let choice = app.random.as_mut().map_or(0, |random| random.below(8));
         let asked = match choice {
-            1 => machine.call(&ToolRequest::OpenDiff(OpenDiff::new("/a", "x", "t"))),
-            2 => machine.call(&ToolRequest::GetDiagnostics(GetDiagnostics::new(None))),
-            3 => machine.call(&ToolRequest::CloseTab(CloseTab::new("t"))),
+            1 => machine.call(&OpenDiff::new("/a", "x", "t")).map(|asked| asked.id()),
+            2 => machine.call(&GetDiagnostics::new(None)).map(|asked| asked.id()),
+            3 => machine.call(&CloseTab::new("t")).map(|asked| asked.id()),
             4 => machine.request("ping", None::<&()>, Timeout::Never),
             5 => {
                 if let Some(request) = app.asked.pop() {
@@ -180,7 +178,7 @@ impl Subject for IdeClient {
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);
-            refusals.expect_err(name, machine.call(&CloseAllDiffTabs::new().into()), allowed);
+            refusals.expect_err(name, machine.call(&CloseAllDiffTabs::new()), allowed);
         }
         // A ping may go out before the session is open, and not after the end.
         if app.closing || app.closed {
@@ -202,6 +200,10 @@ impl Subject for IdeClient {
             "above the mark",
             "after the end",
         ]
+    }
+
+    fn copied(event: &ClientEvent) -> Option<ClientEvent> {
+        Some(event.clone())
     }
 
     fn calls(&self, record: &Record<ClientEvent>) -> Calls {

@@ -7,7 +7,7 @@
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
 use super::said::TEXT;
-use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent, ToolRequest};
+use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent, ToolCall};
 use ide_mcp::mcp::CallEnd;
 use ide_mcp::rpc::{CallId, RequestId};
 use ide_mcp::ws::frame::{Header, Opcode, mask};
@@ -23,7 +23,7 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
     let (mut unanswered, mut outcomes) = (Vec::new(), Vec::new());
     for event in &record.events {
         match event {
-            ServerEvent::Call { call, request } => drop(names.insert(*call, name(request))),
+            ServerEvent::Call(call) => drop(names.insert(call.id(), name(call))),
             ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { .. } | CallEnd::Closed }
             | ServerEvent::DiffClosed { call, reason: DiffEnd::Cancelled | DiffEnd::Disconnected, .. } => {
                 unanswered.push(*call);
@@ -99,14 +99,14 @@ fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
 }
 
 /// What the scripts have put into a call.
-fn name(request: &ToolRequest) -> String {
-    match request {
-        ToolRequest::OpenDiff(diff) => diff.new_file_contents.clone(),
-        ToolRequest::GetDiagnostics(ask) => ask.uri.clone().unwrap_or_default(),
-        ToolRequest::Other(other) => {
-            read(other.arguments.get().as_bytes()).as_ref().and_then(id).unwrap_or_default()
+fn name(call: &ToolCall) -> String {
+    match call {
+        ToolCall::OpenDiff(_, diff) => diff.new_file_contents.clone(),
+        ToolCall::GetDiagnostics(_, ask) => ask.uri.clone().unwrap_or_default(),
+        ToolCall::Other(_, other) => {
+            read(other.raw().unwrap().get().as_bytes()).as_ref().and_then(id).unwrap_or_default()
         }
-        request => panic!("{request:?} is no event"),
+        call => panic!("{call:?} is no event"),
     }
 }
 

@@ -11,12 +11,12 @@ use super::subject::Refusals;
 use ide_mcp::ide::{
     Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
     DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
-    LatestSelection, Mention, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position, Range,
-    Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolRequest,
+    LatestSelection, Mention, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position,
+    Range, Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall,
     ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
 use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, SessionId};
+use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::frame::Header;
 use ide_mcp::{Machine as _, Time, Wire as _};
@@ -56,7 +56,7 @@ pub fn foreign() -> (CallId, RequestId) {
         let mut other = Server::new(server_config(tools()), SessionId::new(99), Time::ZERO);
         other.feed(Time::ZERO, &[attached(), text(&open_diff("1", "a"))].concat());
         let call = std::iter::from_fn(|| other.poll_event()).find_map(|event| match event {
-            ServerEvent::Call { call, .. } => Some(call),
+            ServerEvent::Call(call) => Some(call.id()),
             _ => None,
         });
         (call.unwrap(), other.request("roots/list", None::<&()>, Timeout::Never).unwrap())
@@ -84,7 +84,8 @@ impl Serialize for Unwritable {
 pub struct Editor {
     random: Option<Random>,
     dialect: Dialect,
-    waiting: Vec<(CallId, ToolRequest)>,
+    /// The open calls that it answers later, and what with.
+    waiting: Vec<(CallId, ToolResult<'static>)>,
     ended: Vec<CallId>,
     /// It has heard that the client is ready.
     ready: bool,
@@ -136,18 +137,18 @@ impl Editor {
                 self.waiting.retain(|(open, _)| open != call);
                 self.ended.push(*call);
             }
-            ServerEvent::Call { call, request } => match self.choose(4) {
-                0 => self.answer(*call, request, respond),
+            ServerEvent::Call(call) => match self.choose(4) {
+                0 => self.answer(call.id(), &typed(call, self.dialect), respond),
                 1 => {}
-                _ => self.waiting.push((*call, request.clone())),
+                _ => self.waiting.push((call.id(), typed(call, self.dialect))),
             },
             ServerEvent::Closed(_) => self.closed = true,
             _ => {}
         }
         if self.choose(3) == 2 && !self.waiting.is_empty() {
             let at = self.choose(self.waiting.len());
-            let (call, request) = self.waiting.remove(at);
-            self.answer(call, &request, respond);
+            let (call, result) = self.waiting.remove(at);
+            self.answer(call, &result, respond);
         }
         if let Some(call) = self.ended.last() {
             let again = respond(*call, &ToolResult::text("too late"));
@@ -183,54 +184,74 @@ impl Editor {
     fn answer(
         &mut self,
         call: CallId,
-        request: &ToolRequest,
+        result: &ToolResult<'_>,
         respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
     ) {
-        let result = typed(request, self.dialect);
-        if respond(call, &result).is_ok() {
+        if respond(call, result).is_ok() {
             self.ended.push(call);
         }
     }
 }
 
 /// The typed answer that a tool has.
-fn typed(request: &ToolRequest, dialect: Dialect) -> ToolResult<'static> {
+fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     let path = || "/a".to_owned();
-    match request {
-        ToolRequest::OpenDiff(_) => written(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
-        ToolRequest::CloseTab(_) => written(&TabClosed::new(false), dialect),
-        ToolRequest::GetDiagnostics(ask) => {
+    match call {
+        ToolCall::OpenDiff(..) => written(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
+        ToolCall::CloseTab(..) => written(&TabClosed::new(false), dialect),
+        ToolCall::GetDiagnostics(_, ask) => {
             let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
             let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
             written(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
         }
-        ToolRequest::OpenFile(_) => written(&OpenedFile::unfocused("/a", "rust", 3), dialect),
-        ToolRequest::OpenFiles(asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
-        ToolRequest::GetAllOpenedFilePaths(_) => written(&FilePaths::new(vec![path()]), dialect),
-        ToolRequest::GetOpenEditors(_) => {
+        ToolCall::OpenFile(..) => written(&OpenedFile::unfocused("/a", "rust", 3), dialect),
+        ToolCall::OpenFiles(_, asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
+        ToolCall::GetAllOpenedFilePaths(..) => written(&FilePaths::new(vec![path()]), dialect),
+        ToolCall::GetOpenEditors(..) => {
             written(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
         }
-        ToolRequest::GetWorkspaceFolders(_) => {
+        ToolCall::GetWorkspaceFolders(..) => {
             written(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
         }
-        ToolRequest::GetCurrentSelection(_) => written(&CurrentSelection(Some(selection(9))), dialect),
-        ToolRequest::GetLatestSelection(_) => written(&LatestSelection(None), dialect),
-        ToolRequest::GetCursorPosition(_) => {
-            written(&CursorPosition::new("/a", Position::new(1, 2)), dialect)
-        }
-        ToolRequest::CheckDocumentDirty(asked) => {
+        ToolCall::GetCurrentSelection(..) => written(&CurrentSelection(Some(selection(9))), dialect),
+        ToolCall::GetLatestSelection(..) => written(&LatestSelection(None), dialect),
+        ToolCall::GetCursorPosition(..) => written(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
+        ToolCall::CheckDocumentDirty(_, asked) => {
             let file_path = asked.file_path.clone();
             written(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)
         }
-        ToolRequest::SaveDocument(asked) => {
+        ToolCall::SaveDocument(_, asked) => {
             written(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
         }
-        ToolRequest::ReformatFile(_) => written(&Reformatted::new(true), dialect),
-        ToolRequest::ExecuteCode(asked) => {
+        ToolCall::ReformatFile(..) => written(&Reformatted::new(true), dialect),
+        ToolCall::ExecuteCode(_, asked) => {
             written(&CodeOutput::new(vec![OutputBlock::Text(asked.code.clone())]), dialect)
         }
-        ToolRequest::SetCursorPosition(_) | ToolRequest::SetSelection(_) => written(&Done, dialect),
+        ToolCall::SetCursorPosition(..) | ToolCall::SetSelection(..) => written(&Done, dialect),
         _ => ToolResult::text("text"),
+    }
+}
+
+/// Answers a call by its name alone.
+pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpen> {
+    call.respond(result).map_err(|error| match error {
+        RespondError::NotOpen(reason) => reason,
+        error => panic!("{result:?}: {error}"),
+    })
+}
+
+/// The same event once more; a call is none.
+pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
+    match event {
+        ServerEvent::Ready { client } => Some(ServerEvent::Ready { client: client.clone() }),
+        ServerEvent::CallEnded { call, reason } => {
+            Some(ServerEvent::CallEnded { call: *call, reason: reason.clone() })
+        }
+        ServerEvent::DiffClosed { call, tab_name, reason } => {
+            Some(ServerEvent::DiffClosed { call: *call, tab_name: tab_name.clone(), reason: *reason })
+        }
+        ServerEvent::Closed(closed) => Some(ServerEvent::Closed(closed.clone())),
+        _ => None,
     }
 }
 
@@ -258,11 +279,18 @@ fn direct(request: &DirectRequest) -> DirectAnswer {
 #[derive(Debug)]
 pub struct IdeServer {
     pub tools: ToolSet,
+    pub dialect: Dialect,
 }
 
 impl Default for IdeServer {
     fn default() -> Self {
-        Self { tools: tools() }
+        Self { tools: tools(), dialect: Dialect::VsCode }
+    }
+}
+
+impl IdeServer {
+    pub fn config(&self) -> ServerConfig {
+        server_config(self.tools.clone()).with_dialect(self.dialect)
     }
 }
 
@@ -275,11 +303,11 @@ impl Subject for IdeServer {
     }
 
     fn make(&self, now: Time) -> Server {
-        Server::new(server_config(self.tools.clone()), SessionId::new(7), now)
+        Server::new(self.config(), SessionId::new(7), now)
     }
 
     fn app(&self, seed: u64) -> Editor {
-        Editor::new(seed, self.tools.dialect())
+        Editor::new(seed, self.dialect)
     }
 
     fn react(&self, app: &mut Editor, machine: &mut Server, event: &ServerEvent) {
@@ -287,16 +315,18 @@ impl Subject for IdeServer {
             7 => drop(machine.select(selection(300))),
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
             9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
-            10 => drop(machine.set_tools(
-                ToolSet::with_dialect(self.tools.dialect()).handle(Tool::OpenDiff).custom("echo", "", "{}"),
-            )),
+            10 => drop(machine.set_tools(ToolSet::new().handle(Tool::OpenDiff).custom("echo", "", "{}"))),
             11 if app.choose(3) == 2 => machine.shutdown(),
             _ => {}
         }
         if let Some((call, answer)) = app.answers_directly(event) {
-            let _ = machine.respond_direct(call, &answer);
+            let _ = machine.call(call).respond_direct(&answer);
         }
-        app.hears(event, &mut |call, result| machine.respond(call, result));
+        app.hears(event, &mut |call, result| respond(machine.call(call), result));
+    }
+
+    fn copied(event: &ServerEvent) -> Option<ServerEvent> {
+        copied(event)
     }
 
     fn is_closed(event: &ServerEvent) -> bool {
@@ -382,11 +412,11 @@ impl Subject for IdeServer {
         let text = ToolResult::text("refused");
         let foreign = foreign().0;
         let unknown = [NotOpen::Unknown, NotOpen::Closed];
-        refusals.expect_err("a foreign call", machine.respond(foreign, &text), &unknown);
-        refusals.expect_err("a foreign call", machine.fail(foreign, 1, "refused"), &unknown);
+        refusals.expect_err("a foreign call", respond(machine.call(foreign), &text), &unknown);
+        refusals.expect_err("a foreign call", machine.call(foreign).fail(1, "refused"), &unknown);
         for call in app.ended() {
-            refusals.expect_err("an ended call", machine.respond(*call, &text), Editor::ENDED);
-            refusals.expect_err("an ended call", machine.fail(*call, 1, "refused"), Editor::ENDED);
+            refusals.expect_err("an ended call", respond(machine.call(*call), &text), Editor::ENDED);
+            refusals.expect_err("an ended call", machine.call(*call).fail(1, "refused"), Editor::ENDED);
         }
         refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
         let asked = machine.request("x", Some(&Unwritable), Timeout::Never);

@@ -3,14 +3,14 @@
 
 use super::calls;
 use super::editors::{
-    Editor, IdeServer, MARK, MESSAGE, Standing, Unwritable, foreign, selection, server_config,
+    Editor, IdeServer, MARK, MESSAGE, Standing, Unwritable, copied, foreign, respond, selection,
 };
 use super::frames::masked;
 use super::laws::{Calls, Record, Subject};
 use super::said::{PING, attached, open_diff, request, text};
 use super::subject::Refusals;
 use ide_mcp::ide::{
-    ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerEvent, ToolSet,
+    ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
@@ -38,14 +38,14 @@ pub struct OneOfHost {
 }
 
 impl OneOfHost {
-    fn new(now: Time, tools: ToolSet) -> Self {
-        let mut config = HostConfig::new(server_config(tools));
+    fn new(now: Time, server: ServerConfig) -> Self {
+        let mut config = HostConfig::new(server);
         config.max_pending_connections = 2;
         let mut host = Host::new(config);
         let gone = host.connect(now);
         host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
         let called = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
-            HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } => Some(call),
+            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
             _ => None,
         });
         // Where no diffs are handled, a call of nobody does.
@@ -169,7 +169,7 @@ impl Machine for OneOfHost {
     fn poll_event(&mut self) -> Option<ServerEvent> {
         let found = loop {
             match self.host.poll_event() {
-                Some(HostEvent::Connection { conn, event }) if conn == self.conn => break Some(event),
+                Some(HostEvent::Agent { agent, event }) if agent == self.conn.into() => break Some(event),
                 Some(_) => {}
                 // The end of a stranger is counted; the other one was let in. Here it is an event, for the laws of a `Wire`.
                 None if self.host.unauthenticated().total() > 0 && !self.is_counted => {
@@ -197,7 +197,7 @@ impl Subject for IdeHost {
     }
 
     fn make(&self, now: Time) -> OneOfHost {
-        OneOfHost::new(now, self.0.tools.clone())
+        OneOfHost::new(now, self.0.config())
     }
 
     fn app(&self, seed: u64) -> Editor {
@@ -205,20 +205,24 @@ impl Subject for IdeHost {
     }
 
     fn react(&self, app: &mut Editor, machine: &mut OneOfHost, event: &ServerEvent) {
-        let (host, conn) = (&mut machine.host, machine.conn);
+        let (host, agent) = (&mut machine.host, machine.conn.into());
         match app.choose(12) {
-            6 => drop(host.request(conn, "roots/list", None::<&()>, Timeout::Default)),
+            6 => drop(host.client(agent).request("roots/list", None::<&()>, Timeout::Default)),
             7 | 8 => drop(host.select(Time::ZERO, selection(app.choose(300)))),
-            9 => drop(host.mention(Time::ZERO, Mention::new("/a", None), Some(conn))),
+            9 => drop(host.mention(Time::ZERO, Mention::new("/a", None), Some(agent))),
             10 => drop(host.mention(Time::ZERO, Mention::new("/b", Some((1, 2))), None)),
             11 if app.choose(3) == 2 => host.shutdown(Time::ZERO),
             _ => {}
         }
         if let Some((call, answer)) = app.answers_directly(event) {
-            let _ = host.respond_direct(call, &answer);
+            let _ = host.call(call).respond_direct(&answer);
         }
-        app.hears(event, &mut |call, result| host.respond(call, result));
+        app.hears(event, &mut |call, result| respond(host.call(call), result));
         machine.look();
+    }
+
+    fn copied(event: &ServerEvent) -> Option<ServerEvent> {
+        copied(event)
     }
 
     fn is_closed(event: &ServerEvent) -> bool {
@@ -247,33 +251,34 @@ impl Subject for IdeHost {
 
     fn refuse(&self, app: &Editor, machine: &mut OneOfHost, refusals: &mut Refusals) {
         let (name, allowed) = app.refused_with(machine.standing());
-        let (host, conn, (gone, stale)) = (&mut machine.host, machine.conn, machine.gone);
+        let (host, (gone, stale)) = (&mut machine.host, machine.gone);
+        let (agent, gone_agent) = (machine.conn.into(), gone.into());
         let text = ToolResult::text("refused");
         for call in [foreign().0, stale] {
-            refusals.expect_err("a foreign call", host.respond(call, &text), &[NotOpen::Closed]);
-            refusals.expect_err("a foreign call", host.fail(call, 1, "refused"), &[NotOpen::Closed]);
+            refusals.expect_err("a foreign call", respond(host.call(call), &text), &[NotOpen::Closed]);
+            refusals.expect_err("a foreign call", host.call(call).fail(1, "refused"), &[NotOpen::Closed]);
         }
         for call in app.ended() {
-            refusals.expect_err("an ended call", host.respond(*call, &text), Editor::ENDED);
-            refusals.expect_err("an ended call", host.fail(*call, 1, "refused"), Editor::ENDED);
+            refusals.expect_err("an ended call", respond(host.call(*call), &text), Editor::ENDED);
+            refusals.expect_err("an ended call", host.call(*call).fail(1, "refused"), Editor::ENDED);
         }
-        let unwritable = host.notify(conn, "x", Some(&Unwritable));
+        let unwritable = host.client(agent).notify("x", Some(&Unwritable));
         refusals.expect_err("what is no JSON", unwritable, allowed);
-        let unwritable = host.request(conn, "x", Some(&Unwritable), Timeout::Never);
+        let unwritable = host.client(agent).request("x", Some(&Unwritable), Timeout::Never);
         refusals.expect_err("what is no JSON", unwritable, allowed);
         if let Some(name) = name {
-            refusals.expect_err(name, host.notify(conn, "x", None::<&()>), allowed);
-            refusals.expect_err(name, host.request(conn, "x", None::<&()>, Timeout::Never), allowed);
+            refusals.expect_err(name, host.client(agent).notify("x", None::<&()>), allowed);
+            refusals.expect_err(name, host.client(agent).request("x", None::<&()>, Timeout::Never), allowed);
         }
         if app.has_closed() {
-            let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(conn));
-            refusals.expect_err("after the end", mention, &[MentionError::NoSuchConnection]);
+            let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(agent));
+            refusals.expect_err("after the end", mention, &[MentionError::NoSuchAgent]);
         }
         let of_gone = "what is gone";
-        let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone));
-        refusals.expect_err(of_gone, mention, &[MentionError::NoSuchConnection]);
-        refusals.expect_err(of_gone, host.notify(gone, "x", None::<&()>), &[NotSent::Closed]);
-        let asked = host.request(gone, "x", None::<&()>, Timeout::Never);
+        let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone_agent));
+        refusals.expect_err(of_gone, mention, &[MentionError::NoSuchAgent]);
+        refusals.expect_err(of_gone, host.client(gone_agent).notify("x", None::<&()>), &[NotSent::Closed]);
+        let asked = host.client(gone_agent).request("x", None::<&()>, Timeout::Never);
         refusals.expect_err(of_gone, asked, &[NotSent::Closed]);
         refusals.expect(of_gone, host.wire(gone).is_none());
         host.remove(Time::ZERO, gone);

@@ -27,7 +27,10 @@ use std::{fmt::Display, time::Duration};
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet},
+    ide::{
+        Dialect, Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolCall,
+        ToolSet,
+    },
     mcp::Implementation,
     rpc::{CallId, SessionId},
 };
@@ -93,7 +96,7 @@ pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
 pub fn called(events: &[ServerEvent]) -> CallId {
     let calls: Vec<CallId> = events
         .iter()
-        .filter_map(|event| if let ServerEvent::Call { call, .. } = event { Some(*call) } else { None })
+        .filter_map(|event| if let ServerEvent::Call(call) = event { Some(call.id()) } else { None })
         .collect();
     assert_eq!(calls.len(), 1, "{events:?}");
     calls[0]
@@ -106,7 +109,7 @@ pub fn shown(events: &[ServerEvent]) -> Vec<String> {
 
 pub fn show(event: &ServerEvent) -> String {
     match event {
-        ServerEvent::Call { request, .. } => format!("call {}", request.name()),
+        ServerEvent::Call(call) => format!("call {}", call.name()),
         ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
         ServerEvent::DiffClosed { tab_name, reason: why, .. } => format!("diff {tab_name} {why:?}"),
         event => format!("{event:?}"),

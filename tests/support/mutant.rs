@@ -42,6 +42,7 @@ pub struct Mutant<M: Machine> {
     refused: bool,
     closed: bool,
     is_closed: fn(&M::Event) -> bool,
+    copied: fn(&M::Event) -> Option<M::Event>,
     ends_a_call: fn(&M::Event) -> bool,
     messages: fn(&[u8]) -> Vec<Vec<u8>>,
     under_another_id: fn(&[u8]) -> Option<Vec<u8>>,
@@ -50,7 +51,7 @@ pub struct Mutant<M: Machine> {
     first: Option<M::Event>,
 }
 
-impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
+impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
     /// What all input goes through.
     fn pass(&mut self, now: Time, bytes: &[u8]) {
         self.sees(now);
@@ -123,7 +124,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Mutant<M> {
     }
 }
 
-impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
+impl<M: Wire + Machine<Event: Debug>> Wire for Mutant<M> {
     fn space(&mut self) -> &mut [u8] {
         match self.bug {
             Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::StopsReadingAboveItsMark
@@ -189,7 +190,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Wire for Mutant<M> {
     }
 }
 
-impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
+impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
     type Event = M::Event;
 
     fn tick(&mut self, now: Time) {
@@ -201,7 +202,11 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
     fn poll_event(&mut self) -> Option<M::Event> {
         self.refused &= self.bug == Bug::RefusalShowsLater;
         if self.extra.is_some() {
-            return if self.bug == Bug::NeverIdle { self.extra.clone() } else { self.extra.take() };
+            let event = self.extra.take();
+            if self.bug == Bug::NeverIdle {
+                self.extra = event.as_ref().and_then(self.copied);
+            }
+            return event;
         }
         let event = loop {
             let event = self.inner.poll_event();
@@ -217,7 +222,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
         if (self.is_closed)(&event) {
             self.closed = true;
             match self.bug {
-                Bug::ClosedTwice => self.extra = Some(event.clone()),
+                Bug::ClosedTwice => self.extra = (self.copied)(&event),
                 Bug::EventAfterClosed => self.extra = self.first.take(),
                 Bug::NeverCloses => return None,
                 _ => {}
@@ -225,13 +230,15 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
         } else {
             // Not the first: what the application knows of the state would be wrong from the start.
             let drops = self.first.is_some() && std::mem::take(&mut self.drop_next);
-            self.first.get_or_insert_with(|| event.clone());
+            if self.first.is_none() {
+                self.first = (self.copied)(&event);
+            }
             if self.bug == Bug::NeverIdle {
-                self.extra = Some(event.clone());
+                self.extra = (self.copied)(&event);
             }
             let ends = (self.ends_a_call)(&event);
             if ends && self.bug == Bug::SaysTwiceThatACallEnded {
-                self.extra = Some(event.clone());
+                self.extra = (self.copied)(&event);
             }
             let forgets = ends && self.bug == Bug::ForgetsToSayThatACallEnded;
             if forgets || drops {
@@ -258,10 +265,7 @@ impl<M: Wire + Machine<Event: Clone + Debug>> Machine for Mutant<M> {
     }
 }
 
-impl<S: Subject> Subject for MutantSubject<S>
-where
-    EventOf<S>: Clone,
-{
+impl<S: Subject> Subject for MutantSubject<S> {
     type Machine = Mutant<S::Machine>;
     type App = S::App;
 
@@ -288,6 +292,7 @@ where
             refused: false,
             closed: false,
             is_closed: S::is_closed,
+            copied: S::copied,
             ends_a_call: S::ends_a_call,
             messages: S::messages,
             under_another_id: S::under_another_id,
@@ -309,6 +314,10 @@ where
 
     fn is_closed(event: &EventOf<S>) -> bool {
         S::is_closed(event)
+    }
+
+    fn copied(event: &EventOf<S>) -> Option<EventOf<S>> {
+        S::copied(event)
     }
 
     fn scripts(&self) -> Vec<Vec<u8>> {

@@ -105,6 +105,10 @@ impl Subject for WsServer {
         app.answers(machine.sender(), event);
     }
 
+    fn copied(event: &OwnedEvent) -> Option<OwnedEvent> {
+        Some(event.clone())
+    }
+
     fn is_closed(event: &OwnedEvent) -> bool {
         matches!(event, OwnedEvent::Closed(_))
     }
@@ -189,6 +193,10 @@ impl Subject for WsClient {
 
     fn react(&self, app: &mut Echo, machine: &mut ws::Client<Random>, event: &EventOf<Self>) {
         app.answers(machine.sender(), event);
+    }
+
+    fn copied(event: &OwnedEvent) -> Option<OwnedEvent> {
+        Some(event.clone())
     }
 
     fn is_closed(event: &OwnedEvent) -> bool {

@@ -82,6 +82,9 @@ pub trait Subject {
         None
     }
 
+    /// The same event once more, in which bugs are planted. `None` if there cannot be two of it.
+    fn copied(event: &EventOf<Self>) -> Option<EventOf<Self>>;
+
     /// Whether the event says that a call has ended.
     fn ends_a_call(_event: &EventOf<Self>) -> bool {
         false

@@ -262,6 +262,10 @@ impl Subject for ToySubject {
         }
     }
 
+    fn copied(event: &ToyEvent) -> Option<ToyEvent> {
+        Some(event.clone())
+    }
+
     fn is_closed(event: &ToyEvent) -> bool {
         matches!(event, ToyEvent::Closed(_))
     }

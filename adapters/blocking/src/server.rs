@@ -44,8 +44,8 @@ use std::time::Duration;
 /// });
 ///
 /// while !server.is_over() {
-///     if let Some(HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. }) = server.next_event() {
-///         let _ = server.host_mut().fail(call, -32601, "not yet");
+///     if let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = server.next_event() {
+///         let _ = server.host_mut().call(call).fail(-32601, "not yet");
 ///     }
 ///     for _quit in queue.try_iter() {
 ///         server.shutdown();

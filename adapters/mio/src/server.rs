@@ -13,7 +13,7 @@ use std::io;
 /// ```no_run
 /// use ide_mcp::Clock;
 /// use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-/// use ide_mcp::ide::{Tool, ToolRequest, ToolSet};
+/// use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 /// use ide_mcp::mcp::Implementation;
 /// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 /// use ide_mcp_mio::{Bind, Server, Waker};
@@ -56,15 +56,15 @@ use std::io;
 ///         server.shutdown(now);
 ///     }
 ///     while let Some(event) = server.next_event(now) {
-///         let HostEvent::Connection { event: ServerEvent::Call { call, request }, .. } = event else { continue };
+///         let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
 ///         let host = server.host_mut();
 ///         // An error means that the agent has gone, or does not want the answer any more.
-///         let _ = match request {
+///         let _ = match call {
 ///             // Yours here: the agent takes an empty list for "no problems".
-///             ToolRequest::GetDiagnostics(_) => host.answer(call, &Diagnostics::new(Vec::new())),
+///             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
 ///             // Yours here: ask the person, and decide in a later turn. The agent writes the file, nobody else.
-///             ToolRequest::OpenDiff(diff) => host.decide(call, &diff.accept()),
-///             _ => host.fail(call, -32601, "this editor shows diffs and nothing else"),
+///             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+///             other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
 ///         };
 ///     }
 /// }

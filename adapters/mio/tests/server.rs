@@ -5,8 +5,8 @@
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, Host, HostConfig, HostEvent, LockFile, Policy,
-    ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+    AuthToken, Client, ClientConfig, ClientEvent, GetDiagnostics, Host, HostConfig, HostEvent, LockFile,
+    Policy, ServerConfig, ServerEvent, Tool, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
@@ -67,8 +67,8 @@ impl Editor {
         }
         let now = self.now();
         self.server.turn(now, |host, event| {
-            if let HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } = &event {
-                host.respond(*call, &ToolResult::text("none")).unwrap();
+            if let HostEvent::Agent { event: ServerEvent::Call(call), .. } = &event {
+                host.call(call.id()).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
             on(host, event);
         });
@@ -98,7 +98,7 @@ fn agent(port: u16, token: &AuthToken) -> thread::JoinHandle<(usize, ws::Closed)
         while let Some(event) = conn.next_event() {
             match event {
                 ClientEvent::Ready(_) => {
-                    conn.machine_mut().call(&ToolRequest::GetDiagnostics(Default::default())).unwrap();
+                    conn.machine_mut().call(&GetDiagnostics::default()).unwrap();
                 }
                 ClientEvent::Outcome { .. } => {
                     answers += 1;

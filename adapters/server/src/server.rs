@@ -270,13 +270,15 @@ impl<T: Transport> Server<T> {
     fn poll_event(&mut self) -> Option<HostEvent> {
         loop {
             let event = self.host.poll_event()?;
-            if let HostEvent::Connection { conn, event: ServerEvent::AdmissionPending } = &event {
+            if let HostEvent::AdmissionPending { conn } = &event {
                 let is_ours = self.links.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
                 self.host.admit(*conn, is_ours);
                 continue;
             }
-            if let HostEvent::Connection { conn, event: ServerEvent::Closed(_) } = &event {
-                self.links.ending(*conn);
+            if let HostEvent::Agent { agent, event: ServerEvent::Closed(_) } = &event {
+                if let Some(conn) = agent.conn() {
+                    self.links.ending(conn);
+                }
             }
             return Some(event);
         }

@@ -5,8 +5,8 @@
 use async_io::block_on;
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, Tool,
-    ToolRequest, ToolSet,
+    Client, ClientConfig, ClientEvent, GetDiagnostics, HostConfig, HostEvent, Policy, ServerConfig,
+    ServerEvent, Tool, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
@@ -63,23 +63,23 @@ fn a_wait_that_is_dropped_loses_nothing() {
         );
         waits += 2;
         match once(server.next_event()) {
-            Some(Some(HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. })) => {
+            Some(Some(HostEvent::Agent { event: ServerEvent::Call(call), .. })) => {
                 calls += 1;
-                server.host_mut().respond(call, &ToolResult::text("none")).unwrap();
+                server.host_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
-            Some(Some(HostEvent::Connection { event: ServerEvent::Closed(_), .. })) => ends += 1,
+            Some(Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })) => ends += 1,
             _ => {}
         }
         match once(conn.next_event()) {
             Some(Some(ClientEvent::Ready(_))) => {
                 for _ in 0..AT_ONCE {
-                    conn.machine_mut().call(&ToolRequest::GetDiagnostics(Default::default())).unwrap();
+                    conn.machine_mut().call(&GetDiagnostics::default()).unwrap();
                 }
             }
             Some(Some(ClientEvent::Outcome { .. })) => {
                 answers += 1;
                 if answers + AT_ONCE <= CALLS {
-                    conn.machine_mut().call(&ToolRequest::GetDiagnostics(Default::default())).unwrap();
+                    conn.machine_mut().call(&GetDiagnostics::default()).unwrap();
                 } else if answers == CALLS {
                     conn.machine_mut().close();
                 }

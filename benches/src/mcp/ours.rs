@@ -1,9 +1,11 @@
 //! This crate: the session alone, which takes text, and with the WebSocket and the dialect, which takes frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
-use ide_mcp::ide::{DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet};
+use ide_mcp::ide::{
+    self, Diagnostics, DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, NotOpen, SessionId};
+use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
@@ -134,7 +136,7 @@ pub fn session(text: String) -> impl FnMut(usize) {
 /// An editor's end of a connection, opened. Any client may attach.
 pub fn editor(now: Time) -> Server {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-    let tools = tools.custom(super::calls::OWN_TOOL, "", "{}");
+    let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");
     Server::new(config(tools), SessionId::new(1), now)
 }
 
@@ -143,31 +145,28 @@ pub fn config(tools: ToolSet) -> ServerConfig {
     ServerConfig::new(Implementation::new("editor", "1"), Policy::without_authentication(port), tools)
 }
 
-/// What the application does about an event.
-pub fn on(server: &mut Server, event: &ServerEvent) {
-    match event {
-        ServerEvent::Call { request: ToolRequest::OpenDiff(_), .. } => {
-            answer(event, |call, outcome| server.decide(call, outcome));
+/// What the application does about an event. An agent that has gone needs no answer.
+pub fn on(server: &mut Server, event: ServerEvent) {
+    let ServerEvent::Call(call) = event else { return };
+    match call {
+        ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &reject(diff))),
+        ToolCall::GetDiagnostics(call, asked) => {
+            black_box(asked);
+            let _ = server.answer(call, &Diagnostics::default());
         }
-        // Who has gone needs no answer.
-        ServerEvent::Call { call, request } => {
-            if let ToolRequest::Other(own) = request {
-                let arguments: OpenDiff = serde_json::from_str(own.arguments.get()).expect("it is one");
-                black_box(arguments);
-            }
-            let _ = server.respond(*call, &ToolResult::diagnostics(&[]));
+        ToolCall::Other(call, own) => {
+            let arguments: OpenDiff = own.into_arguments().expect("it is one");
+            black_box(arguments);
+            let _ = server.answer(call, &ToolResult::diagnostics(&[]));
         }
         _ => {}
     }
 }
 
-/// Rejects every proposal.
-pub fn answer(event: &ServerEvent, decide: impl FnOnce(CallId, &DiffOutcome) -> Result<(), NotOpen>) {
-    if let ServerEvent::Call { call, request } = event {
-        black_box(request);
-        // Who has gone needs no answer.
-        let _ = decide(*call, &DiffOutcome::Rejected { tab_name: TAB.into() });
-    }
+/// Rejects a proposal.
+pub fn reject(diff: ide::OpenDiff) -> DiffOutcome {
+    black_box(diff);
+    DiffOutcome::Rejected { tab_name: TAB.into() }
 }
 
 /// An editor that answers calls of which each is this text, in a frame.
@@ -196,8 +195,10 @@ pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
         host.wire(conn).expect("it is there").feed(NOW, bytes);
         host.tick(NOW);
         while let Some(event) = host.poll_event() {
-            if let HostEvent::Connection { event: ServerEvent::Call { call, .. }, .. } = event {
-                host.respond(call, &ToolResult::diagnostics(&[])).expect("it is open");
+            if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetDiagnostics(call, _)), .. } =
+                event
+            {
+                host.answer(call, &Diagnostics::default()).expect("it is open");
             }
         }
         black_box(host.deadline());
@@ -234,8 +235,7 @@ fn serve(server: &mut Server, mut rest: &[u8]) {
         server.filled(NOW, n);
         rest = &rest[n..];
         while let Some(event) = server.poll_event() {
-            on(server, &event);
-            black_box(event);
+            on(server, event);
         }
     }
     let n = black_box(server.outgoing()).len();

@@ -2,7 +2,10 @@
 
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, Tool, ToolSet};
+use ide_mcp::ide::{
+    AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall,
+    ToolSet,
+};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time};
@@ -56,9 +59,10 @@ fn config() -> HostConfig {
     config
 }
 
-fn on(host: &mut Host, event: &HostEvent) {
-    if let HostEvent::Connection { event, .. } = event {
-        ours::answer(event, |call, outcome| host.decide(call, outcome));
+fn on(host: &mut Host, event: HostEvent) {
+    if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)), .. } = event {
+        // An agent that has gone needs no answer.
+        let _ = host.answer(call, &ours::reject(diff));
     }
 }
 
@@ -75,7 +79,7 @@ fn over_mio() -> io::Result<()> {
         for event in &events {
             server.handle(event);
         }
-        server.turn(clock.now(), |host, event| on(host, &event));
+        server.turn(clock.now(), on);
         turned(begin);
     }
 }
@@ -86,7 +90,7 @@ fn over_smol() -> io::Result<()> {
     let mut serve = pin!(async {
         loop {
             if let Some(event) = server.next_event().await {
-                on(server.host_mut(), &event);
+                on(server.host_mut(), event);
             }
         }
     });
@@ -106,7 +110,7 @@ fn over_blocking() -> io::Result<()> {
     announce(server.port());
     loop {
         if let Some(event) = server.next_event() {
-            on(server.host_mut(), &event);
+            on(server.host_mut(), event);
         }
     }
 }
@@ -116,7 +120,7 @@ fn bare(stream: TcpStream) {
     let machine = Server::new(server_config(port), SessionId::new(1), Time::ZERO);
     let mut conn = Conn::from_stream(stream, machine).expect("a connected socket takes options");
     while let Some(event) = conn.next_event() {
-        ours::on(conn.machine_mut(), &event);
+        ours::on(conn.machine_mut(), event);
     }
 }
 

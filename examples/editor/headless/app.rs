@@ -7,15 +7,14 @@ use super::command::{Command, range};
 use super::report::{Event, Report};
 use crate::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::options::OnDiff;
-use crate::worker::{Worker, respond};
+use crate::worker::{Worker, answer};
 use crate::workspace::{Opened, Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, ConnId, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
-    Selection, ServerEvent, Tool, ToolRequest, ToolSet,
+    AgentId, Diagnostics, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
+    Selection, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::ToolResult;
-use ide_mcp::rpc::CallId;
 use std::io;
 use std::time::Duration;
 
@@ -93,7 +92,7 @@ impl Headless {
     /// Something happened at the host.
     pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
         match event {
-            HostEvent::Connection { conn, event } => self.connection(host, conn, event),
+            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
             HostEvent::MentionExpired { mention } => {
                 self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
             }
@@ -187,20 +186,20 @@ impl Headless {
         }
     }
 
-    fn connection(&mut self, host: &mut Host, id: ConnId, event: ServerEvent) {
-        let conn = id.number();
+    fn agent(&mut self, host: &mut Host, agent: AgentId, event: ServerEvent) {
+        let conn = agent.number();
         match event {
             ServerEvent::Ready { client } => {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
                 self.report.tell(&Event::Connected { conn, client, version });
             }
             ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
-            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(Proposal { conn: id, call, diff });
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+                self.proposed(Proposal { agent, call, diff });
             }
-            ServerEvent::Call { call, request } => {
-                self.report.tell(&Event::Call { conn, tool: request.name(), arguments: &request });
-                self.called(host, call, request);
+            ServerEvent::Call(call) => {
+                self.report.tell(&Event::Call { conn, tool: call.name(), arguments: &call });
+                self.called(host, call);
             }
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
@@ -215,42 +214,42 @@ impl Headless {
         }
     }
 
-    fn called(&mut self, host: &mut Host, call: CallId, request: ToolRequest) {
-        match request {
-            ToolRequest::GetDiagnostics(asked) => self.disk.run(
-                Some(call),
+    fn called(&mut self, host: &mut Host, call: ToolCall) {
+        match call {
+            ToolCall::GetDiagnostics(call, asked) => self.disk.run(
+                Some(call.id()),
                 move |workspace| workspace.diagnostics(asked.uri.as_deref()),
-                move |_, host, _, found| {
-                    respond(host, call, found.map(|found| ToolResult::diagnostics(&found)));
-                },
+                move |_, host, _, found| answer(host, call, found.map(Diagnostics::new)),
             ),
-            ToolRequest::OpenFile(file) => self.disk.run(
-                Some(call),
+            ToolCall::OpenFile(call, file) => self.disk.run(
+                Some(call.id()),
                 move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
                 move |app, host, now, opened| {
-                    let answer = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
-                    respond(host, call, answer);
+                    let opened = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
+                    answer(host, call, opened);
                 },
             ),
-            other => respond(host, call, Err(format!("{} is not served by this editor", other.name()))),
+            other => {
+                let problem = format!("{} is not served by this editor", other.name());
+                let _ = host.call(other).respond(&ToolResult::error(problem));
+            }
         }
     }
 
     /// Without the focus nothing is selected either: agents open files in the background while the person is elsewhere.
-    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> ToolResult<'static> {
-        let answer = if file.make_frontmost {
+    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
+        if file.make_frontmost {
             self.select(host, now, opened.selection);
             OpenedFile::focused(opened.path, missing_note(opened.missing))
         } else {
             OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
-        };
-        answer.result(Dialect::VsCode).into_owned()
+        }
     }
 
     fn proposed(&mut self, proposal: Proposal) {
         let paths = [proposal.diff.new_file_path.clone(), proposal.diff.old_file_path.clone()];
         self.disk.run(
-            Some(proposal.call),
+            Some(proposal.call.id()),
             move |workspace| paths.iter().any(|path| workspace.is_outside(path)),
             |app, host, _, outside| app.propose(host, proposal, outside),
         );
@@ -259,7 +258,7 @@ impl Headless {
     fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
         let diff = &proposal.diff;
         self.report.tell(&Event::Diff {
-            conn: proposal.conn.number(),
+            conn: proposal.agent.number(),
             tab: &diff.tab_name,
             path: &diff.new_file_path,
             outside,
@@ -279,8 +278,9 @@ impl Headless {
     }
 
     fn decide(&mut self, host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
-        let (conn, call, tab) = (proposal.conn.number(), proposal.call, proposal.diff.tab_name.clone());
-        match host.decide(call, &proposal.outcome(verdict, contents)) {
+        let (conn, tab) = (proposal.agent.number(), proposal.diff.tab_name.clone());
+        let (call, outcome) = proposal.decided(verdict, contents);
+        match host.answer(call, &outcome) {
             Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why: verdict.done() }),
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
@@ -307,19 +307,17 @@ fn tool_set(names: &[String]) -> Result<ToolSet, String> {
 }
 
 /// Whom a mention is for: the connection that is named, or the only one.
-fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<ConnId>, String> {
-    let attached: Vec<ConnId> =
-        host.connections().filter(|(_, server)| server.is_open()).map(|(id, _)| id).collect();
-    let numbers: Vec<u64> = attached.iter().map(|id| id.number()).collect();
+fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> {
+    let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
     match conn {
-        Some(number) => match attached.into_iter().find(|id| id.number() == number) {
-            Some(id) => Ok(Some(id)),
+        Some(number) => match host.agent(number) {
+            Some(agent) => Ok(Some(agent)),
             None if numbers.is_empty() => {
                 Err(format!("there is no connection {number}: no agent is attached"))
             }
             None => Err(format!("there is no connection {number}, only {numbers:?}")),
         },
-        None if attached.len() > 1 => {
+        None if numbers.len() > 1 => {
             Err(format!("several agents are attached: say which conn of {numbers:?}"))
         }
         None => Ok(None),

@@ -1,6 +1,6 @@
 //! What the editor tells: one JSON object a line on standard output. Who does not read it holds up no agent.
 
-use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::ToolCall;
 use ide_mcp_examples::{MOST_WAITING, Writer, json_line};
 use serde::Serialize;
 use std::io;
@@ -33,7 +33,7 @@ pub(crate) enum Event<'a> {
     Call {
         conn: u64,
         tool: &'a str,
-        arguments: &'a ToolRequest,
+        arguments: &'a ToolCall,
     },
     Diff {
         conn: u64,

@@ -8,13 +8,13 @@ use super::model::{Agent, Tone};
 use crate::diffs::{Proposal, Verdict};
 use crate::folders::Folders;
 use crate::options::OnDiff;
-use crate::worker::respond;
+use crate::worker::answer;
 use crate::workspace::{missing_note, unicode};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, CheckDocumentDirty, ConnId, CurrentSelection, Dialect, DiffEnd, DocumentSaved, DocumentState,
+    AgentId, Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DiffEnd, DocumentSaved, DocumentState,
     EditorTab, FileDiagnostics, GetDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors,
-    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolRequest, ToolSet, WorkspaceFolder,
+    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolCall, ToolSet, WorkspaceFolder,
     WorkspaceFolders, display_safe,
 };
 use ide_mcp::mcp::ToolResult;
@@ -47,7 +47,7 @@ impl App {
         self.model.now = now;
         self.stale = true;
         match event {
-            HostEvent::Connection { conn, event } => self.connection(host, conn, event),
+            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
             HostEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
                 self.model.tell(Tone::Bad, format!("nobody was there to be told of {label}"));
@@ -75,24 +75,24 @@ impl App {
         self.model.tell(tone, text);
     }
 
-    fn connection(&mut self, host: &mut Host, conn: ConnId, event: ServerEvent) {
+    fn agent(&mut self, host: &mut Host, id: AgentId, event: ServerEvent) {
         match event {
             ServerEvent::Ready { client } => {
                 let name = client.map(|client| format!("{} {}", client.name, client.version));
-                let name = name.map_or_else(|| format!("agent {}", conn.number()), |name| of_peer(&name));
+                let name = name.map_or_else(|| format!("agent {}", id.number()), |name| of_peer(&name));
                 self.model.asked(&name, "attached".into());
-                self.model.agents.push(Agent { conn, name, pid: None });
+                self.model.agents.push(Agent { id, name, pid: None });
             }
             ServerEvent::IdeConnected { pid, .. } => {
-                let agent = self.model.agents.iter_mut().find(|agent| agent.conn == conn);
+                let agent = self.model.agents.iter_mut().find(|agent| agent.id == id);
                 if let Some(agent) = agent {
                     agent.pid = pid;
                 }
             }
-            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
-                self.proposed(host, Proposal { conn, call, diff });
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+                self.proposed(host, Proposal { agent: id, call, diff });
             }
-            ServerEvent::Call { call, request } => self.called(host, conn, call, request),
+            ServerEvent::Call(call) => self.called(host, id, call),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.disk.cancel(call);
@@ -109,7 +109,7 @@ impl App {
                 }
             }
             ServerEvent::Closed(why) => {
-                let at = self.model.agents.iter().position(|agent| agent.conn == conn);
+                let at = self.model.agents.iter().position(|agent| agent.id == id);
                 if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
                     self.model.happened(format!("{} is gone: {}", agent.name, of_peer(&why.to_string())));
                 }
@@ -125,15 +125,15 @@ impl App {
             OnDiff::Accept => Verdict::Accept,
             OnDiff::Reject => Verdict::Reject,
         };
-        let call = proposal.call;
-        if host.decide(call, &proposal.outcome(verdict, None)).is_ok() {
+        let (call, outcome) = proposal.decided(verdict, None);
+        if host.answer(call, &outcome).is_ok() {
             self.model.decided(&label, verdict, false);
         }
     }
 
     /// Shows a proposal when the file that it changes has been read.
     fn read_old_text(&mut self, proposal: Proposal, label: String) {
-        let (who, call, seen) = (self.model.agent(proposal.conn), proposal.call, self.seen());
+        let (who, call, seen) = (self.model.agent(proposal.agent), proposal.call.id(), self.seen());
         let read = move |disk: &mut Disk| {
             let old_path = &proposal.diff.old_file_path;
             let (old, place) = (disk::old_text(&disk.folders, old_path), disk.folders.find(old_path));
@@ -154,56 +154,56 @@ impl App {
     }
 
     /// Answers a call, at once where it needs no disk.
-    fn called(&mut self, host: &mut Host, conn: ConnId, call: CallId, request: ToolRequest) {
-        let who = self.model.agent(conn);
-        self.model.asked(&who, said(&request, &self.folders));
-        let at_once = match request {
-            ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) => {
+    fn called(&mut self, host: &mut Host, agent: AgentId, call: ToolCall) {
+        let who = self.model.agent(agent);
+        self.model.asked(&who, said(&call, &self.folders));
+        match call {
+            ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
                 let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
-                return self.read_for(call, read, move |app, host, read| {
-                    let found = read.map(|read| ToolResult::diagnostics(&app.diagnostics(read)));
-                    respond(host, call, found);
+                return self.read_for(call.id(), read, move |app, host, read| {
+                    answer(host, call, read.map(|read| Diagnostics::new(app.diagnostics(read))));
                 });
             }
-            ToolRequest::OpenFile(file) => {
+            ToolCall::OpenFile(call, file) => {
                 let read = move |folders: &Folders| Ok((disk::open(folders, &file.file_path)?, file));
-                return self.read_for(call, read, move |app, host, read| {
+                return self.read_for(call.id(), read, move |app, host, read| {
                     let opened = read.and_then(|(document, file)| app.open_file(&file, document));
-                    respond(host, call, opened.map(|opened| owned(&opened)));
+                    answer(host, call, opened);
                 });
             }
-            ToolRequest::CheckDocumentDirty(CheckDocumentDirty { file_path, .. }) => {
+            ToolCall::CheckDocumentDirty(call, CheckDocumentDirty { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
-                return self.read_for(call, read, move |app, host, real| {
-                    respond(host, call, Ok(owned(&app.document_state(file_path, real.ok().as_deref()))));
+                return self.read_for(call.id(), read, move |app, host, real| {
+                    answer(host, call, Ok(app.document_state(file_path, real.ok().as_deref())));
                 });
             }
-            ToolRequest::SaveDocument(SaveDocument { file_path, .. }) => {
+            ToolCall::SaveDocument(call, SaveDocument { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
-                return self.read_for(call, read, move |app, host, real| {
+                return self.read_for(call.id(), read, move |app, host, real| {
                     app.save_document(host, call, file_path, real.ok().as_deref());
                 });
             }
-            ToolRequest::GetOpenEditors(_) => Ok(owned(&self.open_editors())),
-            ToolRequest::GetWorkspaceFolders(_) => {
+            ToolCall::GetOpenEditors(call, _) => answer(host, call, Ok(self.open_editors())),
+            ToolCall::GetWorkspaceFolders(call, _) => {
                 let folders = self.folders.given().iter().map(|path| unicode(path));
-                let folders: Result<Vec<String>, String> = folders.collect();
-                folders.map(|folders| {
-                    owned(&WorkspaceFolders::new(folders.into_iter().map(WorkspaceFolder::new).collect()))
-                })
+                let folders: Result<_, _> = folders.map(|folder| folder.map(WorkspaceFolder::new)).collect();
+                answer(host, call, folders.map(WorkspaceFolders::new));
             }
-            ToolRequest::GetCurrentSelection(_) => {
-                Ok(owned(&CurrentSelection(self.model.document().map(|document| document.selection()))))
+            ToolCall::GetCurrentSelection(call, _) => {
+                let selection = self.model.document().map(|document| document.selection());
+                answer(host, call, Ok(CurrentSelection(selection)));
             }
-            ToolRequest::GetLatestSelection(_) => Ok(owned(&LatestSelection(match self.model.document() {
-                Some(document) => Some(document.selection()),
-                None => self.latest.clone(),
-            }))),
-            other => Err(format!("{} is not served by this editor", other.name())),
-        };
-        respond(host, call, at_once);
+            ToolCall::GetLatestSelection(call, _) => {
+                let selection = self.model.document().map(|document| document.selection());
+                answer(host, call, Ok(LatestSelection(selection.or_else(|| self.latest.clone()))));
+            }
+            other => {
+                let problem = format!("{} is not served by this editor", other.name());
+                let _ = host.call(other).respond(&ToolResult::error(problem));
+            }
+        }
         // What the agent has just written shows soon.
         self.look();
     }
@@ -290,10 +290,16 @@ impl App {
         }
     }
 
-    fn save_document(&mut self, host: &mut Host, call: CallId, path: String, real: Option<&Path>) {
+    fn save_document(
+        &mut self,
+        host: &mut Host,
+        call: Call<SaveDocument>,
+        path: String,
+        real: Option<&Path>,
+    ) {
         let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
         let Some(open) = open else {
-            return respond(host, call, Ok(owned(&DocumentSaved::NotOpen { file_path: path })));
+            return answer(host, call, Ok(DocumentSaved::NotOpen { file_path: path }));
         };
         let file_path = open.path.clone();
         let saved = move |host: &mut Host, done: Result<&str, String>| {
@@ -301,7 +307,7 @@ impl App {
                 Ok(message) => (true, message.to_owned()),
                 Err(problem) => (false, problem),
             };
-            respond(host, call, Ok(owned(&DocumentSaved::Open { file_path, saved, message })));
+            answer(host, call, Ok(DocumentSaved::Open { file_path, saved, message }));
         };
         match (open.buffer.is_dirty(), open.conflict) {
             (false, _) => saved(host, Ok("nothing was left to save")),
@@ -319,17 +325,17 @@ impl App {
 }
 
 /// What a call asks for, in a few words.
-fn said(request: &ToolRequest, folders: &Folders) -> String {
-    let about = match request {
-        ToolRequest::GetDiagnostics(asked) => asked.uri.as_deref(),
-        ToolRequest::OpenFile(asked) => Some(asked.file_path.as_str()),
-        ToolRequest::CheckDocumentDirty(asked) => Some(asked.file_path.as_str()),
-        ToolRequest::SaveDocument(asked) => Some(asked.file_path.as_str()),
+fn said(call: &ToolCall, folders: &Folders) -> String {
+    let about = match call {
+        ToolCall::GetDiagnostics(_, asked) => asked.uri.as_deref(),
+        ToolCall::OpenFile(_, asked) => Some(asked.file_path.as_str()),
+        ToolCall::CheckDocumentDirty(_, asked) => Some(asked.file_path.as_str()),
+        ToolCall::SaveDocument(_, asked) => Some(asked.file_path.as_str()),
         _ => None,
     };
     let path = about.map(|about| Path::new(about.strip_prefix("file://").unwrap_or(about)));
     let label = path.map(|path| folders.label(path)).unwrap_or_default();
-    of_peer(&format!("{} {label}", request.name())).trim_end().to_owned()
+    of_peer(&format!("{} {label}", call.name())).trim_end().to_owned()
 }
 
 /// A text of a peer, safe to be shown, and no longer than makes sense.
@@ -350,8 +356,4 @@ const fn ended(why: DiffEnd) -> &'static str {
         DiffEnd::Disconnected => "the agent is gone, and its proposal",
         _ => "the proposal has ended",
     }
-}
-
-fn owned<A: Answer>(answer: &A) -> ToolResult<'static> {
-    answer.result(Dialect::VsCode).into_owned()
 }

@@ -484,11 +484,11 @@ impl App {
     }
 
     fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
-        let Some(call) = self.model.proposed().map(|open| open.proposal.call) else { return Ok(()) };
+        let Some(call) = self.model.proposed().map(|open| open.proposal.call.id()) else { return Ok(()) };
         let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
         let (label, edited) = (taken.label.clone(), taken.is_edited());
-        let outcome = taken.outcome(verdict);
-        host.decide(call, &outcome)
+        let (call, outcome) = taken.decided(verdict);
+        host.answer(call, &outcome)
             .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;
         self.model.decided(&label, verdict, edited && verdict == Verdict::Accept);
         Ok(())

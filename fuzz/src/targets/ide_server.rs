@@ -121,12 +121,12 @@ fn arguments(with: u8) -> &'static str {
 }
 
 /// The tools whose bits are set, and one of the application's own.
-fn tools(dialect: Dialect, handled: u32) -> ToolSet {
+fn tools(handled: u32) -> ToolSet {
     let with = |set: ToolSet, (at, tool): (usize, Tool)| match handled >> at & 1 {
         1 => set.handle(tool),
         _ => set,
     };
-    let own = ToolSet::with_dialect(dialect).custom("echo", "", r#"{"type":"object"}"#);
+    let own = ToolSet::new().custom("echo", "", r#"{"type":"object"}"#);
     Tool::ALL.into_iter().enumerate().fold(own, with)
 }
 
@@ -209,15 +209,15 @@ pub fn ide_server_script(data: &[u8]) {
     let (in_host, attached, app, dialect, handled) =
         <(bool, bool, u8, u8, u32)>::arbitrary(&mut script).unwrap_or_default();
     let dialect = Dialect::ALL[usize::from(dialect) % Dialect::ALL.len()];
-    let server = IdeServer { tools: tools(dialect, handled) };
+    let server = IdeServer { tools: tools(handled), dialect };
     if in_host {
-        play(&IdeHost(server), dialect, attached, app, script);
+        play(&IdeHost(server), attached, app, script);
     } else {
-        play(&server, dialect, attached, app, script);
+        play(&server, attached, app, script);
     }
 }
 
-fn play<S>(subject: &S, dialect: Dialect, attached: bool, app: u8, mut script: Unstructured<'_>)
+fn play<S>(subject: &S, attached: bool, app: u8, mut script: Unstructured<'_>)
 where
     S: Subject<Machine: Held, App = Editor>,
 {
@@ -247,7 +247,7 @@ where
             Act::Select(len) => run.act(|held| held.select(len.into())),
             Act::Look(len) => run.act(|held| held.look(len.into())),
             Act::Mention => run.act(Held::mention),
-            Act::SetTools(handled) => run.act(|held| held.set_tools(tools(dialect, handled))),
+            Act::SetTools(handled) => run.act(|held| held.set_tools(tools(handled))),
             Act::Problems(now) => run.act(|held| {
                 let uri = "file:///a".to_owned();
                 held.problems(&match now {

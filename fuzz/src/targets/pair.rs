@@ -2,10 +2,10 @@
 
 use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Range, Selection, Server,
-    ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+    ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, RequestId, SessionId};
+use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
 use ide_mcp::{Machine as _, Time};
@@ -77,8 +77,8 @@ struct Run {
     /// What each side asked.
     by_agent: Vec<RequestId>,
     by_editor: Vec<RequestId>,
-    /// The calls that wait for the editor, and how often each of all has ended.
-    waiting: Vec<(CallId, bool)>,
+    /// The calls that wait for the editor, with their answers, and how often each of all has ended.
+    waiting: Vec<(CallId, ToolResult<'static>)>,
     ended: BTreeMap<CallId, usize>,
     /// The requests of the agent whose progress it wants to hear of, and how far they are.
     watched: BTreeMap<RequestId, f64>,
@@ -90,6 +90,17 @@ struct Run {
 
 fn tools() -> ToolSet {
     ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile)
+}
+
+/// What the editor answers.
+fn answer(call: &ToolCall) -> ToolResult<'static> {
+    match call {
+        ToolCall::OpenDiff(..) => {
+            ToolResult::diff(&DiffOutcome::Rejected { tab_name: "t".into() }).into_owned()
+        }
+        ToolCall::OpenFile(..) => ToolResult::text("Opened file: /w/a"),
+        _ => ToolResult::diagnostics(&[]),
+    }
 }
 
 impl Run {
@@ -138,11 +149,10 @@ impl Run {
         match act {
             EditorAct::Answer(which) | EditorAct::Fail(which) => {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
-                let (call, is_diff) = self.waiting.remove(at);
+                let (call, result) = self.waiting.remove(at);
                 let answered = match act {
-                    EditorAct::Fail(_) => server.fail(call, -1, "no"),
-                    _ if is_diff => server.decide(call, &DiffOutcome::Rejected { tab_name: "t".into() }),
-                    _ => server.respond(call, &ToolResult::text("done")),
+                    EditorAct::Fail(_) => server.call(call).fail(-1, "no").map_err(RespondError::from),
+                    _ => server.call(call).respond(&result),
                 };
                 answered.expect("no event has said that it ended");
                 *self.ended.entry(call).or_default() += 1;
@@ -165,10 +175,9 @@ impl Run {
             }
             EditorAct::ShutDown => server.shutdown(),
             EditorAct::Progress(which, to) => {
-                let Some((call, _)) = pick(which, self.waiting.len()).map(|at| self.waiting[at]) else {
-                    return;
-                };
-                let said = server.progress(call, &Progress::new(f64::from(*to)).of(255.0).saying("so"));
+                let Some(at) = pick(which, self.waiting.len()) else { return };
+                let call = self.waiting[at].0;
+                let said = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).saying("so"));
                 self.told += usize::from(said.expect("no event has said that it ended"));
             }
         }
@@ -178,9 +187,9 @@ impl Run {
     fn look(&mut self) {
         for event in &self.pair.server_events[self.looked_at..] {
             match event {
-                ServerEvent::Call { call, request } => {
-                    self.waiting.push((*call, matches!(request, ToolRequest::OpenDiff(_))));
-                    assert_eq!(self.ended.insert(*call, 0), None, "a handle comes once");
+                ServerEvent::Call(call) => {
+                    self.waiting.push((call.id(), answer(call)));
+                    assert_eq!(self.ended.insert(call.id(), 0), None, "a handle comes once");
                 }
                 ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => {
                     self.waiting.retain(|(waiting, _)| waiting != call);

@@ -56,14 +56,14 @@ impl Setup {
     }
 
     fn tools(&self) -> ToolSet {
-        self.handled().into_iter().fold(ToolSet::with_dialect(self.dialect()), ToolSet::handle)
+        self.handled().into_iter().fold(ToolSet::new(), ToolSet::handle)
     }
 
     fn serves(&self) -> Serves {
         Serves::Editor {
             dialect: self.dialect(),
             handled: self.handled(),
-            listed: self.tools().names().map(Into::into).collect(),
+            listed: self.tools().names(self.dialect()).map(Into::into).collect(),
             forwards: self.forwards,
         }
     }
@@ -148,7 +148,7 @@ struct Editor {
 
 impl Editor {
     fn new(setup: &Setup) -> Self {
-        let mut config = server_config(setup.tools());
+        let mut config = server_config(setup.tools()).with_dialect(setup.dialect());
         // All that is said is looked at: nothing ends the connection, and there always is room for an answer.
         (config.mcp.limits.faults, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);
         (config.ws.keepalive, config.mcp.keepalive) = (None, None);
@@ -189,11 +189,10 @@ impl Editor {
             }
             self.server.sent(self.server.outgoing().len());
             match event {
-                Some(
-                    ServerEvent::Call { call, .. }
-                    | ServerEvent::Direct { call, .. }
-                    | ServerEvent::Request { call, .. },
-                ) => self.calls.push(call),
+                Some(ServerEvent::Call(call)) => self.calls.push(call.id()),
+                Some(ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. }) => {
+                    self.calls.push(call)
+                }
                 Some(ServerEvent::Closed(why)) => assert!(self.is_ending, "{why}"),
                 Some(_) => {}
                 None => return said,
@@ -204,7 +203,7 @@ impl Editor {
 
 impl Side for Editor {
     fn result() -> Value {
-        json!({"content": [{"type": "text", "text": "yes"}]})
+        json!({"content": [{"type": "text", "text": "yes"}], "isError": true})
     }
 
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
@@ -233,11 +232,11 @@ impl Side for Editor {
         let Some(call) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at)) else {
             return Vec::new();
         };
-        // It may have ended by now. A result is one for every kind of call but those that are no tools.
+        // It may have ended by now. A failure is a result of every tool.
         let answered = if fails {
-            self.server.fail(call, FAILURE, "no").is_ok()
+            self.server.call(call).fail(FAILURE, "no").is_ok()
         } else {
-            self.server.respond(call, &ToolResult::text("yes")).is_ok()
+            self.server.call(call).respond(&ToolResult::error("yes")).is_ok()
         };
         let said = self.settle();
         assert_eq!(said.len(), usize::from(answered), "{said:?}");

@@ -2,12 +2,15 @@
 
 mod config;
 mod event;
+mod pending;
 
 pub use config::ClientConfig;
 pub use event::ClientEvent;
+pub use pending::{CallError, Pending};
 
 use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
-use super::{Dialect, DirectRequest, Push, Tool, ToolRequest};
+use super::tool::Arguments;
+use super::{Dialect, DirectRequest, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;
 use crate::mcp::{self, List, Progress, Timeout};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
@@ -98,15 +101,14 @@ impl<R: TryCryptoRng> Client<R> {
     }
 
     /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
-    /// configuration says. The result is read with [`ToolResult::read`](crate::mcp::ToolResult::read), and what it
-    /// means with [`Answer::read`](super::Answer::read).
+    /// configuration says. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
-    pub fn call(&mut self, request: &ToolRequest) -> Result<RequestId, NotSent> {
-        let waits = matches!(request.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
-        self.call_within(request, if waits { Timeout::Never } else { Timeout::Default })
+    pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
+        let waits = matches!(arguments.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
+        self.call_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
     }
 
     /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor says how far it has come, as
@@ -115,10 +117,16 @@ impl<R: TryCryptoRng> Client<R> {
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
-    pub fn call_within(&mut self, request: &ToolRequest, timeout: Timeout) -> Result<RequestId, NotSent> {
+    pub fn call_within<T: ToolArguments>(
+        &mut self,
+        arguments: &T,
+        timeout: Timeout,
+    ) -> Result<Pending<T::Answer>, NotSent> {
         self.may_send()?;
-        let (name, arguments) = (request.name_in(self.dialect), request.arguments(self.dialect));
-        self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())
+        let (name, arguments) =
+            (arguments.name_in(self.dialect), Arguments { arguments, dialect: self.dialect });
+        let request = self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())?;
+        Ok(Pending::new(request))
     }
 
     /// Asks for something by a method of the Obsidian dialect.

@@ -1,6 +1,6 @@
 //! The settings of a host, and what it reports.
 
-use super::{ConnId, Filter};
+use super::{AgentId, ConnId, Filter};
 use crate::ide::{Mention, ServerConfig, ServerEvent};
 use alloc::string::String;
 use core::time::Duration;
@@ -71,15 +71,23 @@ impl HostConfig {
 }
 
 /// What happened at a [`Host`](super::Host).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
-    /// Something on one connection that was let in. Those that never were are [counted](super::Host::unauthenticated).
-    Connection {
-        /// Which one.
-        conn: ConnId,
-        /// What.
+    /// Something happened to an agent that was let in. Connections that never were are
+    /// [counted](super::Host::unauthenticated).
+    Agent {
+        /// Which agent.
+        agent: AgentId,
+        /// What happened.
         event: ServerEvent,
+    },
+    /// A client knows the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for
+    /// [`admit`](super::Host::admit), up to the 5 s that the opening handshake has. There is no such event with another
+    /// [`Auth`](crate::ide::Auth), and none from the adapters of this project, which decide by the owner of the socket.
+    AdmissionPending {
+        /// The connection of the client.
+        conn: ConnId,
     },
     /// Something happened to the lock file, as its guard reported with [`Host::on_lock_file`](super::Host::on_lock_file).
     LockFile(LockFileEvent),

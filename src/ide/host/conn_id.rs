@@ -1,6 +1,6 @@
 //! The name of a connection of a host.
 
-use crate::rpc::{CallId, RequestId, SessionId};
+use crate::rpc::SessionId;
 
 /// Names one connection of a [`Host`](super::Host), for ever: a later one in the same place has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,23 +28,11 @@ impl ConnId {
         self.generation
     }
 
-    /// The connection that this call came in.
-    #[must_use]
-    pub const fn of_call(call: CallId) -> Self {
-        Self::of_session(call.session())
-    }
-
-    /// The connection that this request went out on.
-    #[must_use]
-    pub const fn of_request(request: RequestId) -> Self {
-        Self::of_session(request.session())
-    }
-
     pub(crate) const fn session(self) -> SessionId {
         SessionId::at_place(self.generation, self.index)
     }
 
-    const fn of_session(session: SessionId) -> Self {
+    pub(super) const fn of_session(session: SessionId) -> Self {
         Self { generation: session.number(), index: session.place() }
     }
 }

@@ -2,7 +2,7 @@
 //! without an event: of a client that ends before its mention was written, the mention waits for another client, or
 //! expires if it was addressed to that one.
 
-use super::ConnId;
+use super::AgentId;
 use crate::Time;
 use crate::ide::Mention;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -14,15 +14,15 @@ pub(super) const MAX_WAITING: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
     waiting: VecDeque<Waiting>,
-    /// The mention that lies in the send buffer of each connection.
-    unwritten: BTreeMap<ConnId, Waiting>,
+    /// The mention that lies in the send buffer of each agent.
+    unwritten: BTreeMap<AgentId, Waiting>,
 }
 
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) mention: Mention,
     /// To whom; `None`: to the client that became ready last.
-    pub(super) to: Option<ConnId>,
+    pub(super) to: Option<AgentId>,
     until: Time,
 }
 
@@ -30,7 +30,7 @@ impl Mentions {
     pub(super) fn push(
         &mut self,
         mention: Mention,
-        to: Option<ConnId>,
+        to: Option<AgentId>,
         until: Time,
     ) -> Result<(), MentionError> {
         if self.waiting.len() >= MAX_WAITING {
@@ -45,31 +45,31 @@ impl Mentions {
         self.waiting.get(index)
     }
 
-    /// Notes that the one at this place was put into the send buffer of `conn`.
-    pub(super) fn on_sent(&mut self, index: usize, conn: ConnId) {
+    /// Notes that the one at this place was put into the send buffer of `agent`.
+    pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);
-        self.unwritten.extend(sent.map(|sent| (conn, sent)));
+        self.unwritten.extend(sent.map(|sent| (agent, sent)));
     }
 
-    /// Notes that the send buffer of `conn` has no mention any more.
-    pub(super) fn on_written(&mut self, conn: ConnId) {
-        self.unwritten.remove(&conn);
+    /// Notes that the send buffer of `agent` has no mention any more.
+    pub(super) fn on_written(&mut self, agent: AgentId) {
+        self.unwritten.remove(&agent);
     }
 
-    /// Puts the mention that was not written to `conn`, whose transport is gone, back to the front.
-    pub(super) fn on_removed(&mut self, conn: ConnId) {
-        if let Some(unwritten) = self.unwritten.remove(&conn) {
+    /// Puts the mention that was not written to `agent`, whose transport is gone, back to the front.
+    pub(super) fn on_removed(&mut self, agent: AgentId) {
+        if let Some(unwritten) = self.unwritten.remove(&agent) {
             self.waiting.push_front(unwritten);
         }
     }
 
-    /// The connections that something waits for.
-    pub(super) fn addressees(&self) -> impl Iterator<Item = ConnId> {
+    /// The agents that something waits for.
+    pub(super) fn addressees(&self) -> impl Iterator<Item = AgentId> {
         self.waiting.iter().filter_map(|waiting| waiting.to)
     }
 
-    /// The first that has waited too long, or waits for this connection, which has ended.
-    pub(super) fn expire(&mut self, now: Time, ended: Option<ConnId>) -> Option<Mention> {
+    /// The first that has waited too long, or waits for this agent, which has ended.
+    pub(super) fn expire(&mut self, now: Time, ended: Option<AgentId>) -> Option<Mention> {
         let over = |waiting: &Waiting| waiting.until <= now || (ended.is_some() && waiting.to == ended);
         let index = self.waiting.iter().position(over)?;
         self.waiting.remove(index).map(|waiting| waiting.mention)
@@ -88,8 +88,8 @@ impl Mentions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MentionError {
-    /// There is no such connection, or it has ended.
-    NoSuchConnection,
+    /// There is no such agent, or it has ended.
+    NoSuchAgent,
     /// 256 mentions wait for a client already.
     TooMany,
     /// The filter hides the file.
@@ -99,7 +99,7 @@ pub enum MentionError {
 impl fmt::Display for MentionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoSuchConnection => "there is no such connection",
+            Self::NoSuchAgent => "there is no such agent",
             Self::TooMany => "too many mentions wait for a client",
             Self::Hidden => "the file may not leave the editor",
         })

@@ -1,5 +1,7 @@
 //! What an editor holds: the set of its connections, and what they share.
 
+mod agent_id;
+mod attached;
 mod config;
 mod conn_id;
 mod connections;
@@ -10,6 +12,8 @@ mod mentions;
 mod unauthenticated;
 mod wire;
 
+pub use agent_id::AgentId;
+pub use attached::AttachedClient;
 pub use config::{HostConfig, HostEvent, LockFileEvent};
 pub use conn_id::ConnId;
 pub use filter::{Filter, Selected};
@@ -17,12 +21,12 @@ pub use mentions::MentionError;
 pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
 
+use super::server::CallOwner;
 use super::{
-    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, Mention, Selection, Server, ServerConfig,
-    ServerEvent, ToolSet,
+    Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent, ToolArguments,
+    ToolSet,
 };
-use crate::mcp::{Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId};
 use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
@@ -30,7 +34,6 @@ use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 /// All the agents that are attached to an editor, and what they share: the selection, mentions, limits.
 ///
@@ -54,8 +57,8 @@ pub struct Host {
     connections: Connections,
     debounce: Debounce,
     mentions: Mentions,
-    /// Who became ready when: the last is the most recent.
-    ready: Vec<ConnId>,
+    /// The agents in the order in which they became ready.
+    ready: Vec<AgentId>,
     shut_down: bool,
     /// The reports of the guard of the lock file that were not polled.
     lock_file: VecDeque<LockFileEvent>,
@@ -93,7 +96,7 @@ impl Host {
         })
     }
 
-    /// Lets a client in that is an [`AdmissionPending`](super::ServerEvent::AdmissionPending), or refuses it as one with a wrong
+    /// Lets a client in that is an [`AdmissionPending`](HostEvent::AdmissionPending), or refuses it as one with a wrong
     /// token. If all places are taken by now, it is told so. Returns false if no client waits for that on this connection.
     pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
         let is_full = self.connections.is_full(self.places());
@@ -123,82 +126,37 @@ impl Host {
     pub fn remove(&mut self, now: Time, conn: ConnId) {
         self.connections.set_now(now);
         self.connections.remove(conn);
-        self.mentions.on_removed(conn);
+        self.mentions.on_removed(conn.into());
     }
 
-    /// Answers a call, on the connection that it came in.
+    /// Answers a call with the answer of its tool, in the dialect of the session.
+    ///
+    /// The agent closes the tab of an `openDiff` then; an editor that keeps the view until that comes handles
+    /// [`Tool::CloseTab`](super::Tool::CloseTab) as well. **Do not write the file** of an accepted diff: the agent does.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.respond(call, result))
+    /// If the call is not open any more: how it ended. Nothing is sent.
+    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+        let answered = self.with(AgentId::of_call(call.id()), |server| server.answer(call, answer));
+        answered.unwrap_or(Err(NotOpen::Closed))
     }
 
-    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.answer(call, answer))
+    /// Returns the call with this name: to fail it, to report its progress, to let it wait longer, or to answer it by
+    /// its name alone.
+    pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
+        OpenCall::new(self, call.into())
     }
 
-    /// Answers a [`Direct`](super::ServerEvent::Direct) request.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.respond_direct(call, answer))
+    /// Returns one agent, to tell or ask it something.
+    pub fn client(&mut self, agent: AgentId) -> AttachedClient<'_> {
+        AttachedClient::new(self, agent)
     }
 
-    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
-    /// 1.9 s, or an `openDiff` not for ever.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.set_call_timeout(call, timeout))
-    }
-
-    /// Answers an `openDiff` with the verdict of a person. **Do not write the file**, the client does. It closes the tab
-    /// then; an editor that keeps the view until that comes handles [`Tool::CloseTab`](super::Tool::CloseTab) as well.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.decide(call, outcome))
-    }
-
-    /// Answers a call with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
-        self.of_call(call, |server| server.fail(call, code, message))
-    }
-
-    /// Answers a [`Request`](super::ServerEvent::Request) with its result, an object.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond); and if the result is no object, in which case the call is still open.
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
-        self.of_call(call, |server| server.respond_raw(call, result))
-    }
-
-    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
-    /// and is.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Host::respond).
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
-        self.of_call(call, |server| server.progress(call, said))
+    /// Returns the agent with this [number](AgentId::number); `None` if it is not attached any more.
+    #[must_use]
+    pub fn agent(&self, number: u64) -> Option<AgentId> {
+        self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
@@ -210,21 +168,21 @@ impl Host {
         selected
     }
 
-    /// Mentions a file to this client, or to the client that became ready last. The mention is sent once, when the
+    /// Mentions a file to this agent, or to the one that became ready last. The mention is sent once, when the
     /// client [accepts it](Server::mention). If that takes longer than 30 s
     /// ([`HostConfig::mention_timeout`](super::HostConfig::mention_timeout)), the host emits
     /// [`MentionExpired`](HostEvent::MentionExpired).
     ///
     /// # Errors
     ///
-    /// [`MentionError`] if there is no such connection, too many mentions wait, or the [`Filter`] hides the file.
-    pub fn mention(&mut self, now: Time, mention: Mention, to: Option<ConnId>) -> Result<(), MentionError> {
+    /// [`MentionError`] if there is no such agent, too many mentions wait, or the [`Filter`] hides the file.
+    pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
         self.connections.set_now(now);
         if self.config.filter.hides_mention(&mention) {
             return Err(MentionError::Hidden);
         }
-        if to.is_some_and(|conn| !self.connections.is_there(conn)) {
-            return Err(MentionError::NoSuchConnection);
+        if to.is_some_and(|agent| !self.is_there(agent)) {
+            return Err(MentionError::NoSuchAgent);
         }
         self.mentions.push(
             mention,
@@ -237,30 +195,16 @@ impl Host {
 
     /// The problems of files are others than before. All clients that are ready are told what the [`Filter`] lets
     /// through; says which of these it did not reach, as [`notify_all`](Host::notify_all) does.
-    pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<ConnId> {
+    pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
         let Some(changed) = self.config.filter.diagnostics(changed) else { return Vec::new() };
         self.tell_all_that(|server| server.diagnostics_changed(&changed).map(|_| ()))
     }
 
     /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
     /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
-    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<ConnId> {
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.config.filter.selection(&mut selection, &self.server.content_limits);
         self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
-    }
-
-    /// Sends a notification to one client.
-    ///
-    /// # Errors
-    ///
-    /// [`NotSent`] if it is not ready, there is no room, or there is no such connection.
-    pub fn notify<P: Serialize + ?Sized>(
-        &mut self,
-        conn: ConnId,
-        method: &str,
-        params: Option<&P>,
-    ) -> Result<(), NotSent> {
-        self.of_conn(conn, |server| server.notify(method, params))
     }
 
     /// Sends a notification to every client that is ready, and says which of these it did not reach: those that have no
@@ -274,31 +218,14 @@ impl Host {
         &mut self,
         method: &str,
         params: Option<&P>,
-    ) -> Result<Vec<ConnId>, NotSent> {
+    ) -> Result<Vec<AgentId>, NotSent> {
         self.tell_all(|server| server.notify(method, params))
-    }
-
-    /// Asks one client something. One [`Outcome`](ServerEvent::Outcome) follows.
-    ///
-    /// # Errors
-    ///
-    /// As [`notify`](Host::notify).
-    pub fn request<P: Serialize + ?Sized>(
-        &mut self,
-        conn: ConnId,
-        method: &str,
-        params: Option<&P>,
-        timeout: Timeout,
-    ) -> Result<RequestId, NotSent> {
-        self.of_conn(conn, |server| server.request(method, params, timeout))
     }
 
     /// Gives up a request of ours and tells the client; false if it has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
-        let index = self.connections.index(ConnId::of_request(request));
-        index
-            .and_then(|index| self.connections.with(index, |server| server.cancel(request, reason)))
-            .unwrap_or(false)
+        let cancelled = self.with(AgentId::of_request(request), |server| server.cancel(request, reason));
+        cancelled.unwrap_or(false)
     }
 
     /// Offers other tools from now on, and tells every client that is ready.
@@ -338,31 +265,30 @@ impl Host {
         self.connections.unauthenticated()
     }
 
-    /// The connections that are not over, oldest first.
+    /// Returns the connections that are not over, oldest first, those that were not let in among them.
     pub fn connections(&self) -> impl Iterator<Item = (ConnId, &Server)> {
         self.connections.iter()
     }
 
-    fn of_call<T, E: From<NotOpen>>(
-        &mut self,
-        call: CallId,
-        act: impl FnOnce(&mut Server) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let index = self.connections.index(ConnId::of_call(call)).ok_or(NotOpen::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(NotOpen::Closed.into()))
+    /// Returns the agents that are attached, in the order in which they came.
+    pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Server)> {
+        self.connections
+            .iter()
+            .filter(|(_, server)| server.is_open())
+            .map(|(conn, server)| (conn.into(), server))
     }
 
     /// Tells every client that is ready, and gives those that have no room.
     fn tell_all(
         &mut self,
         mut tell: impl FnMut(&mut Server) -> Result<(), NotSent>,
-    ) -> Result<Vec<ConnId>, NotSent> {
+    ) -> Result<Vec<AgentId>, NotSent> {
         let mut full = Vec::new();
-        for conn in self.ready.clone() {
-            match self.of_conn(conn, &mut tell) {
+        for agent in self.ready.clone() {
+            match self.with(agent, &mut tell).unwrap_or(Err(NotSent::Closed)) {
                 // Its end was not polled yet.
                 Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
-                Err(NotSent::Full) => full.push(conn),
+                Err(NotSent::Full) => full.push(agent),
                 Err(error) => return Err(error),
             }
         }
@@ -370,19 +296,20 @@ impl Host {
     }
 
     /// The same with what can always be written.
-    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<ConnId> {
+    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
         let told = self.tell_all(tell);
         debug_assert!(told.is_ok());
         told.unwrap_or_default()
     }
 
-    fn of_conn<T>(
-        &mut self,
-        conn: ConnId,
-        act: impl FnOnce(&mut Server) -> Result<T, NotSent>,
-    ) -> Result<T, NotSent> {
-        let index = self.connections.index(conn).ok_or(NotSent::Closed)?;
-        self.connections.with(index, act).unwrap_or(Err(NotSent::Closed))
+    /// Does something with the connection of an agent; `None` if it is gone.
+    fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
+        let index = self.connections.index(agent.conn()?)?;
+        self.connections.with(index, act)
+    }
+
+    fn is_there(&self, agent: AgentId) -> bool {
+        agent.conn().is_some_and(|conn| self.connections.is_there(conn))
     }
 
     /// Returns how many connections can be open at once.
@@ -391,19 +318,23 @@ impl Host {
     }
 
     /// The next event of any connection.
-    fn next_event(&mut self) -> Option<(ConnId, ServerEvent)> {
-        let (id, event) = self.connections.next_event(self.places())?;
+    fn next_event(&mut self) -> Option<HostEvent> {
+        let (conn, event) = self.connections.next_event(self.places())?;
+        let agent = conn.into();
+        if matches!(event, ServerEvent::AdmissionPending) {
+            return Some(HostEvent::AdmissionPending { conn });
+        }
         if matches!(event, ServerEvent::Ready { .. }) {
-            self.ready.push(id);
+            self.ready.push(agent);
         } else if matches!(event, ServerEvent::Closed(_)) {
-            self.ready.retain(|ready| *ready != id);
+            self.ready.retain(|ready| *ready != agent);
         }
         // A client that hears from this event on hears what waits before it is answered anything else. Otherwise it
         // would depend on how its bytes were cut.
         if !self.mentions.is_empty() {
             self.send_mentions();
         }
-        Some((id, event))
+        Some(HostEvent::Agent { agent, event })
     }
 
     /// Sends what waits for a client that hears it by now and has room.
@@ -414,17 +345,29 @@ impl Host {
         while let Some(waiting) = self.mentions.at(index) {
             let to = waiting.to.or_else(|| self.ready.last().copied());
             let mention = waiting.mention.clone();
-            let place = to.filter(|to| !waits.contains(to)).and_then(|to| self.connections.index(to));
+            let conn = to.filter(|to| !waits.contains(to)).and_then(AgentId::conn);
+            let place = conn.and_then(|conn| self.connections.index(conn));
             let sent =
                 place.and_then(|place| self.connections.with(place, |server| server.mention(&mention)));
             match to.filter(|_| sent == Some(Ok(()))) {
-                Some(conn) => self.mentions.on_sent(index, conn),
+                Some(agent) => self.mentions.on_sent(index, agent),
                 None => {
                     waits.extend(to);
                     index = index.saturating_add(1);
                 }
             }
         }
+    }
+}
+
+impl CallOwner for Host {
+    fn connection(&self, call: CallId) -> Option<&Server> {
+        let index = self.connections.index(AgentId::of_call(call).conn()?)?;
+        self.connections.get(index)
+    }
+
+    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server)) {
+        self.with(AgentId::of_call(call), act);
     }
 }
 
@@ -441,8 +384,8 @@ impl Machine for Host {
             return Some(HostEvent::LockFile(event));
         }
         loop {
-            if let Some((conn, event)) = self.next_event() {
-                return Some(HostEvent::Connection { conn, event });
+            if let Some(event) = self.next_event() {
+                return Some(event);
             }
             if let Some(selection) = self.debounce.release(self.connections.now()) {
                 self.connections.with_each(|server| server.set_selection(selection.clone()));
@@ -452,14 +395,14 @@ impl Machine for Host {
                 return None;
             }
             self.send_mentions();
-            let ended = self.mentions.addressees().find(|conn| !self.connections.is_there(*conn));
+            let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
             let mention = self.mentions.expire(self.connections.now(), ended)?;
             return Some(HostEvent::MentionExpired { mention });
         }
     }
 
     fn deadline(&self) -> Option<Time> {
-        let addressee_gone = || self.mentions.addressees().any(|conn| !self.connections.is_there(conn));
+        let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
         if addressee_gone() || !self.lock_file.is_empty() {
             return Some(self.connections.now());
         }

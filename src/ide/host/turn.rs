@@ -1,10 +1,10 @@
-use ide_mcp::ide::{ConnId, Diagnostics, Host, HostEvent, OpenDiff, ServerEvent, ToolRequest};
+use ide_mcp::ide::{Call, ConnId, Diagnostics, Host, HostEvent, OpenDiff, ServerEvent, ToolCall};
 use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 
-/// The diffs that the person has not decided; then `host.decide(call, &diff.accept())`, and another turn.
-pub type Open = BTreeMap<CallId, OpenDiff>;
+/// The diffs that the person has not decided; then `host.answer(call, &diff.accept())`, and another turn.
+pub type Open = BTreeMap<CallId, (Call<OpenDiff>, OpenDiff)>;
 
 pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>, open: &mut Open, now: Time) {
     for (id, socket) in sockets.iter_mut() {
@@ -21,14 +21,14 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     }
     host.tick(now);
     while let Some(event) = host.poll_event() {
-        let HostEvent::Connection { event, .. } = event else { continue };
+        let HostEvent::Agent { event, .. } = event else { continue };
         match event {
             // Yours here: the agent takes an empty list for "no problems". Without any, do not handle the tool.
-            ServerEvent::Call { call, request: ToolRequest::GetDiagnostics(_) } => {
+            ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
                 let _ = host.answer(call, &Diagnostics::new(Vec::new()));
             }
             // Never write the file when it is accepted: the agent does.
-            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => drop(open.insert(call, diff)),
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => drop(open.insert(call.id(), (call, diff))),
             ServerEvent::DiffClosed { call, .. } => drop(open.remove(&call)),
             _ => {}
         }

@@ -51,7 +51,7 @@ impl Wire for HostWire<'_> {
     fn sent(&mut self, n: usize) {
         self.with(None, |server| server.sent(n));
         if !self.server().is_some_and(Server::has_unwritten_mention) {
-            self.host.mentions.on_written(self.conn);
+            self.host.mentions.on_written(self.conn.into());
         }
         self.host.send_mentions();
     }

@@ -1,6 +1,6 @@
 //! What the connections of one editor share.
 
-use crate::ide::{ContentLimits, Policy, ToolSet};
+use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::sync::Arc;
@@ -12,8 +12,10 @@ use core::time::Duration;
 pub struct ServerConfig {
     /// Who may attach.
     pub policy: Policy,
-    /// The tools that are offered, and the dialect that is spoken.
+    /// The tools that are offered.
     pub tools: Arc<ToolSet>,
+    /// The dialect of the sessions. Default [`Dialect::VsCode`], which is what the real client understands.
+    pub dialect: Dialect,
     /// Who the editor is, how long calls may wait, and the limits of a session.
     pub mcp: mcp::ServerConfig,
     /// The limits of the contents of answers and pushes.
@@ -40,19 +42,25 @@ impl ServerConfig {
         if open > mark { open } else { mark }
     }
 
-    /// The editor `info`, with these tools, for whom the policy lets in. In the dialects that ping over JSON-RPC the
-    /// session does.
+    /// Returns the default settings of the editor `info`, with these tools, for the clients that the policy lets in.
     #[must_use]
     pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
-        let mut session = mcp::ServerConfig::new(info);
-        session.keepalive = tools.dialect().rules().rpc_ping.then(mcp::Keepalive::default);
         Self {
             policy,
             tools: Arc::new(tools),
-            mcp: session,
+            dialect: Dialect::VsCode,
+            mcp: mcp::ServerConfig::new(info),
             content_limits: ContentLimits::default(),
             settle: None,
             ws: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
         }
+    }
+
+    /// Sets the dialect of the sessions, and pings over JSON-RPC if the dialect has such pings.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self.mcp.keepalive = dialect.rules().rpc_ping.then(mcp::Keepalive::default);
+        self
     }
 }

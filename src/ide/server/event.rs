@@ -1,6 +1,6 @@
 //! What an editor hears of one attached agent.
 
-use crate::ide::{DiffEnd, DirectRequest, ToolRequest};
+use crate::ide::{DiffEnd, DirectRequest, ToolCall};
 use crate::mcp::{CallEnd, Implementation, Outcome, PeerFault, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
@@ -8,7 +8,7 @@ use alloc::{boxed::Box, string::String};
 use serde_json::value::RawValue;
 
 /// What happened on a connection of an editor.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
     /// The client is attached: its session is initialized. Its name is `None` where it did not say it readably.
@@ -32,15 +32,11 @@ pub enum ServerEvent {
         /// The name of the mode.
         mode: String,
     },
-    /// The client calls a tool. Answer it with `respond` or `fail`, at once or later; by its deadline it is answered
-    /// for you, `openDiff` excepted.
-    Call {
-        /// What to answer it by.
-        call: CallId,
-        /// What it asks for.
-        request: ToolRequest,
-    },
-    /// The client asks for something by a method of the Obsidian dialect. Answer it with `respond_direct` or `fail`; by
+    /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later; by its deadline it is
+    /// answered for you, `openDiff` excepted.
+    Call(ToolCall),
+    /// The client asks for something by a method of the Obsidian dialect. Answer it with
+    /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or [`fail`](crate::ide::OpenCall::fail); by
     /// its deadline it is answered for you, with an error.
     Direct {
         /// What to answer it by.
@@ -48,7 +44,8 @@ pub enum ServerEvent {
         /// What it asks for.
         request: DirectRequest,
     },
-    /// The client asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
+    /// The client asks for something that the configuration forwards. Answer it with
+    /// [`respond_raw`](crate::ide::OpenCall::respond_raw) or [`fail`](crate::ide::OpenCall::fail); by its
     /// deadline it is answered for you, with an error.
     Request {
         /// What to answer it by.

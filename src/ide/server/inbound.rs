@@ -2,9 +2,11 @@
 //! reports becomes an event or is dealt with here.
 
 use super::{Admission, Server, ServerEvent};
-use crate::ide::diffs::DiffEnd;
 use crate::ide::policy::{Verdict, WRONG_TOKEN};
-use crate::ide::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolRequest};
+use crate::ide::{
+    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolArguments,
+    ToolCall, ToolRequest,
+};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;
 use crate::ws::{self, CloseCode, ProtocolError};
@@ -96,7 +98,7 @@ impl Server {
                     self.suppressed_ends.swap_remove(at);
                     return None;
                 }
-                match self.diffs.remove(call) {
+                match self.open_calls.remove(call) {
                     Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, reason: diff_end(&how) },
                     None => ServerEvent::CallEnded { call, reason: how },
                 }
@@ -120,32 +122,36 @@ impl Server {
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
     fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
-        match request {
+        let mut tab_name = None;
+        match &request {
             ToolRequest::CloseTab(close) => {
                 // Compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
-                if !found && self.mcp.tools().0.handles(Tool::CloseTab) {
-                    let kept = self.mcp.defer(call, &mut self.ws.sender());
-                    return kept.then_some(ServerEvent::Call { call, request: ToolRequest::CloseTab(close) });
+                if found || !self.mcp.tools().tools.handles(Tool::CloseTab) {
+                    self.say(call, &TabClosed::new(found));
+                    return None;
                 }
-                self.say(call, &TabClosed::new(found));
-                None
+                if !self.mcp.defer(call, &mut self.ws.sender()) {
+                    return None;
+                }
             }
             ToolRequest::CloseAllDiffTabs(_) => {
                 let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
                 self.say(call, &ClosedDiffTabs::new(count));
-                None
+                return None;
             }
             ToolRequest::SetPermissionMode(asked) => {
+                let mode = asked.mode.clone();
                 self.say(call, &Done);
-                Some(ServerEvent::PermissionMode { mode: asked.mode })
+                return Some(ServerEvent::PermissionMode { mode });
             }
-            ToolRequest::OpenDiff(diff) => {
-                self.diffs.open(call, diff.tab_name.clone());
-                Some(ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) })
-            }
-            request => Some(ServerEvent::Call { call, request }),
+            ToolRequest::OpenDiff(diff) => tab_name = Some(diff.tab_name.clone()),
+            _ => {}
         }
+        if let Some(tool) = request.tool() {
+            self.open_calls.open(call, tool, tab_name);
+        }
+        Some(ServerEvent::Call(ToolCall::new(call, request)))
     }
 
     /// A request that is no tool: of the dialect, a notification that came as a request, or the application's.
@@ -160,7 +166,7 @@ impl Server {
             self.settle(call, answered);
             return Some(self.notified(method, params));
         }
-        let direct = match self.dialect().rules().direct_methods {
+        let direct = match self.config.dialect.rules().direct_methods {
             true => DirectRequest::read(&method, params.as_deref()),
             false => None,
         };
@@ -196,9 +202,9 @@ impl Server {
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
         // One whose end is about to be told, since it was cancelled in the same batch, has ended in that way.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
-        let calls: Vec<CallId> = self.diffs.iter().filter_map(open).collect();
+        let calls: Vec<CallId> = self.open_calls.diffs().filter_map(open).collect();
         for call in &calls {
-            let Some(tab_name) = self.diffs.remove(*call) else { continue };
+            let Some(tab_name) = self.open_calls.remove(*call) else { continue };
             self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
             self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, reason: why });
         }
@@ -207,7 +213,7 @@ impl Server {
 
     /// Answers a call that the application does not hear of.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
-        let result = answer.result_within(self.dialect(), &self.config.content_limits);
+        let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }

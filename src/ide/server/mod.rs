@@ -3,12 +3,15 @@
 mod config;
 mod event;
 mod inbound;
+mod open_call;
 mod outbound;
 
 pub use config::ServerConfig;
 pub use event::ServerEvent;
+pub(crate) use open_call::CallOwner;
+pub use open_call::OpenCall;
 
-use super::diffs::Diffs;
+use super::open_calls::OpenCalls;
 use super::policy::{FULL, Verdict};
 use super::push::{PushSchedule, StreamPos};
 use super::toolset::SharedTools;
@@ -42,7 +45,7 @@ pub struct Server {
     ws: ws::Server,
     mcp: mcp::Server<SharedTools>,
     config: Arc<ServerConfig>,
-    diffs: Diffs,
+    open_calls: OpenCalls,
     pushes: PushSchedule,
     /// What the session reported and is still to be told.
     events: VecDeque<ServerEvent>,
@@ -81,7 +84,7 @@ impl Server {
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
         let mut own = config.mcp.clone();
-        own.forward = forwarded(own.forward, config.tools.dialect());
+        own.forward = forwarded(own.forward, config.dialect);
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         let mut ws = ws::Server::new(config.ws.clone(), now);
         if let Some(limit) = own.limits.first_zero() {
@@ -89,9 +92,13 @@ impl Server {
         }
         Self {
             ws,
-            mcp: mcp::Server::new(own, SharedTools(config.tools.clone()), session),
+            mcp: mcp::Server::new(
+                own,
+                SharedTools { tools: config.tools.clone(), dialect: config.dialect },
+                session,
+            ),
             config,
-            diffs: Diffs::default(),
+            open_calls: OpenCalls::default(),
             pushes: PushSchedule::new(),
             events: VecDeque::new(),
             closed: None,
@@ -139,7 +146,7 @@ impl Server {
 
     /// The open diffs: the call and its tab.
     pub fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
-        self.diffs.iter()
+        self.open_calls.diffs()
     }
 
     /// Returns the decision about the opening handshake, even if the connection has ended since.
@@ -194,11 +201,6 @@ impl Server {
     /// Whether the end is there, be it reported or not.
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
-    }
-
-    /// In which dialect the client is spoken to.
-    fn dialect(&self) -> Dialect {
-        self.mcp.tools().0.dialect()
     }
 }
 

@@ -2,19 +2,18 @@
 
 use super::Server;
 use crate::Wire;
-use crate::ide::diffs::DiffEnd;
+use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::quirks::Quirks;
 use crate::ide::toolset::SharedTools;
 use crate::ide::{
-    Answer, DiagnosticsChanged, DiffOutcome, DirectAnswer, EditorNotification, Mention, Selection, ToolSet,
+    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Selection, ToolArguments, ToolSet,
 };
-use crate::mcp::{self, Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, code};
+use crate::mcp::{self, Timeout};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 /// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
 const SELECTION_ROOM: usize = 64 * 1024;
@@ -23,85 +22,17 @@ const SELECTION_ROOM: usize = 64 * 1024;
 const UNREAD: &str = "busy: too much waits to be written";
 
 impl Server {
-    /// Answers a call. A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a
-    /// short error in place of this or any other answer.
+    /// Answers a call with the answer of its tool, in the dialect of the session. The client closes the tab of an
+    /// `openDiff` then; an editor that keeps the view until that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab)
+    /// as well.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond(&mut self, call: CallId, result: &ToolResult<'_>) -> Result<(), NotOpen> {
-        self.end(call, |mcp, out| mcp.respond(call, result, out))
-    }
-
-    /// Answers a [`Request`](crate::ide::ServerEvent::Request) with its result, an object.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond); and if the result is no object, in which case the call is still open.
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
-        self.end(call, |mcp, out| mcp.respond_with(call, result, out))
-    }
-
-    /// Answers a call with the typed answer of its tool, in the dialect of the editor.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn answer(&mut self, call: CallId, answer: &impl Answer) -> Result<(), NotOpen> {
-        let result = answer.result_within(self.dialect(), &self.config.content_limits);
-        self.respond(call, &result)
-    }
-
-    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn respond_direct(&mut self, call: CallId, answer: &DirectAnswer) -> Result<(), NotOpen> {
-        self.end(call, |mcp, out| mcp.respond_with_any(call, &answer.to_raw(), out))
-    }
-
-    /// Says how far a call has come, which starts the clock of its deadline again. True if the client asked to be told
-    /// and is.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
-        self.may_answer()?;
-        self.mcp.tick(self.ws.now());
-        self.mcp.progress(call, said, &mut self.ws.sender())
-    }
-
-    /// Lets a call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
-    /// 1.9 s, or an `openDiff` not for ever.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
-        self.may_answer()?;
-        self.mcp.tick(self.ws.now());
-        self.mcp.set_call_timeout(call, timeout)
-    }
-
-    /// Answers an `openDiff` with the verdict of a person. The client closes the tab then; an editor that keeps the view
-    /// until that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn decide(&mut self, call: CallId, outcome: &DiffOutcome) -> Result<(), NotOpen> {
-        self.answer(call, outcome)
-    }
-
-    /// Answers a call with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
-    ///
-    /// # Errors
-    ///
-    /// As [`respond`](Server::respond).
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
-        self.end(call, |mcp, out| mcp.fail(call, code, message, out))
+    /// If the call is not open any more: how it ended. Nothing is sent.
+    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+        let result = answer.result_within(self.config.dialect, &self.config.content_limits);
+        let call = call.id();
+        self.end(call, |mcp, out| mcp.respond(call, &result, out))
     }
 
     /// Sends the selection to the client as soon as there is room; a newer selection replaces one that waits. The
@@ -196,7 +127,7 @@ impl Server {
     }
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Keep to the dialect of the old ones: the client was greeted in it. Each change begins the
+    /// it has listed them. Each change begins the
     /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools change all the time.
     ///
     /// # Errors
@@ -204,7 +135,7 @@ impl Server {
     /// [`NotSent`] if the session is not ready or does not declare such changes; the tools are changed all the same, and
     /// a client that listed the old ones before it was ready is told once it is.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
-        self.mcp.tools_mut().0 = tools.into();
+        self.mcp.tools_mut().tools = tools.into();
         self.may_send()?;
         self.tell_tools()
     }
@@ -221,8 +152,8 @@ impl Server {
         }
     }
 
-    /// Ends a call with an answer; its diff, if it opened one, is no longer kept.
-    fn end<E: From<NotOpen>>(
+    /// Ends a call with an answer.
+    pub(super) fn end<E: From<NotOpen>>(
         &mut self,
         call: CallId,
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
@@ -234,12 +165,12 @@ impl Server {
         } else {
             answer(&mut self.mcp, &mut self.ws.sender())?;
         }
-        self.diffs.remove(call);
+        self.open_calls.remove(call);
         Ok(())
     }
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
-    fn may_answer(&self) -> Result<(), NotOpen> {
+    pub(super) fn may_answer(&self) -> Result<(), NotOpen> {
         if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
     }
 
@@ -279,7 +210,7 @@ impl Server {
     where
         for<'a> InDialect<'a, T>: Serialize,
     {
-        let dialect = self.dialect();
+        let dialect = self.config.dialect;
         let params = InDialect(said, dialect);
         self.mcp.notify(dialect.notification(notification), Some(&params), &mut self.ws.sender())
     }

@@ -35,6 +35,18 @@ pub trait Answer: Sized {
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
 
+/// The answer of a tool of the application's own.
+impl Answer for ToolResult<'static> {
+    fn result(&self, _: Dialect) -> ToolResult<'_> {
+        self.borrowed()
+    }
+
+    /// Reads a failure as well: its text is for the model.
+    fn read(result: &ToolResult<'_>) -> Option<Self> {
+        Some(result.borrowed().into_owned())
+    }
+}
+
 impl Answer for Done {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::text("OK")

@@ -19,7 +19,6 @@ arguments! {
 }
 
 impl ToolDef for CheckDocumentDirty {
-    type Answer = DocumentState;
     const DECLARATION: Declaration = Declaration {
         snake_name: "check_document_dirty",
         ..Declaration::new(

@@ -15,7 +15,6 @@ arguments! {
 }
 
 impl ToolDef for CloseAllDiffTabs {
-    type Answer = ClosedDiffTabs;
     const DECLARATION: Declaration = Declaration {
         snake_name: "close_all_diff_tabs",
         is_built_in: true,

@@ -20,7 +20,6 @@ arguments! {
 }
 
 impl ToolDef for CloseTab {
-    type Answer = TabClosed;
     const DECLARATION: Declaration = Declaration {
         snake_name: "close_tab",
         other_names: &["closeTab"],

@@ -2,17 +2,15 @@
 //! (draft-07) of its arguments.
 
 use super::request::snake_case;
-use super::{Answer, Tool};
+use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
 use crate::ide::arguments::Argument;
 use crate::mcp::{Timeout, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 /// A tool of the protocol, declared by the type of its arguments.
-pub(crate) trait ToolDef: Serialize + DeserializeOwned {
-    /// The answer of the tool, in every dialect.
-    type Answer: Answer;
+pub(crate) trait ToolDef: ToolArguments + DeserializeOwned {
     /// What is constant about the tool.
     const DECLARATION: Declaration;
 
@@ -83,13 +81,13 @@ impl Tool {
     /// Returns the tool with this name in any dialect.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let is_named = |tool: &Self| {
+        let is_named_otherwise = |tool: &Self| {
             let declaration = tool.declaration();
-            declaration.name == name
-                || declaration.snake_name == name
-                || declaration.other_names.contains(&name)
+            declaration.snake_name == name || declaration.other_names.contains(&name)
         };
-        Self::ALL.into_iter().find(is_named)
+        // Every call is looked up, and nearly all come by the first name.
+        let tool = Self::ALL.into_iter().find(|tool| tool.declaration().name == name);
+        tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))
     }
 
     /// Returns the entry of the tool in `tools/list`.
@@ -123,6 +121,7 @@ fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Arguments;
     use super::*;
     use crate::ide::ToolRequest;
     use alloc::vec::Vec;
@@ -156,7 +155,7 @@ mod tests {
             // All that the schema has is read, kept and written again, and nothing else is.
             let request = ToolRequest::read(tool, Value::Object(full.clone())).unwrap();
             assert_eq!(request.tool(), Some(tool));
-            let written = serde_json::to_value(request.arguments(dialect)).unwrap();
+            let written = serde_json::to_value(Arguments { arguments: &request, dialect }).unwrap();
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
             // What is required is enough; it is needed to the extent that one path stands for both, and a tab for its file.
             let required: Vec<&str> = schema["required"]
@@ -190,9 +189,9 @@ mod tests {
             }
             // Some of them say nothing, and then too little may be said.
             if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
-                let written = serde_json::to_value(request.arguments(dialect)).unwrap();
+                let written = serde_json::to_value(Arguments { arguments: &request, dialect }).unwrap();
                 let again = ToolRequest::read(tool, written.clone()).unwrap();
-                assert_eq!(serde_json::to_value(again.arguments(dialect)).unwrap(), written);
+                assert_eq!(serde_json::to_value(Arguments { arguments: &again, dialect }).unwrap(), written);
                 assert_eq!(alloc::format!("{again:?}"), alloc::format!("{request:?}"));
             }
             Ok(())

@@ -20,7 +20,6 @@ arguments! {
 }
 
 impl ToolDef for ExecuteCode {
-    type Answer = CodeOutput;
     const DECLARATION: Declaration = Declaration {
         snake_name: "execute_code",
         // A person is asked first.

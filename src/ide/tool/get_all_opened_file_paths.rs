@@ -13,7 +13,6 @@ arguments! {
 }
 
 impl ToolDef for GetAllOpenedFilePaths {
-    type Answer = FilePaths;
     const DECLARATION: Declaration = Declaration {
         snake_name: "list_opened_files",
         other_names: &["getAllOpenedFilePaths"],

@@ -13,7 +13,6 @@ arguments! {
 }
 
 impl ToolDef for GetCurrentSelection {
-    type Answer = CurrentSelection;
     const DECLARATION: Declaration = Declaration {
         snake_name: "get_selection",
         other_names: &["get_current_selection"],

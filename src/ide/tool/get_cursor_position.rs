@@ -14,7 +14,6 @@ arguments! {
 }
 
 impl ToolDef for GetCursorPosition {
-    type Answer = CursorPosition;
     const DECLARATION: Declaration = Declaration {
         other_names: &["getCursorPosition"],
         ..Declaration::new(

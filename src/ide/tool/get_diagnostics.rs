@@ -26,7 +26,6 @@ arguments! {
 }
 
 impl ToolDef for GetDiagnostics {
-    type Answer = Diagnostics;
     const DECLARATION: Declaration = Declaration {
         snake_name: "get_diagnostics",
         ..Declaration::new("getDiagnostics", "Get the problems that the editor knows of", Self::ARGUMENTS)

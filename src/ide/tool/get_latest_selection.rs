@@ -13,7 +13,6 @@ arguments! {
 }
 
 impl ToolDef for GetLatestSelection {
-    type Answer = LatestSelection;
     const DECLARATION: Declaration = Declaration {
         snake_name: "get_latest_selection",
         ..Declaration::new(

@@ -14,7 +14,6 @@ arguments! {
 }
 
 impl ToolDef for GetOpenEditors {
-    type Answer = OpenEditors;
     const DECLARATION: Declaration = Declaration {
         snake_name: "get_open_editors",
         ..Declaration::new("getOpenEditors", "Get the tabs that are open", Self::ARGUMENTS)

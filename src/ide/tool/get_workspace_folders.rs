@@ -18,7 +18,6 @@ arguments! {
 }
 
 impl ToolDef for GetWorkspaceFolders {
-    type Answer = WorkspaceFolders;
     const DECLARATION: Declaration = Declaration {
         snake_name: "get_workspace_folders",
         ..Declaration::new("getWorkspaceFolders", "Get the folders that are open", Self::ARGUMENTS)

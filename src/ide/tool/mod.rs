@@ -3,9 +3,10 @@
 //! One file declares one tool ([`ToolDef`]): its names, its arguments as a struct that is read tolerantly and written as
 //! the real client does, the JSON Schema of the arguments, its deadline, and its answer as an [`Answer`] with the exact
 //! shape of each dialect. Arguments that cannot be used are refused with -32602 and the reason. The list below is the
-//! only one: [`Tool`] and [`ToolRequest`] follow from it.
+//! only one: [`Tool`], [`ToolRequest`] and [`ToolCall`] follow from it.
 
 mod answer;
+mod call;
 mod check_document_dirty;
 mod close_all_diff_tabs;
 mod close_tab;
@@ -34,31 +35,34 @@ mod set_selection;
 mod tools;
 
 pub use answer::{Answer, Done};
+pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};
 pub use passage::{MissingText, Passage};
+pub(crate) use request::Arguments;
 pub use request::OtherTool;
 
+use crate::rpc::CallId;
 use declaration::{Declaration, ToolDef};
 use tools::tools;
 
 tools! {
-    open_diff::OpenDiff,
-    close_tab::CloseTab,
-    close_all_diff_tabs::CloseAllDiffTabs,
-    get_diagnostics::GetDiagnostics,
-    open_file::OpenFile,
-    open_files::OpenFiles,
-    get_all_opened_file_paths::GetAllOpenedFilePaths,
-    get_open_editors::GetOpenEditors,
-    get_workspace_folders::GetWorkspaceFolders,
-    get_current_selection::GetCurrentSelection,
-    get_latest_selection::GetLatestSelection,
-    get_cursor_position::GetCursorPosition,
-    set_cursor_position::SetCursorPosition,
-    set_selection::SetSelection,
-    check_document_dirty::CheckDocumentDirty,
-    save_document::SaveDocument,
-    reformat_file::ReformatFile,
-    execute_code::ExecuteCode,
-    set_permission_mode::SetPermissionMode,
+    open_diff::OpenDiff -> DiffOutcome,
+    close_tab::CloseTab -> TabClosed,
+    close_all_diff_tabs::CloseAllDiffTabs -> ClosedDiffTabs,
+    get_diagnostics::GetDiagnostics -> Diagnostics,
+    open_file::OpenFile -> OpenedFile,
+    open_files::OpenFiles -> OpenedFiles,
+    get_all_opened_file_paths::GetAllOpenedFilePaths -> FilePaths,
+    get_open_editors::GetOpenEditors -> OpenEditors,
+    get_workspace_folders::GetWorkspaceFolders -> WorkspaceFolders,
+    get_current_selection::GetCurrentSelection -> CurrentSelection,
+    get_latest_selection::GetLatestSelection -> LatestSelection,
+    get_cursor_position::GetCursorPosition -> CursorPosition,
+    set_cursor_position::SetCursorPosition -> Done,
+    set_selection::SetSelection -> Done,
+    check_document_dirty::CheckDocumentDirty -> DocumentState,
+    save_document::SaveDocument -> DocumentSaved,
+    reformat_file::ReformatFile -> Reformatted,
+    execute_code::ExecuteCode -> CodeOutput,
+    set_permission_mode::SetPermissionMode -> Done,
 }

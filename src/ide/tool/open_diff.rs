@@ -28,7 +28,6 @@ pub struct OpenDiff {
 }
 
 impl ToolDef for OpenDiff {
-    type Answer = DiffOutcome;
     const DECLARATION: Declaration = Declaration {
         snake_name: "openDiff",
         other_names: &["open_diff"],

@@ -39,7 +39,6 @@ arguments! {
 }
 
 impl ToolDef for OpenFile {
-    type Answer = OpenedFile;
     const DECLARATION: Declaration = Declaration {
         snake_name: "open_file",
         ..Declaration::new(

@@ -19,7 +19,6 @@ arguments! {
 }
 
 impl ToolDef for OpenFiles {
-    type Answer = OpenedFiles;
     const DECLARATION: Declaration = Declaration {
         other_names: &["openFiles"],
         ..Declaration::new("open_files", "Open several files in the editor", Self::ARGUMENTS)

@@ -19,7 +19,6 @@ arguments! {
 }
 
 impl ToolDef for ReformatFile {
-    type Answer = Reformatted;
     const DECLARATION: Declaration = Declaration {
         other_names: &["reformatFile"],
         ..Declaration::new("reformat_file", "Format a file with the formatter of the editor", Self::ARGUMENTS)

@@ -1,9 +1,14 @@
-//! A call of a tool as it is written: its name and its arguments, in a dialect.
+//! A call of a tool as it is written: its name and its arguments, in a dialect; and the calls of tools that only the
+//! application knows.
 
-use super::ToolRequest;
-use crate::ide::Dialect;
-use alloc::{boxed::Box, string::String};
-use serde::{Serialize, Serializer, ser::Error};
+use super::{ToolArguments, ToolRequest};
+use crate::ide::{Dialect, Tool};
+use crate::mcp::ToolResult;
+use crate::rpc::{ErrorObject, code};
+use alloc::{boxed::Box, format, string::String};
+use core::any::Any;
+use core::fmt;
+use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error};
 use serde_json::{Map, Value, value::RawValue};
 
 impl ToolRequest {
@@ -12,38 +17,93 @@ impl ToolRequest {
     pub fn name(&self) -> &str {
         self.name_in(Dialect::VsCode)
     }
-
-    /// Returns the name on the wire in a dialect.
-    #[must_use]
-    pub fn name_in(&self, dialect: Dialect) -> &str {
-        match (self, self.tool()) {
-            (Self::Other(other), _) => &other.name,
-            (_, Some(tool)) => tool.name(dialect),
-            (_, None) => "",
-        }
-    }
-
-    /// Returns the arguments as they are written in a dialect.
-    pub(crate) const fn arguments(&self, dialect: Dialect) -> Arguments<'_> {
-        Arguments { request: self, dialect }
-    }
 }
 
 /// A call of a tool that only the application knows.
-#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OtherTool {
     /// The name of the tool.
     pub name: Box<str>,
-    /// The arguments: a JSON object, nested at most as deeply as the limit.
-    pub arguments: Box<RawValue>,
+    arguments: OtherArguments,
+}
+
+enum OtherArguments {
+    Raw(Box<RawValue>),
+    /// A value of the type that the tool was [offered](crate::ide::ToolSet::custom_typed) with.
+    Typed(Box<dyn Any + Send + Sync>),
 }
 
 impl OtherTool {
-    /// Calls the tool with this name.
+    /// Calls the tool with this name. The arguments are a JSON object.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>, arguments: Box<RawValue>) -> Self {
-        Self { name: name.into(), arguments }
+        Self { name: name.into(), arguments: OtherArguments::Raw(arguments) }
+    }
+
+    /// Decodes the arguments of a tool that was offered with this type.
+    pub(crate) fn decode<'de, T, D>(name: &str, arguments: D) -> Result<Self, D::Error>
+    where
+        T: DeserializeOwned + Send + Sync + 'static,
+        D: Deserializer<'de>,
+    {
+        let arguments = OtherArguments::Typed(Box::new(T::deserialize(arguments)?));
+        Ok(Self { name: name.into(), arguments })
+    }
+
+    /// Returns the arguments as they were written: a JSON object, nested at most as deeply as the limit. `None` for a
+    /// tool that was offered with a [type](crate::ide::ToolSet::custom_typed) for its arguments.
+    #[must_use]
+    pub const fn raw(&self) -> Option<&RawValue> {
+        match &self.arguments {
+            OtherArguments::Raw(raw) => Some(raw),
+            OtherArguments::Typed(_) => None,
+        }
+    }
+
+    /// Returns the arguments as a `T`. Of a tool that was offered with this [type](crate::ide::ToolSet::custom_typed)
+    /// they have been decoded already; else they are decoded here.
+    ///
+    /// # Errors
+    ///
+    /// -32602 if the arguments do not fit the type, and -32603 if the tool was offered with another type. The error is
+    /// the one to [fail](crate::ide::OpenCall::fail) the call with.
+    pub fn into_arguments<T: DeserializeOwned + 'static>(self) -> Result<T, ErrorObject> {
+        match self.arguments {
+            OtherArguments::Raw(raw) => serde_json::from_str(raw.get())
+                .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"))),
+            OtherArguments::Typed(value) => {
+                let value: Result<Box<T>, _> = value.downcast();
+                let wrong = |_| {
+                    let message = "the tool was offered with another type for its arguments";
+                    ErrorObject::new(code::INTERNAL_ERROR, message)
+                };
+                value.map(|value| *value).map_err(wrong)
+            }
+        }
+    }
+}
+
+impl ToolArguments for OtherTool {
+    type Answer = ToolResult<'static>;
+
+    fn tool(&self) -> Option<Tool> {
+        None
+    }
+
+    fn name_in(&self, _: Dialect) -> &str {
+        &self.name
+    }
+}
+
+impl Serialize for OtherTool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw().ok_or_else(|| S::Error::custom("the arguments were decoded"))?.serialize(serializer)
+    }
+}
+
+impl fmt::Debug for OtherTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OtherTool").field("name", &self.name).field("arguments", &self.raw()).finish()
     }
 }
 
@@ -53,18 +113,18 @@ impl From<OtherTool> for ToolRequest {
     }
 }
 
-/// The arguments of a call in a dialect.
-pub(crate) struct Arguments<'a> {
-    request: &'a ToolRequest,
-    dialect: Dialect,
+/// The arguments of a call as they are written in a dialect.
+pub(crate) struct Arguments<'a, T> {
+    pub(crate) arguments: &'a T,
+    pub(crate) dialect: Dialect,
 }
 
-impl Serialize for Arguments<'_> {
+impl<T: ToolArguments> Serialize for Arguments<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !self.dialect.rules().snake_case || self.request.tool().is_none() {
-            return self.request.serialize(serializer);
+        if !self.dialect.rules().snake_case || self.arguments.tool().is_none() {
+            return self.arguments.serialize(serializer);
         }
-        let Value::Object(members) = serde_json::to_value(self.request).map_err(S::Error::custom)? else {
+        let Value::Object(members) = serde_json::to_value(self.arguments).map_err(S::Error::custom)? else {
             return Err(S::Error::custom("arguments are no object"));
         };
         members

@@ -19,7 +19,6 @@ arguments! {
 }
 
 impl ToolDef for SaveDocument {
-    type Answer = DocumentSaved;
     const DECLARATION: Declaration = Declaration {
         snake_name: "save_document",
         ..Declaration::new("saveDocument", "Save a file that is open", Self::ARGUMENTS)

@@ -1,12 +1,12 @@
 //! `set_cursor_position`: moves the cursor.
 
-use super::{Declaration, Done, ToolDef};
+use super::{Declaration, ToolDef};
 use crate::ide::Position;
 use crate::ide::arguments::{Described, arguments};
 use alloc::string::String;
 
 arguments! {
-    /// `set_cursor_position`, of a decompiled plugin: moves the cursor. Answer: [`Done`].
+    /// `set_cursor_position`, of a decompiled plugin: moves the cursor. Answer: [`Done`](crate::ide::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetCursorPosition {
@@ -21,7 +21,6 @@ arguments! {
 }
 
 impl ToolDef for SetCursorPosition {
-    type Answer = Done;
     const DECLARATION: Declaration = Declaration {
         other_names: &["setCursorPosition"],
         ..Declaration::new("set_cursor_position", "Move the cursor", Self::ARGUMENTS)

@@ -1,12 +1,12 @@
 //! `set_permission_mode`: the mode in which the client asks for permission.
 
-use super::{Declaration, Done, ToolDef};
+use super::{Declaration, ToolDef};
 use crate::ide::arguments::{Described, arguments};
 use alloc::string::String;
 
 arguments! {
     /// `set_permission_mode`: gives the mode in which the client asks for permission. The machine answers it; it is not
-    /// meant to be listed. Answer: [`Done`].
+    /// meant to be listed. Answer: [`Done`](crate::ide::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetPermissionMode {
@@ -16,7 +16,6 @@ arguments! {
 }
 
 impl ToolDef for SetPermissionMode {
-    type Answer = Done;
     const DECLARATION: Declaration = Declaration {
         other_names: &["setPermissionMode"],
         is_built_in: true,

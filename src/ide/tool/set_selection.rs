@@ -1,12 +1,12 @@
 //! `set_selection`: selects a part of a file.
 
-use super::{Declaration, Done, ToolDef};
+use super::{Declaration, ToolDef};
 use crate::ide::Range;
 use crate::ide::arguments::{Described, arguments};
 use alloc::string::String;
 
 arguments! {
-    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`].
+    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`](crate::ide::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetSelection {
@@ -19,7 +19,6 @@ arguments! {
 }
 
 impl ToolDef for SetSelection {
-    type Answer = Done;
     const DECLARATION: Declaration = Declaration {
         other_names: &["setSelection"],
         ..Declaration::new("set_selection", "Select a part of a file", Self::ARGUMENTS)

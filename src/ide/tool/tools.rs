@@ -1,9 +1,10 @@
 //! The macro behind the list of tools: the types that have one variant per tool.
 
-/// Defines [`Tool`](super::Tool) and [`ToolRequest`](super::ToolRequest) with a variant for each listed tool, and
-/// exports what the file of the tool declares. A test refuses a tool that is declared and not listed.
+/// Defines [`Tool`](super::Tool), [`ToolRequest`](super::ToolRequest) and [`ToolCall`](super::ToolCall) with a variant
+/// for each listed tool, and exports what the file of the tool declares. A test refuses a tool that is declared and not
+/// listed.
 macro_rules! tools {
-    ($($file:ident::$tool:ident),* $(,)?) => {
+    ($($file:ident::$tool:ident -> $answer:ident),* $(,)?) => {
         $(pub use $file::*;)*
 
         /// A tool of the protocol, by its name.
@@ -35,10 +36,33 @@ macro_rules! tools {
                     $(Self::$tool => <$tool as ToolDef>::result_when_late(dialect),)*
                 }
             }
+
+            /// Returns true if an answer of this tool can be read from a result, in any dialect.
+            pub(crate) fn is_answer(self, result: &$crate::mcp::ToolResult<'_>) -> bool {
+                match self {
+                    $(Self::$tool => <$answer as Answer>::read(result).is_some(),)*
+                }
+            }
+
+            /// Reads an answer of this tool from a result in any dialect, and does something with the same answer in
+            /// this dialect. Returns `None` for a result that is no answer of this tool.
+            pub(crate) fn translate<R>(
+                self,
+                result: &$crate::mcp::ToolResult<'_>,
+                (dialect, limits): ($crate::ide::Dialect, &$crate::ide::ContentLimits),
+                act: impl FnOnce(&$crate::mcp::ToolResult<'_>) -> R,
+            ) -> Option<R> {
+                match self {
+                    $(Self::$tool => {
+                        let answer = <$answer as Answer>::read(result)?;
+                        Some(act(&answer.result_within(dialect, limits)))
+                    })*
+                }
+            }
         }
 
         /// One call of a tool: the tool and its arguments.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         #[non_exhaustive]
         pub enum ToolRequest {
             $(
@@ -50,15 +74,6 @@ macro_rules! tools {
         }
 
         impl ToolRequest {
-            /// Returns which tool is called; `None` for one of the application's own.
-            #[must_use]
-            pub const fn tool(&self) -> Option<Tool> {
-                match self {
-                    $(Self::$tool(_) => Some(Tool::$tool),)*
-                    Self::Other(_) => None,
-                }
-            }
-
             /// Reads the arguments of a tool, an object.
             ///
             /// # Errors
@@ -83,8 +98,100 @@ macro_rules! tools {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$tool(arguments) => arguments.serialize(serializer),)*
-                    Self::Other(other) => other.arguments.serialize(serializer),
+                    Self::Other(other) => other.serialize(serializer),
                 }
+            }
+        }
+
+        impl ToolArguments for ToolRequest {
+            type Answer = $crate::mcp::ToolResult<'static>;
+
+            fn tool(&self) -> Option<Tool> {
+                match self {
+                    $(Self::$tool(_) => Some(Tool::$tool),)*
+                    Self::Other(_) => None,
+                }
+            }
+
+            fn name_in(&self, dialect: $crate::ide::Dialect) -> &str {
+                match self {
+                    $(Self::$tool(_) => Tool::$tool.name(dialect),)*
+                    Self::Other(other) => &other.name,
+                }
+            }
+        }
+
+        /// A call of a tool that waits for its answer: [what answers it](Call), and its arguments.
+        #[derive(Debug)]
+        #[non_exhaustive]
+        #[must_use = "the agent waits for the answer"]
+        pub enum ToolCall {
+            $(
+                #[doc = concat!("A call of the tool of [`", stringify!($tool), "`].")]
+                $tool(Call<$tool>, $tool),
+            )*
+            /// A call of a tool of the application's own.
+            Other(Call<OtherTool>, OtherTool),
+        }
+
+        impl ToolCall {
+            pub(crate) fn new(id: CallId, request: ToolRequest) -> Self {
+                match request {
+                    $(ToolRequest::$tool(arguments) => Self::$tool(Call::new(id), arguments),)*
+                    ToolRequest::Other(other) => Self::Other(Call::new(id), other),
+                }
+            }
+
+            /// Returns the name of the call and what it asks for, for an application that answers by the name alone.
+            #[must_use]
+            pub fn into_parts(self) -> (CallId, ToolRequest) {
+                match self {
+                    $(Self::$tool(call, arguments) => (call.id(), ToolRequest::$tool(arguments)),)*
+                    Self::Other(call, other) => (call.id(), ToolRequest::Other(other)),
+                }
+            }
+
+            /// Returns the name of the call.
+            #[must_use]
+            pub const fn id(&self) -> CallId {
+                match self {
+                    $(Self::$tool(call, _) => call.id(),)*
+                    Self::Other(call, _) => call.id(),
+                }
+            }
+
+            /// Returns which tool is called; `None` for one of the application's own.
+            #[must_use]
+            pub const fn tool(&self) -> Option<Tool> {
+                match self {
+                    $(Self::$tool(..) => Some(Tool::$tool),)*
+                    Self::Other(..) => None,
+                }
+            }
+
+            /// Returns the name of the tool, as VS Code spells it.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$tool(..) => Tool::$tool.name($crate::ide::Dialect::VsCode),)*
+                    Self::Other(_, other) => &other.name,
+                }
+            }
+        }
+
+        impl serde::Serialize for ToolCall {
+            /// Writes the arguments as the real client does.
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$tool(_, arguments) => arguments.serialize(serializer),)*
+                    Self::Other(_, other) => other.serialize(serializer),
+                }
+            }
+        }
+
+        impl From<ToolCall> for CallId {
+            fn from(call: ToolCall) -> Self {
+                call.id()
             }
         }
 
@@ -92,6 +199,18 @@ macro_rules! tools {
             impl From<$tool> for ToolRequest {
                 fn from(arguments: $tool) -> Self {
                     Self::$tool(arguments)
+                }
+            }
+
+            impl ToolArguments for $tool {
+                type Answer = $answer;
+
+                fn tool(&self) -> Option<Tool> {
+                    Some(Tool::$tool)
+                }
+
+                fn name_in(&self, dialect: $crate::ide::Dialect) -> &str {
+                    Tool::$tool.name(dialect)
                 }
             }
         )*
@@ -102,7 +221,7 @@ macro_rules! tools {
 
             #[test]
             fn no_answer_is_read_from_a_failure() {
-                $(assert!(<$tool as ToolDef>::Answer::read(&$crate::mcp::ToolResult::error("failed")).is_none());)*
+                $(assert!(<$answer as Answer>::read(&$crate::mcp::ToolResult::error("failed")).is_none());)*
             }
         }
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Time,
-    ide::{ConnId, DiffEnd, DiffOutcome, ToolRequest},
+    ide::{Call, ConnId, DiffEnd, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall},
     mcp::{CallEnd, Progress, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
 };
@@ -13,7 +13,7 @@ use super::Editor;
 use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
-    plant::Subject,
+    plant::{Subject, conn_of},
     tap::nonce_in,
 };
 
@@ -34,7 +34,13 @@ pub(super) struct Open {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Diff { tab: String },
+    /// The typed call is answered first; once that was refused, the call is answered by its name.
+    Diff {
+        tab: String,
+        call: Option<Call<OpenDiff>>,
+    },
+    Diagnostics,
+    File,
     Tool,
     Raw,
 }
@@ -58,7 +64,7 @@ impl Editor {
         book: &mut Ledger,
         oracle: &mut Oracle,
     ) {
-        oracle.claim(ConnId::of_call(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
+        oracle.claim(conn_of(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
         book.opened(call, nonce.as_deref(), oracle);
         let is_diff = matches!(what, What::Diff { .. });
         let open = Open {
@@ -123,26 +129,42 @@ impl Editor {
     /// Answers a call, open or not.
     pub(super) fn answer(&mut self, call: CallId, well: bool, subject: &mut Subject, oracle: &mut Oracle) {
         oracle.note(|| format!("editor answers {call:?}"));
-        let before = subject.snapshot(ConnId::of_call(call));
-        let open = self.open.get(&call);
-        let nonce = open.and_then(|open| open.nonce.clone()).unwrap_or_default();
+        let before = subject.snapshot(conn_of(call));
+        let open = self.open.get_mut(&call);
+        let nonce = open.as_ref().and_then(|open| open.nonce.clone()).unwrap_or_default();
         let filler = if self.big && self.random.one_in(4) { 30_000 } else { 5 };
         let text = format!("{nonce}{}", "y".repeat(filler));
-        let done = match open.map(|open| &open.what) {
-            _ if !well => subject.host.fail(call, -7, &nonce),
-            Some(What::Diff { tab }) if self.random.one_in(3) => {
-                subject.host.decide(call, &DiffOutcome::Rejected { tab_name: tab.clone() })
+        let respond = |subject: &mut Subject, result: &ToolResult<'_>| {
+            subject.host.call(call).respond(result).map_err(|error| match error {
+                RespondError::NotOpen(gone) => gone,
+                other => panic!("{result:?} was refused: {other}"),
+            })
+        };
+        let done = match open.map(|open| &mut open.what) {
+            _ if !well => subject.host.call(call).fail(-7, &nonce),
+            Some(What::Diff { tab, call }) => {
+                let outcome = match self.random.one_in(3) {
+                    true => DiffOutcome::Rejected { tab_name: tab.clone() },
+                    false => DiffOutcome::Accepted { contents: text },
+                };
+                match call.take() {
+                    Some(call) => subject.host.answer(call, &outcome),
+                    None => respond(subject, &ToolResult::diff(&outcome)),
+                }
             }
-            Some(What::Diff { .. }) => subject.host.decide(call, &DiffOutcome::Accepted { contents: text }),
+            Some(What::Diagnostics) => {
+                respond(subject, &ToolResult::diagnostics(&[FileDiagnostics::new(text, Vec::new())]))
+            }
+            Some(What::File) => respond(subject, &ToolResult::text(format!("Opened file: {text}"))),
             Some(What::Raw) => {
                 let result =
                     serde_json::value::to_raw_value(&serde_json::json!({ "content": text })).unwrap();
-                subject.host.respond_raw(call, &result).map_err(|error| match error {
+                subject.host.call(call).respond_raw(&result).map_err(|error| match error {
                     RespondError::NotOpen(gone) => gone,
                     other => panic!("an object was refused: {other}"),
                 })
             }
-            Some(What::Tool) | None => subject.host.respond(call, &ToolResult::text(text)),
+            Some(What::Tool) | None => respond(subject, &ToolResult::text(text)),
         };
         self.judge(call, before, done, subject, oracle);
         if done.is_ok() && self.open.remove(&call).is_some() {
@@ -159,9 +181,9 @@ impl Editor {
         subject: &mut Subject,
         oracle: &mut Oracle,
     ) {
-        let before = subject.snapshot(ConnId::of_call(call));
+        let before = subject.snapshot(conn_of(call));
         let said = Progress::new(reached).of(3.0).saying("on its way");
-        let told = subject.host.progress(call, &said);
+        let told = subject.host.call(call).progress(&said);
         self.judge(call, before, told.map(drop), subject, oracle);
         if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {
             if reached > open.reached {
@@ -188,7 +210,7 @@ impl Editor {
         match done {
             Ok(()) => oracle.claim(open, I::StaleHandles, || format!("{call:?} is answered, and has ended")),
             Err(gone) => {
-                let after = subject.snapshot(ConnId::of_call(call));
+                let after = subject.snapshot(conn_of(call));
                 oracle.claim(before == after, I::RefusalsFree, || {
                     format!("{gone}: {before:?} is {after:?} now")
                 });
@@ -264,7 +286,7 @@ impl Editor {
     ) {
         let open = self.open.remove(&call);
         let fits =
-            open.as_ref().is_some_and(|open| matches!(&open.what, What::Diff { tab: of } if of == tab));
+            open.as_ref().is_some_and(|open| matches!(&open.what, What::Diff { tab: of, .. } if of == tab));
         oracle.claim(fits, I::Diffs, || format!("{tab} closes by {why:?}: {open:?}"));
         let gone = match why {
             DiffEnd::TabClosed | DiffEnd::AllClosed => {
@@ -293,14 +315,14 @@ impl Editor {
 }
 
 /// The mark of a call, and what it asks for.
-pub(super) fn asked(request: &ToolRequest) -> (Option<String>, What) {
-    let (text, what) = match request {
-        ToolRequest::OpenDiff(diff) => {
-            (diff.new_file_contents.clone(), What::Diff { tab: diff.tab_name.clone() })
+pub(super) fn asked(call: ToolCall) -> (Option<String>, What) {
+    let (text, what) = match call {
+        ToolCall::OpenDiff(call, diff) => {
+            (diff.new_file_contents, What::Diff { tab: diff.tab_name, call: Some(call) })
         }
-        ToolRequest::GetDiagnostics(ask) => (ask.uri.clone().unwrap_or_default(), What::Tool),
-        ToolRequest::OpenFile(file) => (file.file_path.clone(), What::Tool),
-        ToolRequest::Other(other) => (other.arguments.get().to_owned(), What::Tool),
+        ToolCall::GetDiagnostics(_, ask) => (ask.uri.unwrap_or_default(), What::Diagnostics),
+        ToolCall::OpenFile(_, file) => (file.file_path, What::File),
+        ToolCall::Other(_, other) => (other.raw().unwrap().get().to_owned(), What::Tool),
         other => (format!("{other:?}"), What::Tool),
     };
     (nonce_in(&text).map(str::to_owned), what)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Time,
-    ide::{ConnId, DiagnosticsChanged, Mention, Range, Selected, Selection},
+    ide::{AgentId, ConnId, DiagnosticsChanged, Mention, Range, Selected, Selection},
     mcp::{Outcome, Timeout},
     rpc::RequestId,
 };
@@ -14,7 +14,7 @@ use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
     plan::Plan,
-    plant::Subject,
+    plant::{Subject, conn_asked},
     tap::selected,
 };
 
@@ -82,7 +82,7 @@ impl Editor {
         let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
         let mention = Mention::new(format!("/w/mention-{number:08}"), None);
         let until = time.saturating_add(Duration::from_secs(30));
-        let taken = subject.host.mention(time, mention, to);
+        let taken = subject.host.mention(time, mention, to.map(AgentId::from));
         oracle.note(|| format!("editor mentions {number} to {to:?}: {taken:?}"));
         if taken.is_ok() {
             self.waiting_mentions.insert(number, Mentioned { to, until, is_doubtful: false });
@@ -135,7 +135,7 @@ impl Editor {
             _ => subject.host.notify_all("x/news", None::<&()>).unwrap(),
         };
         oracle.hit("broadcast");
-        for conn in missed {
+        for conn in missed.into_iter().filter_map(AgentId::conn) {
             let waiting = subject.with_wire(conn, |wire| wire.outgoing().len());
             oracle.claim(waiting != Some(0), I::NothingUnseen, || {
                 format!("{conn:?} has room, and is not told")
@@ -156,9 +156,9 @@ impl Editor {
         };
         let method = ["roots/list", "roots/list", "ping", "x/unknown"][self.random.below(4)];
         let before = subject.snapshot(conn);
-        match subject.host.request(conn, method, None::<&()>, timeout) {
+        match subject.host.client(conn.into()).request(method, None::<&()>, timeout) {
             Ok(request) => {
-                oracle.claim(ConnId::of_request(request) == conn, I::CrossTalk, || format!("{request:?}"));
+                oracle.claim(conn_asked(request) == conn, I::CrossTalk, || format!("{request:?}"));
                 self.requests.insert(request, Wanted { deadline });
             }
             Err(error) => {

@@ -4,11 +4,11 @@ use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, script};
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, ConnId, DiffOutcome, Host, HostConfig, HostEvent, LockFile,
-    OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolRequest, ToolSet,
+    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, Host, HostConfig, HostEvent,
+    LockFile, OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolRequest, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
-use ide_mcp::rpc::{CallId, SessionId};
+use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use ide_mcp_server::Bind;
@@ -34,12 +34,12 @@ pub(crate) struct World<A: Adapter> {
 #[derive(Default)]
 pub(crate) struct Seen {
     /// The diffs that nobody has decided, unless all are accepted.
-    pub(crate) open: Vec<(CallId, OpenDiff)>,
+    pub(crate) open: Vec<(Call<OpenDiff>, OpenDiff)>,
     pub(crate) accepts: bool,
-    pub(crate) ready: Vec<ConnId>,
+    pub(crate) ready: Vec<AgentId>,
     pub(crate) calls: usize,
     pub(crate) notifications: usize,
-    pub(crate) closed: Vec<(ConnId, ws::Closed)>,
+    pub(crate) closed: Vec<(AgentId, ws::Closed)>,
 }
 
 impl<A: Adapter> World<A> {
@@ -89,7 +89,7 @@ impl<A: Adapter> World<A> {
 
     /// How many have been let in.
     pub(crate) fn attached(&mut self) -> usize {
-        self.editor.host_mut().connections().filter(|(_, server)| server.is_open()).count()
+        self.editor.host_mut().agents().count()
     }
 
     /// An agent on a thread of its own, over the same adapter: makes a call, and stays if it is to.
@@ -112,26 +112,26 @@ impl<A: Adapter> World<A> {
 
 impl Seen {
     fn note(&mut self, host: &mut Host, event: HostEvent) {
-        let HostEvent::Connection { conn, event } = event else { return };
+        let HostEvent::Agent { agent, event } = event else { return };
         match event {
-            ServerEvent::Ready { .. } => self.ready.push(conn),
-            ServerEvent::Call { call, request: ToolRequest::OpenDiff(diff) } => {
+            ServerEvent::Ready { .. } => self.ready.push(agent),
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
                 self.calls += 1;
                 if self.accepts {
-                    host.decide(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
+                    host.answer(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
                 } else {
                     self.open.push((call, diff));
                 }
             }
-            ServerEvent::Call { call, .. } => {
+            ServerEvent::Call(call) => {
                 self.calls += 1;
-                host.respond(call, &ToolResult::text("none")).unwrap();
+                host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
-            ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| *open != call),
+            ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),
             ServerEvent::Notification { .. } => self.notifications += 1,
             ServerEvent::Closed(closed) => {
-                assert!(self.closed.iter().all(|(known, _)| *known != conn), "{conn:?} ends twice");
-                self.closed.push((conn, closed));
+                assert!(self.closed.iter().all(|(known, _)| *known != agent), "{agent:?} ends twice");
+                self.closed.push((agent, closed));
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ pub(crate) mod tree;
 use crate::diffs::Verdict;
 use document::Document;
 use ide_mcp::Time;
-use ide_mcp::ide::{ConnId, Unauthenticated};
+use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
 use proposal::Proposed;
 use std::collections::VecDeque;
@@ -86,7 +86,7 @@ pub(crate) enum PageKind {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
-    pub(crate) conn: ConnId,
+    pub(crate) id: AgentId,
     /// What it calls itself.
     pub(crate) name: String,
     pub(crate) pid: Option<u32>,
@@ -210,7 +210,7 @@ impl Model {
 
     /// Takes out the proposal of a call.
     pub(crate) fn take_proposal(&mut self, call: CallId) -> Option<Proposed> {
-        let at = self.proposals.iter().position(|open| open.proposal.call == call)?;
+        let at = self.proposals.iter().position(|open| open.proposal.call.id() == call)?;
         let taken = self.proposals.remove(at);
         if at < self.front {
             self.front = self.front.saturating_sub(1);
@@ -284,10 +284,10 @@ impl Model {
         documents.map(|document| document.label.as_str()).collect()
     }
 
-    pub(crate) fn agent(&self, conn: ConnId) -> String {
+    pub(crate) fn agent(&self, id: AgentId) -> String {
         self.agents
             .iter()
-            .find(|agent| agent.conn == conn)
-            .map_or_else(|| format!("agent {}", conn.number()), |agent| agent.name.clone())
+            .find(|agent| agent.id == id)
+            .map_or_else(|| format!("agent {}", id.number()), |agent| agent.name.clone())
     }
 }

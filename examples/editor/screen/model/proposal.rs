@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::change::Changes;
 use crate::diffs::{Proposal, Verdict};
-use ide_mcp::ide::DiffOutcome;
+use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
 
 #[derive(Debug)]
 pub(crate) struct Proposed {
@@ -89,9 +89,9 @@ impl Proposed {
         self.top = 0;
     }
 
-    /// What a verdict means.
-    pub(crate) fn outcome(self, verdict: Verdict) -> DiffOutcome {
-        self.proposal.outcome(verdict, self.edited)
+    /// Returns the call and the answer that a verdict means.
+    pub(crate) fn decided(self, verdict: Verdict) -> (Call<OpenDiff>, DiffOutcome) {
+        self.proposal.decided(verdict, self.edited)
     }
 
     /// Scrolls; `wide` is whether it is shown side by side.

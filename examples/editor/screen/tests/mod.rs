@@ -162,7 +162,7 @@ impl Desk {
     }
 
     fn call(&mut self, agent: usize, request: &ToolRequest) -> RequestId {
-        let asked = self.agents[agent].1.call(request).unwrap();
+        let asked = self.agents[agent].1.call(request).unwrap().id();
         self.turn();
         asked
     }

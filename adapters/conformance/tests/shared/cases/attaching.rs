@@ -20,7 +20,7 @@ pub(crate) fn several_agents_attach_call_and_leave<A: Adapter>() {
     let agents: Vec<_> = (0..8).map(|_| world.agent(diagnostics(), false)).collect();
     for agent in agents {
         let report = world.serve(agent);
-        assert_eq!(report.answers, [["none"]]);
+        assert_eq!(report.answers, [["[]"]]);
         assert_eq!(report.closed, ws::Closed::Local { clean: true });
     }
     world.until(|world| world.connections() == 0);

@@ -3,7 +3,7 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, frame, read_all};
 use crate::support::{PATIENCE, World, diagnostics};
-use ide_mcp::ide::{ConnId, DiffOutcome};
+use ide_mcp::ide::{AgentId, DiffOutcome};
 use ide_mcp::{Clock, Time, ws};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{ErrorKind, Read, Write};
@@ -36,7 +36,7 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
     let crowd = crowd.join().unwrap();
     let agent = world.agent(diagnostics(), false);
     let report = world.serve(agent);
-    assert_eq!(report.answers, [["none"]]);
+    assert_eq!(report.answers, [["[]"]]);
     assert_eq!(report.closed, ws::Closed::Local { clean: true });
     assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
     world.until(|world| world.connections() <= 8);
@@ -69,14 +69,14 @@ pub(crate) fn a_peer_that_never_reads_keeps_nobody_waiting<A: Adapter>() {
     let peer = world.plain(Upto::OpenDiff);
     world.until(|world| !world.seen.open.is_empty());
     let (call, _) = world.seen.open.pop().unwrap();
-    let deaf = ConnId::of_call(call);
+    let deaf = AgentId::of_call(call.id());
     let text = "x".repeat(1 << 20);
     // All that it takes of what may be left out, and then what may not.
-    while world.editor.host_mut().notify(deaf, "much", Some(&[&text])).is_ok() {
+    while world.editor.host_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
     let outcome = DiffOutcome::Accepted { contents: text.repeat(16) };
-    world.editor.host_mut().decide(call, &outcome).unwrap();
+    world.editor.host_mut().answer(call, &outcome).unwrap();
     let agent = world.agent(diagnostics(), false);
     let (clock, mut longest) = (Clock::new(), Duration::ZERO);
     while !(world.has_stalled() && agent.is_finished()) {
@@ -85,7 +85,7 @@ pub(crate) fn a_peer_that_never_reads_keeps_nobody_waiting<A: Adapter>() {
         longest = longest.max(clock.now().saturating_since(before));
     }
     let report = agent.join().unwrap();
-    assert_eq!(report.answers, [["none"]]);
+    assert_eq!(report.answers, [["[]"]]);
     assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
     assert!(longest < Duration::from_millis(500), "a step took {longest:?}");
     world.until(|world| world.seen.closed.len() == 2 && world.connections() == 0);
@@ -103,7 +103,7 @@ pub(crate) fn a_peer_that_never_finishes_its_handshake_is_let_go<A: Adapter>() {
     let clock = Clock::new();
     let mut slow = world.plain(Upto::HalfRequest);
     let agent = world.agent(diagnostics(), false);
-    assert_eq!(world.serve(agent).answers, [["none"]]);
+    assert_eq!(world.serve(agent).answers, [["[]"]]);
     // No byte prolongs it.
     while world.editor.host_mut().unauthenticated().refused == 0 {
         world.step();
@@ -132,7 +132,7 @@ pub(crate) fn e03_a_noisy_peer_does_not_starve_a_quiet_one<A: Adapter>() {
         let heard = world.seen.notifications;
         let agent = world.agent(diagnostics(), false);
         let report = world.serve(agent);
-        assert_eq!(report.answers, [["none"]]);
+        assert_eq!(report.answers, [["[]"]]);
         assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
         quiet_rounds += 1;
         noisy_rounds += usize::from(world.seen.notifications > heard);

@@ -37,7 +37,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
         received += queue.try_iter().count();
     }
     assert_eq!(received, SENDS);
-    assert_eq!(agent.join().unwrap().answers, [["none"]]);
+    assert_eq!(agent.join().unwrap().answers, [["[]"]]);
     for thread in threads {
         thread.join().unwrap();
     }
@@ -52,7 +52,7 @@ pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
     world.until(|world| world.editor.now() >= until);
     for (call, diff) in std::mem::take(&mut world.seen.open) {
         let outcome = DiffOutcome::Accepted { contents: diff.new_file_contents };
-        world.editor.host_mut().decide(call, &outcome).unwrap();
+        world.editor.host_mut().answer(call, &outcome).unwrap();
     }
     let clock = Clock::new();
     let report = world.serve(agent);

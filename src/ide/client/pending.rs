@@ -1,0 +1,90 @@
+//! A call of ours that waits for the editor, typed by its tool.
+
+use crate::ide::Answer;
+use crate::mcp::{Outcome, ToolResult};
+use crate::rpc::{ErrorObject, RequestId};
+use alloc::string::String;
+use core::fmt;
+use core::marker::PhantomData;
+
+/// A call of a tool whose answer is an `A`. Its [outcome](super::ClientEvent::Outcome) comes with the same
+/// [name](Pending::id).
+pub struct Pending<A> {
+    id: RequestId,
+    answer: PhantomData<fn() -> A>,
+}
+
+impl<A: Answer> Pending<A> {
+    pub(super) const fn new(id: RequestId) -> Self {
+        Self { id, answer: PhantomData }
+    }
+
+    /// Returns the name of the request.
+    #[must_use]
+    pub const fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// Reads the outcome of the call.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] if the editor did not answer with an `A`.
+    pub fn answer(self, outcome: Outcome) -> Result<A, CallError> {
+        let raw = match outcome {
+            Outcome::Result(raw) => raw,
+            Outcome::Error(error) => return Err(CallError::Refused(error)),
+            Outcome::TimedOut => return Err(CallError::TimedOut),
+            Outcome::Cancelled => return Err(CallError::Cancelled),
+            Outcome::Malformed => return Err(CallError::Unreadable),
+            Outcome::Closed => return Err(CallError::Closed),
+        };
+        let result = ToolResult::read(&raw).ok_or(CallError::Unreadable)?;
+        match A::read(&result) {
+            Some(answer) => Ok(answer),
+            None if result.is_error => Err(CallError::Failed(result.texts().collect())),
+            None => Err(CallError::Unreadable),
+        }
+    }
+}
+
+impl<A> fmt::Debug for Pending<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pending").field(&self.id).finish()
+    }
+}
+
+/// Why a call of a tool has no answer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The editor refused the call.
+    Refused(ErrorObject),
+    /// The tool failed, and says why.
+    Failed(String),
+    /// No answer came in time.
+    TimedOut,
+    /// We cancelled the call.
+    Cancelled,
+    /// What the editor answered is no answer of this tool.
+    Unreadable,
+    /// The session ended first.
+    Closed,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "the editor refused the call: {error}"),
+            Self::Failed(text) => write!(f, "the tool failed: {text}"),
+            Self::TimedOut => f.write_str("the editor did not answer in time"),
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::Unreadable => {
+                f.write_str("the editor answered with something else than an answer of this tool")
+            }
+            Self::Closed => f.write_str("the connection ended before the editor answered"),
+        }
+    }
+}
+
+impl core::error::Error for CallError {}

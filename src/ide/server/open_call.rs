@@ -1,0 +1,187 @@
+//! An open call by its name.
+
+use super::Server;
+use crate::ide::{DirectAnswer, Tool};
+use crate::mcp::{Progress, Timeout, ToolResult};
+use crate::rpc::{CallId, NotOpen, RespondError};
+use core::fmt;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] give it: to answer it with
+/// something else than [the answer of its tool](Server::answer), to report its progress, or to let it wait longer. For
+/// an application that cannot keep a [`Call`](crate::ide::Call), such as one in another language, it is the way to
+/// answer.
+///
+/// A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a short error in
+/// place of any answer.
+#[derive(Debug)]
+#[must_use = "nothing is sent yet"]
+pub struct OpenCall<'a> {
+    owner: &'a mut dyn CallOwner,
+    call: CallId,
+}
+
+/// Something that finds the connection of a call: a [`Server`], which is one, or a [`Host`](crate::ide::Host).
+pub(crate) trait CallOwner: fmt::Debug {
+    /// Returns the connection of a call; `None` once it is gone.
+    fn connection(&self, call: CallId) -> Option<&Server>;
+
+    /// Does something with the connection of a call, once or, where it is gone, not at all.
+    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server));
+}
+
+impl CallOwner for Server {
+    fn connection(&self, _: CallId) -> Option<&Server> {
+        Some(self)
+    }
+
+    fn with_connection(&mut self, _: CallId, act: &mut dyn FnMut(&mut Server)) {
+        act(self);
+    }
+}
+
+impl<'a> OpenCall<'a> {
+    pub(crate) const fn new(owner: &'a mut dyn CallOwner, call: CallId) -> Self {
+        Self { owner, call }
+    }
+
+    /// Returns which tool of the protocol is called. `None` for a tool of the application's own, for a request that is
+    /// no call of a tool, and for a call that is not open.
+    #[must_use]
+    pub fn tool(&self) -> Option<Tool> {
+        let server = self.owner.connection(self.call)?;
+        server.may_answer().ok()?;
+        server.open_calls.tool(self.call).filter(|_| server.mcp.is_open(self.call))
+    }
+
+    /// Answers with a result: of a tool of the protocol, one that its [`Answer`](crate::ide::Answer) can be read from, or
+    /// a [failure](ToolResult::error). It is sent as it is, in whatever dialect it is written.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] for the answer of another tool; the call is
+    /// still open then. Nothing is sent.
+    pub fn respond(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
+        self.check(result)?;
+        Ok(self.send(result)?)
+    }
+
+    /// Answers with the text that VS Code answers with, which is JSON for most tools: `{"tabs":[]}` for
+    /// `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is given as the whole result,
+    /// `{"content":[…]}`. The client gets it in the dialect of its session.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] if the text is no answer of the tool; the call
+    /// is still open then. Nothing is sent.
+    pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
+        let whole =
+            serde_json::from_str::<Whole<'_>>(text).ok().and_then(|_| serde_json::from_str(text).ok());
+        let result = whole.and_then(ToolResult::read).unwrap_or_else(|| ToolResult::text(text));
+        let tool = self.tool().filter(|_| !result.is_error);
+        let config = self.owner.connection(self.call).map(|server| server.config.clone());
+        let (Some(tool), Some(config)) = (tool, config) else { return Ok(self.send(&result)?) };
+        let answer = |result: &ToolResult<'_>| self.send(result);
+        let answered = tool.translate(&result, (config.dialect, &config.content_limits), answer);
+        Ok(answered.ok_or(RespondError::NotAnAnswer)??)
+    }
+
+    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a call of a tool as
+    /// [`respond`](Self::respond) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`respond`](Self::respond); and [`RespondError::Unserializable`] if the result is no object, in which case the
+    /// call is still open.
+    pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
+        if self.tool().is_some() {
+            self.check(&ToolResult::read(result).ok_or(RespondError::NotAnAnswer)?)?;
+        }
+        self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
+    }
+
+    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), NotOpen> {
+        let raw = answer.to_raw();
+        self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
+    }
+
+    /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn fail(self, code: i64, message: &str) -> Result<(), NotOpen> {
+        self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, code, message, out)))
+    }
+
+    /// Says how far the call has come, which starts the clock of its deadline again. True if the client asked to be told
+    /// and is.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended. Nothing is sent.
+    pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotOpen> {
+        self.with(|server, call| {
+            server.may_answer()?;
+            server.mcp.tick(server.ws.now());
+            server.mcp.progress(call, said, &mut server.ws.sender())
+        })
+    }
+
+    /// Lets the call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
+    /// 1.9 s, or an `openDiff` not for ever.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open: how it ended.
+    pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
+        self.with(|server, call| {
+            server.may_answer()?;
+            server.mcp.tick(server.ws.now());
+            server.mcp.set_call_timeout(call, timeout)
+        })
+    }
+
+    /// Refuses the answer of another tool. A failure is an answer of every tool.
+    fn check(&self, result: &ToolResult<'_>) -> Result<(), RespondError> {
+        match self.tool() {
+            Some(tool) if !result.is_error && !tool.is_answer(result) => Err(RespondError::NotAnAnswer),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Answers with a result, whatever the tool.
+    fn send(self, result: &ToolResult<'_>) -> Result<(), NotOpen> {
+        self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
+    }
+
+    fn with<T, E: From<NotOpen>>(
+        self,
+        mut act: impl FnMut(&mut Server, CallId) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (mut done, call) = (Err(NotOpen::Closed.into()), self.call);
+        self.owner.with_connection(call, &mut |server| done = act(server, call));
+        done
+    }
+}
+
+/// A text that is a whole result.
+#[derive(Deserialize)]
+struct Whole<'a> {
+    #[serde(borrow, rename = "content")]
+    _content: &'a RawValue,
+}
+
+impl Server {
+    /// Returns the call with this name: to fail it, to report its progress, to let it wait longer, or to answer it by
+    /// its name alone.
+    pub const fn call(&mut self, call: CallId) -> OpenCall<'_> {
+        OpenCall::new(self, call)
+    }
+}
