@@ -26,7 +26,7 @@ use support::{HEAD, PORT, config, masked, token};
 
 const MIB: usize = 1 << 20;
 
-type Sockets = Pair<ws::Server, ws::Client<Random>>;
+type Sockets = Pair<ws::Server, ws::Client>;
 
 /// Two WebSocket machines, open and quiet.
 fn sockets(limits: &ws::Limits) -> Sockets {
@@ -161,7 +161,7 @@ fn bytes_before_the_end_are_reported_above_the_mark() {
 }
 
 /// An agent and an editor, attached.
-fn attached() -> Pair<Server, Client<Random>> {
+fn attached() -> Pair<Server, Client> {
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
     let mut pair = Pair::new(
         Server::new(config(), SessionId::new(1), Time::ZERO),
@@ -175,7 +175,7 @@ fn attached() -> Pair<Server, Client<Random>> {
     pair
 }
 
-fn open_diff(pair: &mut Pair<Server, Client<Random>>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
+fn open_diff(pair: &mut Pair<Server, Client>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
     pair.client.call(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
 }
 

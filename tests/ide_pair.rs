@@ -26,10 +26,10 @@ use ide_mcp::{
 use support::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
 
 /// An editor and an agent, with what these tests ask of them.
-struct Pair(testing::Pair<Server, Client<Random>>);
+struct Pair(testing::Pair<Server, Client>);
 
 impl Deref for Pair {
-    type Target = testing::Pair<Server, Client<Random>>;
+    type Target = testing::Pair<Server, Client>;
 
     fn deref(&self) -> &Self::Target {
         &self.0

@@ -22,8 +22,8 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Diagnostic, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range, Selection, Server,
-        ServerConfig, ServerEvent, Severity, Tool, ToolRequest, ToolSet,
+        Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range, Selection,
+        Server, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
     },
     mcp::{CallEnd, Implementation, ToolResult},
     rpc::{CallId, NotOpen, RespondError, SessionId},
@@ -339,7 +339,7 @@ struct Player<'a> {
     now: u64,
     open: Vec<CallId>,
     /// What is to be answered at a later event.
-    postponed: Vec<(CallId, ToolRequest)>,
+    postponed: Vec<ToolCall>,
 }
 
 impl<'a> Player<'a> {
@@ -425,13 +425,12 @@ impl<'a> Player<'a> {
     fn hear(&mut self, event: ServerEvent) {
         match event {
             ServerEvent::Call(call) => {
-                let (call, request) = call.into_parts();
-                self.open.push(call);
+                self.open.push(call.id());
                 let drawn = self.random.below(8);
                 if drawn < self.application.at_once {
-                    self.answer(call, &request);
+                    self.answer(call);
                 } else if drawn < self.application.at_once + self.application.later {
-                    self.postponed.push((call, request));
+                    self.postponed.push(call);
                 }
             }
             ServerEvent::CallEnded { call, reason: how } => {
@@ -448,8 +447,8 @@ impl<'a> Player<'a> {
             _ => {}
         }
         while !self.postponed.is_empty() && self.random.one_in(3) {
-            let (call, request) = self.postponed.swap_remove(self.random.below(self.postponed.len()));
-            self.answer(call, &request);
+            let call = self.postponed.swap_remove(self.random.below(self.postponed.len()));
+            self.answer(call);
         }
     }
 
@@ -458,38 +457,35 @@ impl<'a> Player<'a> {
         self.open.swap_remove(at.unwrap());
     }
 
-    fn answer(&mut self, call: CallId, request: &ToolRequest) {
+    fn answer(&mut self, call: ToolCall) {
         let drawn = self.random.below(6);
         let server = self.server.as_mut().unwrap();
-        let answered = match (request, drawn) {
-            (_, 0) => server.call(call).fail(-32000, "out of order").map_err(RespondError::from),
-            (_, 1) => server.call(call).respond(&ToolResult::error("out of order")),
-            (ToolRequest::OpenDiff(diff), 2 | 3) => {
-                server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted {
-                    contents: diff.new_file_contents.clone(),
-                }))
+        let id = call.id();
+        let accept = |contents: String| DiffOutcome::Accepted { contents };
+        let answered = match (call, drawn) {
+            (_, 0) => server.call(id).fail(-32000, "out of order").map_err(RespondError::from),
+            (_, 1) => server.call(id).respond(&ToolResult::error("out of order")),
+            (ToolCall::OpenDiff(call, diff), 2 | 3) => {
+                server.answer(call, &accept(diff.new_file_contents)).map_err(RespondError::from)
             }
-            (ToolRequest::OpenDiff(_), 4) => {
-                server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted {
-                    contents: "edited \u{1f600}\n\"".into(),
-                }))
+            (ToolCall::OpenDiff(call, _), 4) => {
+                server.answer(call, &accept("edited \u{1f600}\n\"".into())).map_err(RespondError::from)
             }
-            (ToolRequest::OpenDiff(diff), _) => server
-                .call(call)
-                .respond(&ToolResult::diff(&DiffOutcome::Rejected { tab_name: diff.tab_name.clone() })),
-            (ToolRequest::GetDiagnostics(asked), _) => {
+            (ToolCall::OpenDiff(call, diff), _) => {
+                server.answer(call, &diff.reject()).map_err(RespondError::from)
+            }
+            (ToolCall::GetDiagnostics(call, asked), _) => {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
-                let uri = asked.uri.clone().unwrap_or_else(|| "file:///w/a.txt".into());
-                server
-                    .call(call)
-                    .respond(&ToolResult::diagnostics(&[FileDiagnostics::new(uri, vec![problem])]))
+                let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
+                let files = vec![FileDiagnostics::new(uri, vec![problem])];
+                server.answer(call, &Diagnostics::new(files)).map_err(RespondError::from)
             }
-            _ => server.call(call).respond(&ToolResult::text("done")),
+            (call, _) => server.call(call).respond(&ToolResult::text("done")),
         };
         writeln!(self.run.log, "{} {answered:?}", self.now).unwrap();
         if answered.is_ok() {
-            assert_eq!(server.call(call).respond(&ToolResult::text("again")), Err(NotOpen::Answered.into()));
-            self.end(call);
+            assert_eq!(server.call(id).respond(&ToolResult::text("again")), Err(NotOpen::Answered.into()));
+            self.end(id);
         }
     }
 }

@@ -212,7 +212,7 @@ impl Editor {
 
 /// The agent's side.
 struct Agent {
-    ws: ws::Client<Random>,
+    ws: ws::Client,
     mcp: mcp::Client,
 }
 

@@ -130,7 +130,7 @@ fn search(depth: usize) -> BTreeMap<Fault, (Vec<Action>, String)> {
 
 enum Machine {
     Server(ws::Server),
-    Client(ws::Client<Random>),
+    Client(ws::Client),
 }
 
 /// Does something with either machine.

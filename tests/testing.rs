@@ -19,7 +19,7 @@ use ide_mcp::{
     ws::{self, ClientRequest, Closed, OwnedEvent},
 };
 
-type Sockets = Pair<ws::Server, ws::Client<Random>>;
+type Sockets = Pair<ws::Server, ws::Client>;
 
 /// A server and a client, open, at 0 ms.
 fn open() -> Sockets {

@@ -32,7 +32,7 @@ fn server() -> ws::Server {
 }
 
 /// Both roles, open and quiet.
-fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client<Random>> {
+fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client> {
     let now = Time::from_millis(1000);
     let server = ws::Server::new(limits.clone(), now);
     let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();

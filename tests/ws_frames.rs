@@ -28,7 +28,7 @@ fn server(limits: ws::Limits) -> ws::Server {
 }
 
 /// A client that has opened, with its request written.
-fn client(seed: u64) -> ws::Client<Random> {
+fn client(seed: u64) -> ws::Client {
     let limits = ws::Limits::default();
     let mut client =
         ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();

@@ -263,13 +263,13 @@ fn h02_a_head_costs_its_length_even_a_byte_at_a_time() {
     assert_eq!(found, Ok(()));
 }
 
-fn client() -> ws::Client<Random> {
+fn client() -> ws::Client {
     let ask = ws::ClientRequest::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
     ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()
 }
 
 /// The answer of a server to a client's request, taken from the client's key alone.
-fn acceptance(client: &ws::Client<Random>) -> String {
+fn acceptance(client: &ws::Client) -> String {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, client.outgoing());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));

@@ -114,7 +114,7 @@ fn our_server(random: &mut Random) -> (ws::Server, End, WebSocket<End>) {
     (server, end, peer)
 }
 
-fn our_client(random: &mut Random) -> (ws::Client<Random>, End, WebSocket<End>) {
+fn our_client(random: &mut Random) -> (ws::Client, End, WebSocket<End>) {
     let end = End::default();
     let Err(HandshakeError::Interrupted(waiting)) = tungstenite::accept(end.clone()) else { panic!() };
     let ask = ws::ClientRequest::new("127.0.0.1:1").target("/x?y");

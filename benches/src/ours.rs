@@ -21,7 +21,7 @@ pub fn open_server() -> Server {
 }
 
 /// A client that was accepted.
-pub fn open_client() -> Client<ChaCha12Rng> {
+pub fn open_client() -> Client {
     let random = ChaCha12Rng::from_seed([7; 32]);
     let mut client =
         Client::new(ClientRequest::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");

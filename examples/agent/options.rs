@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::request::request;
-use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::OtherTool;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp_examples::find::Asked;
 use ide_mcp_examples::{Trust, parse_port};
@@ -80,7 +80,7 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) enum Command {
     Tools,
-    Call(ToolRequest),
+    Call(OtherTool),
     Calls,
     Watch,
     Diff {

@@ -3,7 +3,7 @@
 use getrandom::SysRng;
 use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::{
-    Backoff, Client, ClientConfig, ClientEvent, GaveUp, Reconnect, ToolRequest, display_safe,
+    Backoff, Client, ClientConfig, ClientEvent, GaveUp, Reconnect, ToolArguments, display_safe,
 };
 use ide_mcp::mcp::{self, Implementation, Outcome};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
@@ -75,7 +75,7 @@ pub(crate) struct Session {
     editor: Editor,
     access: Access,
     /// `None` while the next attempt is awaited.
-    conn: Option<Conn<Client<SysRng>>>,
+    conn: Option<Conn<Client>>,
     /// `None` if a lost connection is the end.
     again: Option<Reconnect>,
     /// Whether whoever listens was told that it is lost, and not yet that it is back.
@@ -149,8 +149,8 @@ impl Session {
     }
 
     /// Calls a tool without waiting for its outcome.
-    pub(crate) fn call(&mut self, request: &ToolRequest) -> Result<RequestId, NotSent> {
-        self.client()?.call(request).map(|pending| pending.id())
+    pub(crate) fn call(&mut self, arguments: &impl ToolArguments) -> Result<RequestId, NotSent> {
+        self.client()?.call(arguments).map(|pending| pending.id())
     }
 
     /// Waits for the outcome of a request. A person is told what is awaited.
@@ -200,7 +200,7 @@ impl Session {
     ///
     /// # Errors
     /// [`NotSent::NotReady`] while there is no connection.
-    pub(crate) fn client(&mut self) -> Result<&mut Client<SysRng>, NotSent> {
+    pub(crate) fn client(&mut self) -> Result<&mut Client, NotSent> {
         self.conn.as_mut().map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// Connects, and asks whose server it is before the first byte.
-    fn connect(&mut self) -> Result<Conn<Client<SysRng>>, NotConnected> {
+    fn connect(&mut self) -> Result<Conn<Client>, NotConnected> {
         self.count = self.count.saturating_add(1);
         let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
         let Editor { host, port, token, .. } = &self.editor;

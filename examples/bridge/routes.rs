@@ -9,7 +9,6 @@
 //! and the same upwards, with `up`. Nothing is looked into, and nothing is given a deadline: whoever asked knows how long
 //! to wait, and says when it does not any more. One thing is known of a tool: whether it ends what others wait for.
 
-use getrandom::SysRng;
 use ide_mcp::Outbox;
 use ide_mcp::ide::{Client, ClientEvent, Tool};
 use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
@@ -23,7 +22,7 @@ use std::time::Duration;
 
 /// The client's side, and the editor's.
 pub(crate) type Below = Server<OfEditor>;
-pub(crate) type Above = Client<SysRng>;
+pub(crate) type Above = Client;
 
 /// The tools of the editor, which has the list of them and decodes their calls.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use std::convert::Infallible;
 pub(crate) struct AgentCore<'a> {
     script: &'a Script,
     header: Option<&'a Header>,
-    clients: BTreeMap<u32, Client<Recorded>>,
+    clients: BTreeMap<u32, Client>,
     own: BTreeMap<(u32, String), RequestId>,
 }
 

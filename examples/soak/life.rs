@@ -26,7 +26,7 @@ pub(crate) const VERSIONS: [&str; 4] = ["2025-03-26", "2025-11-25", "2025-06-18"
 pub(crate) struct Life<'c, 'a> {
     pub(crate) client: &'c mut Client<'a>,
     life: u64,
-    pub(crate) conn: Conn<ws::Client<SysRng>>,
+    pub(crate) conn: Conn<ws::Client>,
     pub(crate) ledger: Ledger,
     /// How many requests there were.
     pub(crate) asked: u64,

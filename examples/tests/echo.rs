@@ -28,12 +28,12 @@ fn echo(adapter: &str) -> (Process, u16) {
     (echo, port.try_into().unwrap())
 }
 
-fn client(port: u16, ask: ws::ClientRequest) -> Conn<ws::Client<SysRng>> {
+fn client(port: u16, ask: ws::ClientRequest) -> Conn<ws::Client> {
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(("127.0.0.1", port), machine).unwrap()
 }
 
-fn open(conn: &mut Conn<ws::Client<SysRng>>, subprotocol: Option<&str>) {
+fn open(conn: &mut Conn<ws::Client>, subprotocol: Option<&str>) {
     assert_eq!(conn.next_event(), Some(ws::OwnedEvent::Open { subprotocol: subprotocol.map(Into::into) }));
 }
 

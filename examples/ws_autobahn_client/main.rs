@@ -49,7 +49,7 @@ fn run(host: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn echo(machine: &mut ws::Client<SysRng>, event: ws::OwnedEvent) {
+fn echo(machine: &mut ws::Client, event: ws::OwnedEvent) {
     // What cannot be sent any more is missed by nobody.
     match event {
         ws::OwnedEvent::Text(text) => {
@@ -66,7 +66,7 @@ fn echo(machine: &mut ws::Client<SysRng>, event: ws::OwnedEvent) {
 fn converse(
     host: &str,
     target: &str,
-    mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent),
+    mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent),
 ) -> Result<ws::Closed, Box<dyn Error>> {
     let ask = ws::ClientRequest::new(host).target(target);
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO)?;

@@ -1,6 +1,6 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
-use super::{Dialect, OtherTool, Tool, ToolArguments, ToolRequest};
+use super::{Dialect, OtherTool, Tool, ToolRequest};
 use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};

@@ -3,7 +3,6 @@
 use alloc::{format, string::String, vec::Vec};
 
 use arbitrary::Arbitrary;
-use rand_core::TryCryptoRng;
 
 use crate::{
     ide::{Client, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolArguments},
@@ -47,7 +46,7 @@ pub enum AgentAct {
 
 impl AgentAct {
     /// Does it. What was asked is added to `asked`, which is also where a request to be given up is taken from.
-    pub fn on<R: TryCryptoRng>(&self, client: &mut Client<R>, asked: &mut Vec<RequestId>) {
+    pub fn on(&self, client: &mut Client, asked: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {
             Self::ListTools => client.list_tools(),
@@ -79,9 +78,6 @@ impl AgentAct {
     }
 }
 
-fn call<R: TryCryptoRng, T: ToolArguments>(
-    client: &mut Client<R>,
-    arguments: &T,
-) -> Result<RequestId, NotSent> {
+fn call(client: &mut Client, arguments: &impl ToolArguments) -> Result<RequestId, NotSent> {
     client.call(arguments).map(|pending| pending.id())
 }

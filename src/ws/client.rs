@@ -1,22 +1,23 @@
 //! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
 
 use super::head::EndSearch;
+use super::mask::Keys;
 use super::output::Phase;
 use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
 use super::stream::{Head, Stream};
-use super::{Closed, Event, Limits, Masked, OwnedEvent, Sender};
+use super::{Closed, Event, Limits, OwnedEvent, Sender};
 use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
+use alloc::boxed::Box;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
 
 /// One connection, the client's side. Its request waits in [`outgoing`](Wire::outgoing) from the beginning.
 ///
-/// `R` is the source of the handshake's key and of the masking keys; where it fails the connection ends with
-/// [`Closed::Entropy`].
+/// Where the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 #[derive(Debug)]
-pub struct Client<R: TryCryptoRng> {
-    stream: Stream<Masked<R>>,
+pub struct Client {
+    stream: Stream,
     opening: Option<Opening>,
 }
 
@@ -31,14 +32,14 @@ struct Opening {
     accepted: Option<Option<usize>>,
 }
 
-impl<R: TryCryptoRng> Client<R> {
-    /// Asks to open a connection.
+impl Client {
+    /// Asks to open a connection. The key of the handshake and the masking keys come from `random`.
     ///
     /// # Errors
     /// [`InvalidClientRequest`] if the request cannot be written so, or a limit is 0.
     pub fn new(
         ask: ClientRequest,
-        random: R,
+        random: impl TryCryptoRng + Send + 'static,
         limits: Limits,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {
@@ -46,9 +47,10 @@ impl<R: TryCryptoRng> Client<R> {
         if let Some(limit) = limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
-        let mut stream = Stream::new(Masked::new(random), false, limits, now);
-        let (mut nonce, mut key) = ([0; 16], [0; 24]);
-        if stream.output.random().try_fill_bytes(&mut nonce).is_ok() {
+        let (mut keys, mut key) = (Keys::new(random), [0; 24]);
+        let nonce = keys.nonce();
+        let mut stream = Stream::new(Some(Box::new(keys)), limits, now);
+        if let Some(nonce) = nonce {
             // 16 bytes are 24 characters: it always fits.
             let _ = BASE64_STANDARD.encode_slice(nonce, &mut key);
             ask.write(text(&key), stream.output.tx.buffer());
@@ -61,7 +63,7 @@ impl<R: TryCryptoRng> Client<R> {
 
     /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
     /// with it.
-    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, Masked<R>>)> {
+    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.opening.is_some() {
             self.read_answer();
             if let Some(accepted) = self.opening.as_mut().and_then(|opening| opening.accepted.take()) {
@@ -75,7 +77,7 @@ impl<R: TryCryptoRng> Client<R> {
     }
 
     /// Sends on the connection.
-    pub fn sender(&mut self) -> Sender<'_, Masked<R>> {
+    pub fn sender(&mut self) -> Sender<'_> {
         Sender(&mut self.stream.output)
     }
 
@@ -149,11 +151,11 @@ fn text(key: &[u8; 24]) -> &str {
     core::str::from_utf8(key).unwrap_or_default()
 }
 
-impl<R: TryCryptoRng> Wire for Client<R> {
+impl Wire for Client {
     delegate_wire!(stream: space filled feed feed_eof outgoing sent wants_input is_done trim);
 }
 
-impl<R: TryCryptoRng> Machine for Client<R> {
+impl Machine for Client {
     type Event = OwnedEvent;
 
     fn tick(&mut self, now: Time) {

@@ -68,7 +68,6 @@ pub use close::CloseCode;
 pub use event::{Closed, Event, OwnedEvent, Upgrade};
 pub use head::HeaderField;
 pub use limits::{Keepalive, Limits};
-pub use mask::{Masked, Masking, NoEntropy, Unmasked};
 pub use protocol_error::ProtocolError;
 pub use request::{Refusal, Request};
 pub use response::{ClientRequest, InvalidClientRequest, ResponseError};

@@ -2,7 +2,7 @@
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
-use super::mask::{Masked, Masking};
+use super::mask::Keys;
 use super::message::Kind;
 use super::pulse::{Pulse, PulseEvent};
 use super::sender::Sender;
@@ -14,7 +14,6 @@ use crate::buf::Tx;
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::{boxed::Box, vec::Vec};
-use rand_core::TryCryptoRng;
 
 /// Where a connection stands. The diagram is in the documentation of [`ws`](super).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +43,10 @@ const TIMERS: usize = 2;
 
 /// The send half, with the phase, the clock and the timers that sending and ending need.
 #[derive(Debug)]
-pub(crate) struct Output<M> {
+pub(crate) struct Output {
     pub(crate) tx: Tx,
-    mask: M,
+    /// The keys of a client; a server sends its frames unmasked (RFC 6455 section 5.1).
+    pub(crate) keys: Option<Box<Keys>>,
     pub(crate) phase: Phase,
     pub(crate) now: Time,
     pub(crate) timers: Timers<TIMERS>,
@@ -78,20 +78,13 @@ struct PongSlot {
 /// can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and want ten answers.
 const MAX_PONGS: u8 = 16;
 
-impl<R: TryCryptoRng> Output<Masked<R>> {
-    /// The source of randomness.
-    pub(crate) const fn random(&mut self) -> &mut R {
-        self.mask.source()
-    }
-}
-
-impl<M: Masking> Output<M> {
-    pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
+impl Output {
+    pub(crate) fn new(keys: Option<Box<Keys>>, limits: Limits, now: Time) -> Self {
         let mut timers = Timers::new();
         timers.set(Timer::Phase as usize, now.saturating_add(limits.handshake));
         Self {
             tx: Tx::new(limits.outgoing),
-            mask,
+            keys,
             phase: Phase::Handshake,
             now,
             timers,
@@ -179,7 +172,7 @@ impl<M: Masking> Output<M> {
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
         // Nearly every message of a server is short and finds memory that is there.
         if let (false, Phase::Open, None, Ok(len @ 0..=125)) =
-            (M::MASKS, self.phase, self.unfinished, u8::try_from(payload.len()))
+            (self.masks(), self.phase, self.unfinished, u8::try_from(payload.len()))
         {
             let first = match kind {
                 Kind::Text => 0x81,
@@ -220,7 +213,7 @@ impl<M: Masking> Output<M> {
             return Err(OutboxClosed::new());
         }
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
-        let reserved = if M::MASKS { 8 } else { 4 };
+        let reserved = if self.masks() { 8 } else { 4 };
         let buf = self.tx.buffer();
         let at = buf.len();
         let body = at.saturating_add(reserved);
@@ -232,7 +225,7 @@ impl<M: Masking> Output<M> {
             return Ok(());
         }
         // Not before it is known that there is a message: what is refused costs no key.
-        let Ok(key) = self.mask.key() else {
+        let Ok(key) = next_key(&mut self.keys) else {
             buf.truncate(at);
             self.end(Closed::Entropy);
             return Err(OutboxClosed::new());
@@ -328,7 +321,7 @@ impl<M: Masking> Output<M> {
 
     /// Lends a whole text; if it is none, that ends the connection.
     #[inline]
-    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a, M>)> {
+    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)> {
         if let Ok(text) = utf8::check(payload) {
             return Some((Event::Text(text), Sender(self)));
         }
@@ -468,9 +461,22 @@ impl<M: Masking> Output<M> {
 
     /// The key for the next frame. Without one nothing can be sent, not even a farewell.
     fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
-        self.mask.key().map_err(|_| {
+        next_key(&mut self.keys).map_err(|error| {
             self.end(Closed::Entropy);
-            SendError::Entropy
+            error
         })
+    }
+
+    /// Whether the frames are masked: those of a client are.
+    #[inline]
+    pub(crate) const fn masks(&self) -> bool {
+        self.keys.is_some()
+    }
+}
+
+fn next_key(keys: &mut Option<Box<Keys>>) -> Result<Option<[u8; 4]>, SendError> {
+    match keys {
+        Some(keys) => keys.next().map(Some).ok_or(SendError::Entropy),
+        None => Ok(None),
     }
 }

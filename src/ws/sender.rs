@@ -1,8 +1,6 @@
 //! Sending on an open connection, and why it may be refused.
 
-use super::Unmasked;
 use super::close::CloseCode;
-use super::mask::Masking;
 use super::message::Kind;
 use super::output::Output;
 #[cfg(feature = "mcp")]
@@ -15,9 +13,9 @@ use core::fmt;
 ///
 /// Handed out by `poll_lent` beside the event: the two borrow different fields.
 #[derive(Debug)]
-pub struct Sender<'a, M: Masking = Unmasked>(pub(crate) &'a mut Output<M>);
+pub struct Sender<'a>(pub(crate) &'a mut Output);
 
-impl<M: Masking> Sender<'_, M> {
+impl Sender<'_> {
     /// Sends a text message.
     ///
     /// # Errors
@@ -72,7 +70,7 @@ impl<M: Masking> Sender<'_, M> {
 }
 
 #[cfg(feature = "mcp")]
-impl<M: Masking> Outbox for Sender<'_, M> {
+impl Outbox for Sender<'_> {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         self.0.message(write)
     }

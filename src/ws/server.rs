@@ -4,7 +4,7 @@ use super::head::EndSearch;
 use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
 use super::stream::{Head, Stream};
-use super::{Closed, Event, Limits, OwnedEvent, Sender, Unmasked};
+use super::{Closed, Event, Limits, OwnedEvent, Sender};
 use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
 use core::fmt;
@@ -36,7 +36,7 @@ use core::fmt;
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    stream: Stream<Unmasked>,
+    stream: Stream,
     opening: Opening,
 }
 
@@ -54,10 +54,8 @@ impl Server {
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
         let zero = limits.first_zero();
-        let mut server = Self {
-            stream: Stream::new(Unmasked, true, limits, now),
-            opening: Opening::Reading(EndSearch::default()),
-        };
+        let mut server =
+            Self { stream: Stream::new(None, limits, now), opening: Opening::Reading(EndSearch::default()) };
         if let Some(limit) = zero {
             server.end_misconfigured(limit);
         }

@@ -3,19 +3,20 @@
 use super::close;
 use super::frame::Opcode;
 use super::head::{EndSearch, Malformed};
-use super::mask::Masking;
+use super::mask::Keys;
 use super::message::Kind;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Receiver};
 use super::sender::Sender;
 use super::{Closed, Event, Limits};
 use crate::{Time, Wire};
+use alloc::boxed::Box;
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
 #[derive(Debug)]
-pub(crate) struct Stream<M> {
+pub(crate) struct Stream {
     pub(crate) input: Receiver,
-    pub(crate) output: Output<M>,
+    pub(crate) output: Output,
 }
 
 /// How far the head is that opens the connection.
@@ -36,9 +37,10 @@ enum Found {
     End,
 }
 
-impl<M: Masking> Stream<M> {
-    pub(crate) fn new(mask: M, peer_masks: bool, limits: Limits, now: Time) -> Self {
-        Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
+impl Stream {
+    /// Creates the connection of a server, or with keys that of a client.
+    pub(crate) fn new(keys: Option<Box<Keys>>, limits: Limits, now: Time) -> Self {
+        Self { input: Receiver::new(keys.is_none()), output: Output::new(keys, limits, now) }
     }
 
     /// Looks for the end of the head.
@@ -59,7 +61,7 @@ impl<M: Masking> Stream<M> {
     }
 
     #[inline]
-    pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+    pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.awaits_more() { None } else { self.next_event() }
     }
 
@@ -70,8 +72,8 @@ impl<M: Masking> Stream<M> {
     }
 
     #[inline]
-    pub(crate) fn next_event(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
-        if !M::MASKS && self.flows() {
+    pub(crate) fn next_event(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+        if !self.output.masks() && self.flows() {
             if let Some(common) = self.input.common(self.output.limits.message) {
                 let payload = self.input.take_common(common);
                 return match common.kind {
@@ -89,7 +91,7 @@ impl<M: Masking> Stream<M> {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
     }
 
-    fn next_event_of_any_kind(&mut self) -> Option<(Event<'_>, Sender<'_, M>)> {
+    fn next_event_of_any_kind(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         let item = match self.find()? {
             Found::End => {
                 let closed = self.output.take_closed()?;
@@ -215,7 +217,7 @@ impl<M: Masking> Stream<M> {
     }
 }
 
-impl<M: Masking> Wire for Stream<M> {
+impl Wire for Stream {
     #[inline]
     fn space(&mut self) -> &mut [u8] {
         let room = if self.flows() || self.wants_input() { usize::MAX } else { 0 };

@@ -107,7 +107,7 @@ impl Link {
 
 /// The connection that carries both directions.
 struct Socket {
-    client: ws::Client<Random>,
+    client: ws::Client,
     server: ws::Server,
 }
 
@@ -139,7 +139,7 @@ fn carry(from: &mut impl Wire, to: &mut impl Wire, now: Time, most: usize) {
 }
 
 /// Sends a text, whole or in two parts with a ping between them.
-fn write<M: ws::Masking>(mut sender: ws::Sender<'_, M>, text: &str, random: &mut Random) {
+fn write(mut sender: ws::Sender<'_>, text: &str, random: &mut Random) {
     let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap();
     if random.one_in(8) {
         let (first, last) = text.split_at(middle);

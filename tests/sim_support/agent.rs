@@ -39,7 +39,7 @@ struct Wanted {
 /// One agent: a process, and the one that is started when it is gone.
 pub struct Agent {
     pub index: usize,
-    pub client: Option<Client<Random>>,
+    pub client: Option<Client>,
     pub clock: Clock,
     pub reconnect: Reconnect,
     /// Until when it is suspended, in the time of the world.

@@ -41,14 +41,14 @@ fn accepted() -> Vec<u8> {
 }
 
 impl Subject for IdeClient {
-    type Machine = Client<Random>;
+    type Machine = Client;
     type App = Agent;
 
     fn name(&self) -> String {
         "ide::Client".into()
     }
 
-    fn make(&self, now: Time) -> Client<Random> {
+    fn make(&self, now: Time) -> Client {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.pid = Some(7);
         config.ws.outgoing = MARK;
@@ -67,7 +67,7 @@ impl Subject for IdeClient {
         }
     }
 
-    fn react(&self, app: &mut Agent, machine: &mut Client<Random>, event: &ClientEvent) {
+    fn react(&self, app: &mut Agent, machine: &mut Client, event: &ClientEvent) {
         match event {
             ClientEvent::Ready(_) => {
                 app.ready = true;
@@ -160,7 +160,7 @@ impl Subject for IdeClient {
         MESSAGE + MARK
     }
 
-    fn refuse(&self, app: &Agent, machine: &mut Client<Random>, refusals: &mut Refusals) {
+    fn refuse(&self, app: &Agent, machine: &mut Client, refusals: &mut Refusals) {
         refusals.expect("cancelling a request of another session", !machine.cancel(foreign().1, None));
         for request in &app.ended {
             refusals.expect("cancelling what has ended", !machine.cancel(*request, None));

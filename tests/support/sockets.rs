@@ -4,7 +4,7 @@ use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
 use super::subject::Refusals;
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, CloseCode, Masking, OwnedEvent, SendError, Sender};
+use ide_mcp::ws::{self, CloseCode, OwnedEvent, SendError, Sender};
 use ide_mcp::{Machine as _, Time, Wire as _};
 
 /// Small enough that the laws about it are quick.
@@ -38,7 +38,7 @@ impl Echo {
         Self { random: (seed != 0).then(|| Random::new(seed)) }
     }
 
-    fn answers<M: Masking>(&mut self, mut sender: Sender<'_, M>, event: &OwnedEvent) {
+    fn answers(&mut self, mut sender: Sender<'_>, event: &OwnedEvent) {
         let choice = self.random.as_mut().map_or(1, |random| random.below(12));
         let _ = match (choice, event) {
             (0, _) => Ok(()),
@@ -159,7 +159,7 @@ impl Subject for WsServer {
 }
 
 /// What both sides refuse to send.
-fn refuse<M: Masking>(open: bool, full: bool, mut sender: Sender<'_, M>, refusals: &mut Refusals) {
+fn refuse(open: bool, full: bool, mut sender: Sender<'_>, refusals: &mut Refusals) {
     refusals.expect("a ping that is too long", sender.ping(&[0; 126]).is_err());
     let (name, allowed): (_, &[SendError]) = match (open, full) {
         (false, _) => ("while it is not open", &[SendError::NotOpen, SendError::Closed]),
@@ -176,14 +176,14 @@ fn refuse<M: Masking>(open: bool, full: bool, mut sender: Sender<'_, M>, refusal
 }
 
 impl Subject for WsClient {
-    type Machine = ws::Client<Random>;
+    type Machine = ws::Client;
     type App = Echo;
 
     fn name(&self) -> String {
         "ws::Client".into()
     }
 
-    fn make(&self, now: Time) -> ws::Client<Random> {
+    fn make(&self, now: Time) -> ws::Client {
         ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), Random::new(7), limits(), now).unwrap()
     }
 
@@ -191,7 +191,7 @@ impl Subject for WsClient {
         Echo::new(seed)
     }
 
-    fn react(&self, app: &mut Echo, machine: &mut ws::Client<Random>, event: &EventOf<Self>) {
+    fn react(&self, app: &mut Echo, machine: &mut ws::Client, event: &EventOf<Self>) {
         app.answers(machine.sender(), event);
     }
 
@@ -236,7 +236,7 @@ impl Subject for WsClient {
         MESSAGE + MARK
     }
 
-    fn refuse(&self, _app: &Echo, machine: &mut ws::Client<Random>, refusals: &mut Refusals) {
+    fn refuse(&self, _app: &Echo, machine: &mut ws::Client, refusals: &mut Refusals) {
         let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
         refuse(open, full, machine.sender(), refusals);
     }

@@ -13,7 +13,7 @@ fn accept(listener: &TcpListener) -> Conn<ws::Server> {
     Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO)).unwrap()
 }
 
-fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
+fn client(addr: SocketAddr) -> Conn<ws::Client> {
     let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
@@ -56,8 +56,8 @@ fn both_ends_send_more_than_the_mark() {
                 |_| {},
             )
         });
-        let sends = |client: &mut ws::Client<SysRng>| client.sender().binary(&vec![2; len]).unwrap();
-        let closes = |client: &mut ws::Client<SysRng>| {
+        let sends = |client: &mut ws::Client| client.sender().binary(&vec![2; len]).unwrap();
+        let closes = |client: &mut ws::Client| {
             client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
         };
         let (lens, end) = exchange(client(addr), sends, closes);

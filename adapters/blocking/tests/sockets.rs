@@ -43,7 +43,7 @@ fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
     (addr, server)
 }
 
-fn client(addr: SocketAddr) -> Conn<ws::Client<SysRng>> {
+fn client(addr: SocketAddr) -> Conn<ws::Client> {
     let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()

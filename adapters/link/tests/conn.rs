@@ -13,7 +13,7 @@ use std::time::Duration;
 use support::{End, Fault, pair};
 
 type Server = Conn<ws::Server, End>;
-type Client = Conn<ws::Client<SysRng>, End>;
+type Client = Conn<ws::Client, End>;
 
 fn joined(capacity: usize) -> (Server, Client) {
     let (near, far) = pair(capacity);

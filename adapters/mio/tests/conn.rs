@@ -28,7 +28,7 @@ struct World {
     clock: Clock,
     listener: TcpListener,
     servers: Vec<Conn<ws::Server>>,
-    clients: Vec<Conn<ws::Client<SysRng>>>,
+    clients: Vec<Conn<ws::Client>>,
     tokens: usize,
     turns: usize,
     /// How many pings the connections of the listener have had.
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// Waits once and gives everyone a turn.
-    fn step(&mut self, mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent)) {
+    fn step(&mut self, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         let now = self.clock.now();
         assert!(now < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
         let servers = self.servers.iter().filter_map(|conn| conn.deadline(now));

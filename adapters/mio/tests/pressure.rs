@@ -97,7 +97,7 @@ impl Shutdown for End {
 /// An echo and its client, each given a turn only if its socket is reported or it asks for one.
 struct World {
     server: Conn<ws::Server, End>,
-    client: Conn<ws::Client<SysRng>, End>,
+    client: Conn<ws::Client, End>,
 }
 
 impl World {
@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    fn step(&mut self, mut on: impl FnMut(&mut ws::Client<SysRng>, ws::OwnedEvent)) {
+    fn step(&mut self, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         // The clock stands still, so nothing goes on by itself.
         let now = Time::ZERO;
         let mut moved = false;

@@ -3,19 +3,19 @@
 use super::{Verdict, print, print_json};
 use crate::events::{End, Said};
 use crate::session::{Failure, Session};
-use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::OtherTool;
 use ide_mcp::ide::display_safe_lines;
 use ide_mcp::mcp::{Outcome, ToolResult};
 use std::io::{self, IsTerminal as _};
 
-pub(crate) fn call(session: &mut Session, request: &ToolRequest, json: bool) -> Result<Verdict, Failure> {
+pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Result<Verdict, Failure> {
     let asked = session.call(request).map_err(|error| error.to_string())?;
-    let what = format!("the result of {:?}", request.name());
+    let what = format!("the result of {:?}", request.name);
     if json {
         return match session.outcome_of(asked, &what)? {
             Outcome::Closed => Err(format!("the editor ended before it answered ({})", session.end())),
             outcome => {
-                let said = Said::outcome(None, request.name().into(), End::of(outcome));
+                let said = Said::outcome(None, request.name.to_string(), End::of(outcome));
                 print_json(&said)?;
                 Ok(if said.is_good() { Verdict::Good } else { Verdict::Bad })
             }

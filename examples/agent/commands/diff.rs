@@ -3,7 +3,7 @@
 use super::{Verdict, print, print_json};
 use crate::session::{Failure, Session};
 use ide_mcp::ide::display_safe;
-use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolRequest};
+use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
 use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
 use std::fs;
@@ -54,7 +54,7 @@ impl Proposal {
 pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
     let Proposal { path, absolute, contents, tab_name } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
-    let asked = session.call(&ToolRequest::OpenDiff(open)).map_err(|error| error.to_string())?;
+    let asked = session.call(&open).map_err(|error| error.to_string())?;
     let raw = match session.outcome_of(asked, "the verdict")? {
         Outcome::Closed => {
             return Err(format!("the editor ended before a verdict ({})", session.end()));
@@ -103,14 +103,18 @@ struct Line<'a> {
 
 /// What the real client asks for after a verdict.
 fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Result<(), Failure> {
-    let diagnostics =
-        |path: &String| ToolRequest::GetDiagnostics(GetDiagnostics::new(Some(format!("file://{path}"))));
-    let close = || ToolRequest::CloseTab(CloseTab::new(tab_name));
-    for request in [close(), close()].into_iter().chain(written.map(diagnostics)) {
-        let asked = session.call(&request).map_err(|error| error.to_string())?;
-        session.outcome_of(asked, "an answer")?;
+    for _ in 0..2 {
+        call(session, &CloseTab::new(tab_name))?;
     }
-    Ok(())
+    match written {
+        Some(path) => call(session, &GetDiagnostics::new(Some(format!("file://{path}")))),
+        None => Ok(()),
+    }
+}
+
+fn call(session: &mut Session, arguments: &impl ToolArguments) -> Result<(), Failure> {
+    let asked = session.call(arguments).map_err(|error| error.to_string())?;
+    session.outcome_of(asked, "an answer").map(drop)
 }
 
 /// A name such as the real client gives: unlike for each diff.

@@ -1,7 +1,7 @@
 //! The lines of a script. All of them are read before the first is played.
 
 use crate::request::request;
-use ide_mcp::ide::ToolRequest;
+use ide_mcp::ide::OtherTool;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ pub(crate) struct Step {
 
 #[derive(Debug)]
 pub(crate) enum Verb {
-    Call { tool: String, request: ToolRequest },
+    Call { tool: String, request: OtherTool },
     Notify { method: String, params: Option<Box<RawValue>> },
     Expect { event: Value, within: Duration },
     Sleep(Duration),

@@ -73,7 +73,7 @@ fn play_as_told(data: &[u8]) {
 }
 
 struct Run {
-    pair: Pair<Server, Client<Random>>,
+    pair: Pair<Server, Client>,
     /// What each side asked.
     by_agent: Vec<RequestId>,
     by_editor: Vec<RequestId>,

@@ -4,7 +4,7 @@ use crate::support::frames::frame;
 use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
-use ide_mcp::ws::{CloseCode, Masking, OwnedEvent, Sender};
+use ide_mcp::ws::{CloseCode, OwnedEvent, Sender};
 use ide_mcp::{Machine, Outbox as _, Time, To, Wire};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ enum Send<'a> {
 
 impl Send<'_> {
     /// Whether it is taken is the machine's affair; the laws say what may follow.
-    fn on<M: Masking>(&self, mut sender: Sender<'_, M>) {
+    fn on(&self, mut sender: Sender<'_>) {
         let _ = match self {
             Self::Text(text) => sender.text(text),
             Self::Message(text) => {

@@ -31,8 +31,8 @@ use serde_json::value::RawValue;
 ///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
 /// ```
 #[derive(Debug)]
-pub struct Client<R: TryCryptoRng> {
-    ws: ws::Client<R>,
+pub struct Client {
+    ws: ws::Client,
     mcp: mcp::Client,
     /// To be said in `ide_connected`, until it is.
     pid: Option<u32>,
@@ -43,7 +43,7 @@ pub struct Client<R: TryCryptoRng> {
     closed: Option<Closed>,
 }
 
-impl<R: TryCryptoRng> Client<R> {
+impl Client {
     /// Attaches: the request waits in [`outgoing`](Wire::outgoing). `session` marks its handles: no two connections of
     /// a program may have the same.
     ///
@@ -53,7 +53,7 @@ impl<R: TryCryptoRng> Client<R> {
     /// `User-Agent`, cannot stand in a request; or if a limit is 0.
     pub fn new(
         config: ClientConfig,
-        random: R,
+        random: impl TryCryptoRng + Send + 'static,
         session: SessionId,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {
@@ -107,7 +107,8 @@ impl<R: TryCryptoRng> Client<R> {
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
     pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
-        let waits = matches!(arguments.tool(), Some(Tool::OpenDiff | Tool::ExecuteCode));
+        let tool = Tool::from_name(arguments.name_in(self.dialect));
+        let waits = matches!(tool, Some(Tool::OpenDiff | Tool::ExecuteCode));
         self.call_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
     }
 
@@ -335,7 +336,7 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
     Push::read(&method, text).map_or(ClientEvent::Notification { method, params }, ClientEvent::Pushed)
 }
 
-impl<R: TryCryptoRng> Wire for Client<R> {
+impl Wire for Client {
     delegate_wire!(ws: space filled feed feed_eof outgoing wants_input trim);
 
     fn sent(&mut self, n: usize) {
@@ -348,7 +349,7 @@ impl<R: TryCryptoRng> Wire for Client<R> {
     }
 }
 
-impl<R: TryCryptoRng> Machine for Client<R> {
+impl Machine for Client {
     type Event = ClientEvent;
 
     fn tick(&mut self, now: Time) {

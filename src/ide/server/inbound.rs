@@ -4,8 +4,7 @@
 use super::{Admission, Server, ServerEvent};
 use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{
-    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolArguments,
-    ToolCall, ToolRequest,
+    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
 };
 use crate::mcp::{self, CallEnd};
 use crate::rpc::CallId;

@@ -181,7 +181,7 @@ struct Whole<'a> {
 impl Server {
     /// Returns the call with this name: to fail it, to report its progress, to let it wait longer, or to answer it by
     /// its name alone.
-    pub const fn call(&mut self, call: CallId) -> OpenCall<'_> {
-        OpenCall::new(self, call)
+    pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
+        OpenCall::new(self, call.into())
     }
 }

@@ -8,14 +8,18 @@ use core::marker::PhantomData;
 use serde::Serialize;
 
 /// The arguments of a tool. Their type decides what answers a call.
+///
+/// Implemented by the type of every tool of the protocol, and by [`OtherTool`](crate::ide::OtherTool).
 pub trait ToolArguments: Serialize {
     /// The answer of the tool.
     type Answer: Answer;
 
     /// Returns which tool is called; `None` for one of the application's own.
+    #[doc(hidden)]
     fn tool(&self) -> Option<Tool>;
 
     /// Returns the name of the tool on the wire in a dialect.
+    #[doc(hidden)]
     fn name_in(&self, dialect: Dialect) -> &str;
 }
 

@@ -121,7 +121,6 @@ fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Arguments;
     use super::*;
     use crate::ide::ToolRequest;
     use alloc::vec::Vec;
@@ -155,7 +154,7 @@ mod tests {
             // All that the schema has is read, kept and written again, and nothing else is.
             let request = ToolRequest::read(tool, Value::Object(full.clone())).unwrap();
             assert_eq!(request.tool(), Some(tool));
-            let written = serde_json::to_value(Arguments { arguments: &request, dialect }).unwrap();
+            let written = request.written(dialect);
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
             // What is required is enough; it is needed to the extent that one path stands for both, and a tab for its file.
             let required: Vec<&str> = schema["required"]
@@ -189,9 +188,9 @@ mod tests {
             }
             // Some of them say nothing, and then too little may be said.
             if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
-                let written = serde_json::to_value(Arguments { arguments: &request, dialect }).unwrap();
+                let written = request.written(dialect);
                 let again = ToolRequest::read(tool, written.clone()).unwrap();
-                assert_eq!(serde_json::to_value(Arguments { arguments: &again, dialect }).unwrap(), written);
+                assert_eq!(again.written(dialect), written);
                 assert_eq!(alloc::format!("{again:?}"), alloc::format!("{request:?}"));
             }
             Ok(())

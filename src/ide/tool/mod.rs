@@ -3,7 +3,7 @@
 //! One file declares one tool ([`ToolDef`]): its names, its arguments as a struct that is read tolerantly and written as
 //! the real client does, the JSON Schema of the arguments, its deadline, and its answer as an [`Answer`] with the exact
 //! shape of each dialect. Arguments that cannot be used are refused with -32602 and the reason. The list below is the
-//! only one: [`Tool`], [`ToolRequest`] and [`ToolCall`] follow from it.
+//! only one: [`Tool`], [`ToolCall`] and what is read and written follow from it.
 
 mod answer;
 mod call;

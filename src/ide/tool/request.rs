@@ -1,7 +1,7 @@
 //! A call of a tool as it is written: its name and its arguments, in a dialect; and the calls of tools that only the
 //! application knows.
 
-use super::{ToolArguments, ToolRequest};
+use super::ToolArguments;
 use crate::ide::{Dialect, Tool};
 use crate::mcp::ToolResult;
 use crate::rpc::{ErrorObject, code};
@@ -11,15 +11,7 @@ use core::fmt;
 use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error};
 use serde_json::{Map, Value, value::RawValue};
 
-impl ToolRequest {
-    /// Returns the name on the wire, as VS Code spells it.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.name_in(Dialect::VsCode)
-    }
-}
-
-/// A call of a tool that only the application knows.
+/// A call of a tool that only the application knows, or on the side of the agent, of any tool by its name.
 #[non_exhaustive]
 pub struct OtherTool {
     /// The name of the tool.
@@ -86,10 +78,12 @@ impl OtherTool {
 impl ToolArguments for OtherTool {
     type Answer = ToolResult<'static>;
 
+    #[doc(hidden)]
     fn tool(&self) -> Option<Tool> {
         None
     }
 
+    #[doc(hidden)]
     fn name_in(&self, _: Dialect) -> &str {
         &self.name
     }
@@ -104,12 +98,6 @@ impl Serialize for OtherTool {
 impl fmt::Debug for OtherTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OtherTool").field("name", &self.name).field("arguments", &self.raw()).finish()
-    }
-}
-
-impl From<OtherTool> for ToolRequest {
-    fn from(other: OtherTool) -> Self {
-        Self::Other(other)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The macro behind the list of tools: the types that have one variant per tool.
 
-/// Defines [`Tool`](super::Tool), [`ToolRequest`](super::ToolRequest) and [`ToolCall`](super::ToolCall) with a variant
-/// for each listed tool, and exports what the file of the tool declares. A test refuses a tool that is declared and not
+/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant for each listed tool, and exports what the file of the tool declares. A test refuses a tool that is declared and not
 /// listed.
 macro_rules! tools {
     ($($file:ident::$tool:ident -> $answer:ident),* $(,)?) => {
@@ -61,25 +60,28 @@ macro_rules! tools {
             }
         }
 
-        /// One call of a tool: the tool and its arguments.
+        /// What a call asks for: the tool and its arguments.
         #[derive(Debug)]
-        #[non_exhaustive]
-        pub enum ToolRequest {
-            $(
-                #[doc = concat!("Calls the tool of [`", stringify!($tool), "`].")]
-                $tool($tool),
-            )*
-            /// Calls a tool of the application's own.
+        pub(crate) enum ToolRequest {
+            $($tool($tool),)*
             Other(OtherTool),
         }
 
         impl ToolRequest {
-            /// Reads the arguments of a tool, an object.
-            ///
-            /// # Errors
-            ///
-            /// If they do not fit: which one is missing, contradicts another or is of the wrong type.
-            pub fn read<'de, D: serde::Deserializer<'de>>(tool: Tool, arguments: D) -> Result<Self, D::Error> {
+            /// Returns which tool is called; `None` for one of the application's own.
+            pub(crate) const fn tool(&self) -> Option<Tool> {
+                match self {
+                    $(Self::$tool(_) => Some(Tool::$tool),)*
+                    Self::Other(_) => None,
+                }
+            }
+
+            /// Reads the arguments of a tool, an object. The error says which one is missing, contradicts another or is
+            /// of the wrong type.
+            pub(crate) fn read<'de, D: serde::Deserializer<'de>>(
+                tool: Tool,
+                arguments: D,
+            ) -> Result<Self, D::Error> {
                 match tool {
                     $(Tool::$tool => <$tool as serde::Deserialize>::deserialize(arguments).map(Self::$tool),)*
                 }
@@ -89,34 +91,6 @@ macro_rules! tools {
                 match self {
                     $(Self::$tool(arguments) => arguments.timeout(),)*
                     Self::Other(_) => $crate::mcp::Timeout::Default,
-                }
-            }
-        }
-
-        impl serde::Serialize for ToolRequest {
-            /// Writes the arguments as the real client does.
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $(Self::$tool(arguments) => arguments.serialize(serializer),)*
-                    Self::Other(other) => other.serialize(serializer),
-                }
-            }
-        }
-
-        impl ToolArguments for ToolRequest {
-            type Answer = $crate::mcp::ToolResult<'static>;
-
-            fn tool(&self) -> Option<Tool> {
-                match self {
-                    $(Self::$tool(_) => Some(Tool::$tool),)*
-                    Self::Other(_) => None,
-                }
-            }
-
-            fn name_in(&self, dialect: $crate::ide::Dialect) -> &str {
-                match self {
-                    $(Self::$tool(_) => Tool::$tool.name(dialect),)*
-                    Self::Other(other) => &other.name,
                 }
             }
         }
@@ -139,15 +113,6 @@ macro_rules! tools {
                 match request {
                     $(ToolRequest::$tool(arguments) => Self::$tool(Call::new(id), arguments),)*
                     ToolRequest::Other(other) => Self::Other(Call::new(id), other),
-                }
-            }
-
-            /// Returns the name of the call and what it asks for, for an application that answers by the name alone.
-            #[must_use]
-            pub fn into_parts(self) -> (CallId, ToolRequest) {
-                match self {
-                    $(Self::$tool(call, arguments) => (call.id(), ToolRequest::$tool(arguments)),)*
-                    Self::Other(call, other) => (call.id(), ToolRequest::Other(other)),
                 }
             }
 
@@ -196,19 +161,15 @@ macro_rules! tools {
         }
 
         $(
-            impl From<$tool> for ToolRequest {
-                fn from(arguments: $tool) -> Self {
-                    Self::$tool(arguments)
-                }
-            }
-
             impl ToolArguments for $tool {
                 type Answer = $answer;
 
+                #[doc(hidden)]
                 fn tool(&self) -> Option<Tool> {
                     Some(Tool::$tool)
                 }
 
+                #[doc(hidden)]
                 fn name_in(&self, dialect: $crate::ide::Dialect) -> &str {
                     Tool::$tool.name(dialect)
                 }
@@ -218,6 +179,17 @@ macro_rules! tools {
         #[cfg(test)]
         mod listed {
             use super::*;
+
+            impl ToolRequest {
+                /// Returns the arguments as they are written in a dialect.
+                pub(crate) fn written(&self, dialect: $crate::ide::Dialect) -> serde_json::Value {
+                    let written = match self {
+                        $(Self::$tool(arguments) => serde_json::to_value(Arguments { arguments, dialect }),)*
+                        Self::Other(arguments) => serde_json::to_value(Arguments { arguments, dialect }),
+                    };
+                    written.unwrap()
+                }
+            }
 
             #[test]
             fn no_answer_is_read_from_a_failure() {

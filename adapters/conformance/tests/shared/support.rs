@@ -4,8 +4,9 @@ use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, script};
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, Host, HostConfig, HostEvent,
-    LockFile, OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolRequest, ToolSet,
+    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, Host,
+    HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolArguments,
+    ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
@@ -93,7 +94,11 @@ impl<A: Adapter> World<A> {
     }
 
     /// An agent on a thread of its own, over the same adapter: makes a call, and stays if it is to.
-    pub(crate) fn agent(&self, request: ToolRequest, stays: bool) -> JoinHandle<Report> {
+    pub(crate) fn agent(
+        &self,
+        request: impl ToolArguments + Send + 'static,
+        stays: bool,
+    ) -> JoinHandle<Report> {
         agent_with::<A>(self.addr(), &self.token, request, stays)
     }
 
@@ -152,14 +157,18 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
 }
 
-pub(crate) fn diagnostics() -> ToolRequest {
-    ToolRequest::GetDiagnostics(Default::default())
+pub(crate) fn diagnostics() -> GetDiagnostics {
+    GetDiagnostics::default()
+}
+
+pub(crate) fn proposal(text: impl Into<String>) -> OpenDiff {
+    OpenDiff::new("/w/a", text, "t")
 }
 
 pub(crate) fn agent_with<A: Adapter>(
     addr: SocketAddr,
     token: &AuthToken,
-    request: ToolRequest,
+    request: impl ToolArguments + Send + 'static,
     stays: bool,
 ) -> JoinHandle<Report> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token.clone()));
@@ -173,8 +182,8 @@ pub(crate) fn agent_with<A: Adapter>(
 }
 
 /// What an agent says and hears.
-pub(crate) struct Talk {
-    request: ToolRequest,
+pub(crate) struct Talk<T> {
+    request: T,
     stays: bool,
     clock: Clock,
     answers: Vec<Vec<String>>,
@@ -182,12 +191,12 @@ pub(crate) struct Talk {
     took: Duration,
 }
 
-impl Talk {
-    pub(crate) fn new(request: ToolRequest, stays: bool, clock: Clock) -> Self {
+impl<T: ToolArguments> Talk<T> {
+    pub(crate) fn new(request: T, stays: bool, clock: Clock) -> Self {
         Self { request, stays, clock, answers: Vec::new(), closed: None, took: Duration::ZERO }
     }
 
-    pub(crate) fn event(&mut self, machine: &mut Client<SysRng>, event: ClientEvent) {
+    pub(crate) fn event(&mut self, machine: &mut Client, event: ClientEvent) {
         match event {
             ClientEvent::Ready(_) => drop(machine.call(&self.request).unwrap()),
             ClientEvent::Outcome { outcome, .. } => {

@@ -9,14 +9,13 @@ use ide_mcp::Wire as _;
 use ide_mcp::ide::{
     CheckDocumentDirty, ClientEvent, CloseAllDiffTabs, CloseTab, GetCurrentSelection, GetDiagnostics,
     GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
-    ToolRequest,
 };
 use serde_json::{Value, json};
 
 const OLD: &str = "one\ntwo\nthree\n";
 
-fn diff(desk: &Desk, name: &str, contents: &str) -> ToolRequest {
-    ToolRequest::OpenDiff(OpenDiff::new(desk.path(name), contents, format!("tab {name}")))
+fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
+    OpenDiff::new(desk.path(name), contents, format!("tab {name}"))
 }
 
 fn open(desk: &Desk, name: &str) -> OpenFile {
@@ -59,7 +58,7 @@ fn a_change_is_accepted_rejected_and_edited() {
         desk.shows(said);
         desk.shows("No file is open");
         assert_eq!(desk.read("a.txt"), OLD, "{name}: the agent writes, not we");
-        assert_eq!(desk.ask(agent, &ToolRequest::CloseTab(CloseTab::new("tab a.txt"))), "TAB_CLOSED");
+        assert_eq!(desk.ask(agent, &CloseTab::new("tab a.txt")), "TAB_CLOSED");
     }
 }
 
@@ -106,7 +105,7 @@ fn who_types_is_not_interrupted() {
     desk.shows("xarone");
     let mut file = open(&desk, "b.txt");
     file.start_text = Some("b".into());
-    let said = desk.ask(agent, &ToolRequest::OpenFile(file.clone()));
+    let said = desk.ask(agent, &file.clone());
     assert!(said.contains("the person is typing"), "{said}");
     desk.shows("xarone");
     desk.keys("\x1bOR");
@@ -115,7 +114,7 @@ fn who_types_is_not_interrupted() {
     assert!(desk.result(asked).is_some(), "who asks for it has seen it");
     desk.shows("xarone");
     desk.wait(3000);
-    assert_eq!(desk.ask(agent, &ToolRequest::OpenFile(file)), format!("Opened file: {}", desk.path("b.txt")));
+    assert_eq!(desk.ask(agent, &file), format!("Opened file: {}", desk.path("b.txt")));
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "b");
 }
 
@@ -147,24 +146,28 @@ fn several_changes_queue() {
 fn a_change_that_ends_elsewhere_leaves_and_says_why() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agent = desk.attach("agent");
-    let close = ToolRequest::CloseTab(CloseTab::new("tab a.txt"));
-    for (how, said) in [
-        (Some(close), "a.txt: the agent closed the proposal, it was decided elsewhere"),
-        (Some(CloseAllDiffTabs::new().into()), "a.txt: the agent closed all its proposals"),
-        (None, "a.txt: the agent is gone, and its proposal"),
-    ] {
+    let leave = |desk: &mut Desk, agent: usize| {
+        let (conn, _) = desk.agents.remove(agent);
+        desk.host.wire(conn).unwrap().feed_eof(desk.now);
+        desk.turn();
+    };
+    let rows: [(fn(&mut Desk, usize), &str); 3] = [
+        (
+            |desk, agent| drop(desk.ask(agent, &CloseTab::new("tab a.txt"))),
+            "a.txt: the agent closed the proposal, it was decided elsewhere",
+        ),
+        (
+            |desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs::new())),
+            "a.txt: the agent closed all its proposals",
+        ),
+        (leave, "a.txt: the agent is gone, and its proposal"),
+    ];
+    for (end, said) in rows {
         desk.call(agent, &diff(&desk, "a.txt", "new\n"));
         desk.shows("proposes a.txt");
         desk.wait(500);
         desk.keys("ex");
-        match how {
-            Some(request) => drop(desk.ask(agent, &request)),
-            None => {
-                let (conn, _) = desk.agents.remove(agent);
-                desk.host.wire(conn).unwrap().feed_eof(desk.now);
-                desk.turn();
-            }
-        }
+        end(&mut desk, agent);
         let said = format!("{said}, and your edit with it");
         assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(said.as_str()));
         desk.keys("y");
@@ -184,13 +187,13 @@ fn what_the_person_should_know_of_a_change_is_said() {
     desk.shows("the file has changes here that are not saved");
     desk.shows("- one");
     desk.keys("\t");
-    desk.call(agent, &ToolRequest::OpenDiff(OpenDiff::new("/etc/hostname", "x\n", "t")));
+    desk.call(agent, &OpenDiff::new("/etc/hostname", "x\n", "t"));
     desk.keys("\t");
     desk.shows("it lies outside of the open folders; all of the proposal is shown as new");
     desk.shows("proposes /etc/hostname  +1 −0");
     let mut moved = OpenDiff::new(desk.path("b.txt"), OLD, "t2");
     moved.old_file_path = desk.path("a.txt");
-    desk.call(agent, &ToolRequest::OpenDiff(moved));
+    desk.call(agent, &moved);
     desk.keys("\t");
     desk.shows("it was ");
     desk.shows("the same text as before");
@@ -215,34 +218,30 @@ fn tools_tell_what_is_on_the_screen() {
     let json =
         |text: String| serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let path = desk.path("a.json");
-    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection::new().into()));
-    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection::new().into()));
-    let dirty = |desk: &mut Desk| {
-        json(desk.ask(agent, &ToolRequest::CheckDocumentDirty(CheckDocumentDirty::new(path.clone()))))
-    };
-    let save =
-        |desk: &mut Desk| json(desk.ask(agent, &ToolRequest::SaveDocument(SaveDocument::new(path.clone()))));
-    let problems = |desk: &mut Desk, uri: Option<&str>| {
-        json(desk.ask(agent, &ToolRequest::GetDiagnostics(GetDiagnostics::new(uri.map(Into::into)))))
-    };
+    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection::new()));
+    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection::new()));
+    let dirty = |desk: &mut Desk| json(desk.ask(agent, &CheckDocumentDirty::new(path.clone())));
+    let save = |desk: &mut Desk| json(desk.ask(agent, &SaveDocument::new(path.clone())));
+    let problems =
+        |desk: &mut Desk, uri: Option<&str>| json(desk.ask(agent, &GetDiagnostics::new(uri.map(Into::into))));
 
     assert_eq!(current(&mut desk)["success"], false);
     assert_eq!(latest(&mut desk)["success"], false);
     assert_eq!(dirty(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(save(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(problems(&mut desk, None), json!([]));
-    let folders = json(desk.ask(agent, &GetWorkspaceFolders::new().into()));
+    let folders = json(desk.ask(agent, &GetWorkspaceFolders::new()));
     assert_eq!(folders["folders"][0]["path"], desk.root.to_str().unwrap());
 
     let mut file = open(&desk, "a.json");
     (file.start_text, file.end_text) = (Some("\"a\"".into()), Some("1".into()));
-    assert_eq!(desk.ask(agent, &ToolRequest::OpenFile(file)), format!("Opened file: {path}"));
+    assert_eq!(desk.ask(agent, &file), format!("Opened file: {path}"));
     desk.shows("\"a\": 1");
     assert_eq!(current(&mut desk)["text"], "\"a\": 1");
     assert_eq!(dirty(&mut desk)["isDirty"], false);
     let mut background = open(&desk, "b.txt");
     background.make_frontmost = false;
-    let described = json(desk.ask(agent, &ToolRequest::OpenFile(background)));
+    let described = json(desk.ask(agent, &background));
     assert_eq!((&described["languageId"], &described["lineCount"]), (&json!("plaintext"), &json!(1)));
 
     desk.open("a.json");
@@ -252,7 +251,7 @@ fn tools_tell_what_is_on_the_screen() {
     assert_eq!(found[0]["uri"], path, "in the spelling of the question");
     assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "of the text that is not saved");
     assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 2);
-    let tabs = json(desk.ask(agent, &GetOpenEditors::new().into()));
+    let tabs = json(desk.ask(agent, &GetOpenEditors::new()));
     let states: Vec<_> = tabs["tabs"]
         .as_array()
         .unwrap()
@@ -280,12 +279,8 @@ fn tools_tell_what_is_on_the_screen() {
     desk.keys("\x17");
     assert_eq!(current(&mut desk)["success"], false);
     assert_eq!(latest(&mut desk)["filePath"], desk.path("b.txt"), "what was selected last");
-    for request in [
-        ToolRequest::OpenFile(OpenFile::new("/etc/hostname")),
-        ToolRequest::GetDiagnostics(GetDiagnostics::new(Some("/etc/hostname".into()))),
-    ] {
-        assert!(desk.ask(agent, &request).contains("lies outside"), "{request:?}");
-    }
+    assert!(desk.ask(agent, &OpenFile::new("/etc/hostname")).contains("lies outside"));
+    assert!(desk.ask(agent, &GetDiagnostics::new(Some("/etc/hostname".into()))).contains("lies outside"));
 }
 
 #[test]
@@ -294,8 +289,7 @@ fn an_agent_that_has_written_a_file_hears_of_its_problems() {
     let agent = desk.attach("agent");
     desk.open("a.json");
     desk.write("a.json", "{broken");
-    let request =
-        ToolRequest::GetDiagnostics(GetDiagnostics::new(Some(format!("file://{}", desk.path("a.json")))));
+    let request = GetDiagnostics::new(Some(format!("file://{}", desk.path("a.json"))));
     let said = desk.ask(agent, &request);
     assert!(said.contains("key must be a string"), "{said}");
     desk.shows("{broken");
@@ -361,9 +355,9 @@ fn a_peer_cannot_write_over_the_screen() {
     let agent = desk.attach("agent");
     assert_eq!(of_peer("evil\x1b[2J\u{202e}"), "evil\u{fffd}[2J\u{fffd}");
     let path = format!("/tmp/\x1b]0;pwn\x07{}", "x".repeat(10_000));
-    desk.call(agent, &ToolRequest::OpenDiff(OpenDiff::new(path.clone(), "a\x1b[2J\u{9b}\n", "t")));
+    desk.call(agent, &OpenDiff::new(path.clone(), "a\x1b[2J\u{9b}\n", "t"));
     desk.shows("+ a␛[2J\u{fffd}");
-    desk.ask(agent, &ToolRequest::OpenFile(OpenFile::new(path)));
+    desk.ask(agent, &OpenFile::new(path));
     desk.keys("\x1bOS");
     desk.shows("openFile /tmp/\u{fffd}]0;pwn\u{fffd}xxx");
     for row in desk.canvas().rows() {

@@ -4,17 +4,15 @@ use super::Desk;
 use crate::options::OnDiff;
 use crate::screen::app::Quitting;
 use crate::screen::model::Focus;
-use ide_mcp::ide::{
-    GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument, ToolRequest,
-};
+use ide_mcp::ide::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
 use std::fs;
 
 const SAVE: &str = "\x13";
 const QUIT: &str = "\x11";
 const RELOAD: &str = "\x12";
 
-fn diff(desk: &Desk, name: &str, contents: &str) -> ToolRequest {
-    ToolRequest::OpenDiff(OpenDiff::new(desk.path(name), contents, name))
+fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
+    OpenDiff::new(desk.path(name), contents, name)
 }
 
 /// A desk at which `a.txt` is open and "x" was typed into it, on a disk that hangs.
@@ -37,15 +35,15 @@ fn what_needs_no_disk_goes_on() {
     let agent = desk.attach("agent");
     desk.hang();
     let uri = desk.path("a.json");
-    let waits = desk.call(agent, &ToolRequest::GetDiagnostics(GetDiagnostics::new(Some(uri))));
+    let waits = desk.call(agent, &GetDiagnostics::new(Some(uri)));
     let kept = diff(&desk, "a.json", "{}\n");
     let kept = desk.call(agent, &kept);
     let dropped = diff(&desk, "b.json", "{}\n");
     let dropped = desk.call(agent, &dropped);
     desk.keys("x");
     desk.shows("x{\"a\": 1}");
-    assert!(desk.ask(agent, &GetWorkspaceFolders::new().into()).contains("ide-mcp-desk"));
-    assert!(desk.ask(agent, &GetCurrentSelection::new().into()).contains("a.json"));
+    assert!(desk.ask(agent, &GetWorkspaceFolders::new()).contains("ide-mcp-desk"));
+    assert!(desk.ask(agent, &GetCurrentSelection::new()).contains("a.json"));
     assert!(desk.agents[agent].1.cancel(dropped, None));
     desk.wait(300);
     assert_eq!((desk.app.model.proposals.len(), desk.result(waits)), (0, None));
@@ -61,7 +59,7 @@ fn agents_that_ask_queue_no_looks() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     for _ in 0..100 {
-        assert!(desk.ask(agent, &GetCurrentSelection::new().into()).contains("a.txt"));
+        assert!(desk.ask(agent, &GetCurrentSelection::new()).contains("a.txt"));
     }
     let waiting = format!("{:?}", desk.app.disk);
     assert!(waiting.contains("waiting: 1,"), "{waiting}");
@@ -143,7 +141,7 @@ fn a_change_on_disk_is_not_saved_over() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     let path = desk.path("a.txt");
-    let saving = desk.call(agent, &ToolRequest::SaveDocument(SaveDocument::new(path)));
+    let saving = desk.call(agent, &SaveDocument::new(path));
     desk.write("a.txt", "of the agent\n");
     desk.recover();
     assert!(desk.result(saving).unwrap().concat().contains("the person has to decide"));

@@ -1,7 +1,7 @@
 //! What is where on the screen, at every size.
 
 use super::Desk;
-use ide_mcp::ide::{OpenDiff, ToolRequest};
+use ide_mcp::ide::OpenDiff;
 
 const OLD: &str = "fn main() {\n    let a = 1;\n    print(a);\n}\n";
 const NEW: &str = "fn main() {\n    let a = 2;\n    print(a);\n    done();\n}\n";
@@ -12,7 +12,7 @@ fn desk() -> Desk {
 
 fn propose(desk: &mut Desk) {
     let agent = desk.attach("claude-code");
-    let request = ToolRequest::OpenDiff(OpenDiff::new(desk.path("src/main.rs"), NEW, "t"));
+    let request = OpenDiff::new(desk.path("src/main.rs"), NEW, "t");
     desk.call(agent, &request);
     desk.wait(500);
 }

@@ -13,7 +13,7 @@ use crate::folders::Folders;
 use crate::options::OnDiff;
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, Policy, ServerConfig, ToolRequest,
+    Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, Policy, ServerConfig, ToolArguments,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{RequestId, SessionId};
@@ -28,7 +28,7 @@ struct Desk {
     root: PathBuf,
     app: App,
     host: Host,
-    agents: Vec<(ConnId, Client<SysRng>)>,
+    agents: Vec<(ConnId, Client)>,
     heard: Vec<(usize, ClientEvent)>,
     now: Time,
     /// Ends the disk's hanging.
@@ -161,7 +161,7 @@ impl Desk {
         self.agents.len() - 1
     }
 
-    fn call(&mut self, agent: usize, request: &ToolRequest) -> RequestId {
+    fn call(&mut self, agent: usize, request: &impl ToolArguments) -> RequestId {
         let asked = self.agents[agent].1.call(request).unwrap().id();
         self.turn();
         asked
@@ -178,7 +178,7 @@ impl Desk {
     }
 
     /// Calls a tool that answers at once.
-    fn ask(&mut self, agent: usize, request: &ToolRequest) -> String {
+    fn ask(&mut self, agent: usize, request: &impl ToolArguments) -> String {
         let asked = self.call(agent, request);
         self.result(asked).unwrap_or_default().join("|")
     }

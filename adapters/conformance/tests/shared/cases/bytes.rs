@@ -2,9 +2,9 @@
 
 use crate::adapter::Adapter;
 use crate::plain::{Upto, frame, read_all, script, small_buffers};
-use crate::support::{Talk, World};
+use crate::support::{Talk, World, proposal};
 use getrandom::SysRng;
-use ide_mcp::ide::{Client, ClientConfig, OpenDiff, ToolRequest};
+use ide_mcp::ide::{Client, ClientConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
@@ -124,8 +124,7 @@ pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
         small_buffers(&stream, 64 * 1024);
         let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
         let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
-        let mut talk =
-            Talk::new(ToolRequest::OpenDiff(OpenDiff::new("/w/a", sent, "t")), false, Clock::new());
+        let mut talk = Talk::new(proposal(sent), false, Clock::new());
         let error = A::accept(stream, machine, |machine, event| talk.event(machine, event));
         assert_eq!(error, None);
         talk.report()

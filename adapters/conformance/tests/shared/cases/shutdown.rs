@@ -2,8 +2,7 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, contains, read_all};
-use crate::support::{TempDir, World};
-use ide_mcp::ide::{OpenDiff, ToolRequest};
+use crate::support::{TempDir, World, proposal};
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_lockfile::Error;
 use std::fs;
@@ -16,7 +15,7 @@ pub(crate) fn an_open_diff_is_rejected_and_everybody_hears_goodbye<A: Adapter>()
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     dir.publish(&mut world).unwrap();
     let path = world.editor.lock_path().unwrap();
-    let agent = world.agent(ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t")), true);
+    let agent = world.agent(proposal("new"), true);
     world.until(|world| !world.seen.open.is_empty());
     assert!(path.exists());
     world.editor.shutdown();

@@ -1,8 +1,8 @@
 //! Other threads, and answers that come later.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{PATIENCE, World, diagnostics};
-use ide_mcp::ide::{DiffOutcome, OpenDiff, ToolRequest};
+use crate::support::{PATIENCE, World, diagnostics, proposal};
+use ide_mcp::ide::DiffOutcome;
 use ide_mcp::{Clock, Time};
 use std::sync::mpsc;
 use std::thread;
@@ -46,7 +46,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
 /// A person takes their time, and decides outside of any event.
 pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
     let mut world = World::<A>::new();
-    let agent = world.agent(ToolRequest::OpenDiff(OpenDiff::new("/w/a", "new", "t")), false);
+    let agent = world.agent(proposal("new"), false);
     world.until(|world| !world.seen.open.is_empty());
     let until = world.editor.now().saturating_add(Duration::from_millis(200));
     world.until(|world| world.editor.now() >= until);
