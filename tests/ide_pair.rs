@@ -136,7 +136,7 @@ fn tools_are_listed_and_called() {
         assert!(tools.get().contains(&format!(r#""name":"{name}""#)), "{name}");
     }
 
-    let asked = pair.client.call(&CloseAllDiffTabs::new()).unwrap().id();
+    let asked = pair.client.call(&CloseAllDiffTabs).unwrap().id();
     pair.settle();
     assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
     assert!(pair.server_events.is_empty());
@@ -625,7 +625,7 @@ fn an_agent_that_leaves_takes_its_diffs_along() {
     let (asked, _) = pair.diff("t");
     pair.client.close();
     // What is said after the farewell would never arrive.
-    let late = pair.client.call(&CloseAllDiffTabs::new()).map(|asked| asked.id());
+    let late = pair.client.call(&CloseAllDiffTabs).map(|asked| asked.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();

@@ -14,7 +14,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Time,
-    mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, Timeout, ToolResult},
+    mcp::{
+        Client, ClientConfig, Event, Failure, Implementation, List, Outcome, ServerInfo, Timeout, ToolResult,
+    },
     rpc::{NotSent, RequestId, SessionId},
 };
 use mcp_support::{Bench, Lines, outcome_text, violation_text};
@@ -53,7 +55,11 @@ impl Agent {
     }
 
     fn events(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.client.poll_event(&mut self.out)).map(|event| describe(&event)).collect()
+        let mut events = Vec::new();
+        while let Some(event) = self.client.poll_event(&mut self.out) {
+            events.push(describe(&event, self.client.server()));
+        }
+        events
     }
 
     fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
@@ -70,21 +76,21 @@ impl Agent {
     }
 }
 
-fn describe(event: &ClientEvent) -> String {
+fn describe(event: &Event, server: Option<&ServerInfo>) -> String {
     match event {
-        ClientEvent::Ready(server) => format!(
-            "ready {} {}",
-            server.info.as_ref().map_or("-", |info| info.name.as_str()),
-            server.protocol_version
-        ),
-        ClientEvent::Failed(failure) => format!("failed: {failure}"),
-        ClientEvent::Outcome { outcome, .. } => outcome_text(outcome),
-        ClientEvent::Notification { method, params } => {
+        Event::Ready => {
+            let server = server.unwrap();
+            let name = server.info.as_ref().map_or("-", |info| info.name.as_str());
+            format!("ready {name} {}", server.protocol_version)
+        }
+        Event::Failed(failure) => format!("failed: {failure}"),
+        Event::Outcome { outcome, .. } => outcome_text(outcome),
+        Event::Notification { method, params } => {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
-        ClientEvent::PeerError(error) => format!("peer error {error}"),
-        ClientEvent::PeerFault(violation) => violation_text(violation),
-        ClientEvent::TooManyFaults => "too many faults".into(),
+        Event::PeerError(error) => format!("peer error {error}"),
+        Event::PeerFault(violation) => violation_text(violation),
+        Event::TooManyFaults => "too many faults".into(),
         other => panic!("unknown event {other:?}"),
     }
 }
@@ -101,11 +107,10 @@ fn the_handshake_is_three_messages() {
     );
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
     assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
-    let Some(ClientEvent::Ready(server)) = agent.client.poll_event(&mut agent.out) else {
-        panic!("not ready")
-    };
+    let Some(Event::Ready) = agent.client.poll_event(&mut agent.out) else { panic!("not ready") };
+    let server = agent.client.server().unwrap();
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
-    assert_eq!(server.capabilities.map(|raw| raw.get().to_owned()).as_deref(), Some(r#"{"tools":{}}"#));
+    assert_eq!(server.capabilities.as_ref().map(|raw| raw.get()), Some(r#"{"tools":{}}"#));
     assert!(agent.client.is_ready());
     assert_eq!(agent.client.deadline(), None);
 }
@@ -188,7 +193,7 @@ fn a_handshake_has_a_deadline_and_is_never_cancelled() {
 
     let mut agent = Agent::negotiating();
     agent.client.close();
-    let Some(ClientEvent::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
+    let Some(Event::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
         panic!("a handshake that was begun has an end");
     };
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::Closed));
@@ -387,7 +392,7 @@ fn a_list_in_pages_is_one_outcome() {
     );
     assert_eq!(agent.events(), [""; 0]);
     assert_eq!(agent.hear(&page(3, "3", "")), [""; 0]);
-    let Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(list) }) =
+    let Some(Event::Outcome { request: ended, outcome: Outcome::Result(list) }) =
         agent.client.poll_event(&mut agent.out)
     else {
         panic!("no result")
@@ -451,7 +456,7 @@ fn both_roles_understand_each_other() {
         }
         while let Some(event) = bench.poll() {
             log.push(format!("server {}", mcp_support::describe(&event)));
-            if let ide_mcp::mcp::ServerEvent::Call { call, .. } = event {
+            if let Event::Call { call, .. } = event {
                 bench.server.respond(call, &ToolResult::error("é\n"), &mut bench.out).unwrap();
             }
         }
@@ -460,11 +465,11 @@ fn both_roles_understand_each_other() {
         }
         while let Some(event) = agent.client.poll_event(&mut agent.out) {
             match event {
-                ClientEvent::Ready(_) => {
+                Event::Ready => {
                     let arguments = BTreeMap::from([("n", 7)]);
                     agent.client.call_tool("typed", &arguments, Timeout::Default, &mut agent.out).unwrap();
                 }
-                ClientEvent::Outcome { outcome: Outcome::Result(result), .. } => outcome = Some(result),
+                Event::Outcome { outcome: Outcome::Result(result), .. } => outcome = Some(result),
                 other => panic!("{other:?}"),
             }
         }
@@ -520,7 +525,7 @@ fn progress_of(token: usize, progress: f64) -> String {
 fn reported_progress(agent: &mut Agent) -> Vec<f64> {
     std::iter::from_fn(|| agent.client.poll_event(&mut agent.out))
         .map(|event| match event {
-            ClientEvent::Progress { progress, .. } => progress.progress,
+            Event::Progress { progress, .. } => progress.progress,
             other => panic!("{other:?}"),
         })
         .collect()

@@ -16,8 +16,8 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientConfig, ClientEvent, Forward, Implementation, Outcome, RawTools, Server,
-        ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
+        CallEnd, Client, ClientConfig, Event, Forward, Implementation, Outcome, RawTools, Server,
+        ServerConfig, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, RequestId, RespondError, SessionId},
 };
@@ -77,18 +77,18 @@ impl Bridge {
     fn work(&mut self) {
         while let Some(event) = self.server.poll_event(&mut self.to_agent) {
             match event {
-                ServerEvent::Request { call, method, params } => {
+                Event::Request { call, method, params } => {
                     let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
                     self.down.insert(asked.unwrap(), call);
                 }
-                ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
+                Event::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
                     let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
                     self.client.cancel(*request, reason.as_deref(), &mut self.to_editor);
                 }
-                ServerEvent::Notification { method, params } => {
+                Event::Notification { method, params } => {
                     self.client.notify(&method, params.as_deref(), &mut self.to_editor).unwrap();
                 }
-                ServerEvent::Outcome { request, outcome } => {
+                Event::Outcome { request, outcome } => {
                     if let Some(call) = self.up.remove(&request) {
                         match outcome {
                             Outcome::Result(result) => {
@@ -103,25 +103,25 @@ impl Bridge {
                         .unwrap();
                     }
                 }
-                ServerEvent::Ready | ServerEvent::PeerFault(_) => {}
+                Event::Ready | Event::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }
         while let Some(event) = self.client.poll_event(&mut self.to_editor) {
             match event {
-                ClientEvent::Request { call, method, params } => {
+                Event::Request { call, method, params } => {
                     let asked =
                         self.server.request(&method, params.as_deref(), Timeout::Default, &mut self.to_agent);
                     self.up.insert(asked.unwrap(), call);
                 }
-                ClientEvent::Progress { request, progress } => {
+                Event::Progress { request, progress } => {
                     let call = self.down.get(&request).unwrap();
                     self.server.progress(*call, &progress, &mut self.to_agent).unwrap();
                 }
-                ClientEvent::Notification { method, params } => {
+                Event::Notification { method, params } => {
                     self.server.notify(&method, params.as_deref(), &mut self.to_agent).unwrap();
                 }
-                ClientEvent::Outcome { request, outcome } => {
+                Event::Outcome { request, outcome } => {
                     let call = self.down.remove(&request).unwrap();
                     let _ = match outcome {
                         Outcome::Result(result) => {
@@ -134,7 +134,7 @@ impl Bridge {
                         _ => continue,
                     };
                 }
-                ClientEvent::Ready(_) | ClientEvent::PeerFault(_) => {}
+                Event::Ready | Event::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -312,7 +312,7 @@ fn a_forwarded_call_that_is_answered_at_once_is_let_in_beside_what_waits() {
             server.receive(Time::ZERO, text, &mut out);
         }
         let mut events = std::iter::from_fn(|| server.poll_event(&mut out));
-        let is_let_in = events.any(|event| matches!(event, ServerEvent::Request { .. }));
+        let is_let_in = events.any(|event| matches!(event, Event::Request { .. }));
         let said = out.take();
         let is_refused = said.iter().any(|answer| answer.contains("-32603"));
         assert_ne!(is_let_in, is_refused, "{name}: {said:?}");

@@ -22,8 +22,8 @@ use arbitrary::Unstructured;
 use ide_mcp::{
     Time,
     mcp::{
-        Client, ClientConfig, Forward, Implementation, Keepalive, Outcome, Progress, ProtocolVersion, Server,
-        ServerConfig, ServerEvent, Timeout, ToolResult,
+        Client, ClientConfig, Event, Forward, Implementation, Keepalive, Outcome, Progress, ProtocolVersion,
+        Server, ServerConfig, Timeout, ToolResult,
     },
     rpc::{NotOpen, NotSent, SessionId},
 };
@@ -1063,7 +1063,7 @@ fn both_ways_of_decoding_a_call_agree() {
             let mut bench = Bench::ready();
             let sent = bench.hear(text);
             let tool = match bench.poll() {
-                Some(ServerEvent::Call { call, tool }) => {
+                Some(Event::Call { call, tool }) => {
                     let progress = bench.server.progress(call, &Progress::new(1.0), &mut bench.out);
                     format!("{tool:?} {progress:?} {:?}", bench.out.take())
                 }

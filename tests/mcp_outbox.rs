@@ -52,7 +52,7 @@ fn each_message_names_the_request_that_it_answers() {
     for (name, text, places) in cases {
         server.receive(Time::ZERO, text, &mut out);
         while let Some(event) = server.poll_event(&mut out) {
-            if let ide_mcp::mcp::ServerEvent::Call { call: open, .. } = event {
+            if let ide_mcp::mcp::Event::Call { call: open, .. } = event {
                 call = Some(open);
             }
         }

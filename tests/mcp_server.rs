@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, LogLevel, Outcome, PeerFault, Progress, ServerConfig, ServerEvent, Timeout,
+        CallEnd, Event, Implementation, LogLevel, Outcome, PeerFault, Progress, ServerConfig, Timeout,
         ToolResult,
     },
     rpc::{self, NotOpen, NotSent, RespondError},
@@ -368,8 +368,7 @@ mod cancellation {
             bench.hear(&format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":"{reason}"}}}}"#
             ));
-            let Some(ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll()
-            else {
+            let Some(Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll() else {
                 unreachable!("{name}");
             };
             assert_eq!(reason.map(|reason| reason.len()), length, "{name}");
@@ -795,14 +794,14 @@ fn closing_ends_everything_once() {
     let mut ended = Vec::new();
     while let Some(event) = bench.poll() {
         match event {
-            ServerEvent::PeerFault(violation) => {
+            Event::PeerFault(violation) => {
                 assert_eq!(violation, PeerFault::Message(rpc::InvalidMessage::NotJson))
             }
-            ServerEvent::CallEnded { call: id, reason: how } => {
+            Event::CallEnded { call: id, reason: how } => {
                 assert_eq!((id, &how), (call, &CallEnd::Closed));
                 ended.push("call");
             }
-            ServerEvent::Outcome { request: id, outcome: Outcome::Closed } => {
+            Event::Outcome { request: id, outcome: Outcome::Closed } => {
                 assert_eq!(id, request);
                 ended.push("request");
             }
@@ -967,7 +966,7 @@ fn every_end_of_a_call_frees_its_bytes() {
     for (name, end) in ends {
         let mut bench = limited(1000);
         assert_eq!(bench.hear(&sized(1, 700)), [""; 0]);
-        let Some(ServerEvent::Call { call, .. }) = bench.poll() else { panic!("{name}") };
+        let Some(Event::Call { call, .. }) = bench.poll() else { panic!("{name}") };
         end(&mut bench, call);
         assert_eq!(bench.server.open_bytes(), 0, "{name}");
     }

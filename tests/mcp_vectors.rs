@@ -11,7 +11,7 @@
 mod mcp_support;
 
 use ide_mcp::{
-    mcp::{Implementation, PeerFault, ServerConfig, ServerEvent, ToolResult},
+    mcp::{Event, Implementation, PeerFault, ServerConfig, ToolResult},
     rpc::NotOpen,
 };
 use mcp_support::{Bench, INITIALIZE, INITIALIZED};
@@ -171,7 +171,7 @@ fn batches_of_the_one_version_that_has_them() {
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{call},{ping}]"));
-    let Some(ServerEvent::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
+    let Some(Event::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert!(bench.out.take()[0].starts_with(&result("2")), "alone");
 }
@@ -205,16 +205,14 @@ fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
     for (version, text, want, said) in rows {
         let mut bench = ready(version);
         assert_eq!(bench.hear(text), [""; 0], "{version}");
-        let Some(ServerEvent::PeerFault(violation)) = bench.poll() else {
-            unreachable!("{version}: no fault")
-        };
+        let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("{version}: no fault") };
         assert_eq!(violation, want, "{version}");
         assert!(violation.to_string().starts_with(said), "{version}: {violation}");
         assert!(bench.poll().is_none(), "{version}: none of it is looked at");
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
-    let Some(ServerEvent::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
+    let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
     assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
 

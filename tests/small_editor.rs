@@ -183,11 +183,11 @@ impl Editor {
         }
     }
 
-    fn translate(&mut self, event: mcp::ServerEvent<mcp::RawCall>) -> Option<EditorEvent> {
+    fn translate(&mut self, event: mcp::Event<mcp::RawCall>) -> Option<EditorEvent> {
         match event {
-            mcp::ServerEvent::Call { call, .. } => return Some(EditorEvent::Call(call)),
-            mcp::ServerEvent::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
-            mcp::ServerEvent::PingTimeout => self.ws.time_out("no answer to a ping"),
+            mcp::Event::Call { call, .. } => return Some(EditorEvent::Call(call)),
+            mcp::Event::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
+            mcp::Event::PingTimeout => self.ws.time_out("no answer to a ping"),
             _ => {}
         }
         None
@@ -265,10 +265,10 @@ impl Agent {
         }
     }
 
-    fn translate(event: mcp::ClientEvent) -> Option<AgentEvent> {
+    fn translate(event: mcp::Event) -> Option<AgentEvent> {
         Some(match event {
-            mcp::ClientEvent::Ready(_) => AgentEvent::Ready,
-            mcp::ClientEvent::Outcome { request, outcome } => {
+            mcp::Event::Ready => AgentEvent::Ready,
+            mcp::Event::Outcome { request, outcome } => {
                 let text = match outcome {
                     Outcome::Result(result) => {
                         ToolResult::read(&result).unwrap().texts().next().unwrap().to_owned()
@@ -277,7 +277,7 @@ impl Agent {
                 };
                 AgentEvent::Answer(request, text)
             }
-            mcp::ClientEvent::Notification { .. } => AgentEvent::Pushed,
+            mcp::Event::Notification { .. } => AgentEvent::Pushed,
             _ => return None,
         })
     }

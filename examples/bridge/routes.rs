@@ -11,7 +11,7 @@
 
 use ide_mcp::Outbox;
 use ide_mcp::ide::{Client, ClientEvent, Tool};
-use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
+use ide_mcp::mcp::{CallEnd, Event, Outcome, Server, Timeout, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
 use ide_mcp_examples::complain;
 use serde::de::IgnoredAny;
@@ -69,18 +69,18 @@ impl Routes {
     /// Something happened on the client's side. `above` is the editor, if it is attached.
     pub(crate) fn client_said(
         &mut self,
-        event: ServerEvent<()>,
+        event: Event<()>,
         below: &mut Below,
         mut above: Option<&mut Above>,
         out: &mut impl Outbox,
     ) {
         match event {
-            ServerEvent::Ready => {
+            Event::Ready => {
                 for (method, params) in std::mem::take(&mut self.held) {
                     tell(below.notify(&method, params.as_deref(), out), &method, "client");
                 }
             }
-            ServerEvent::Request { call, method, params } => {
+            Event::Request { call, method, params } => {
                 let timeout = patience(params.as_deref());
                 let asked = match above {
                     Some(above) => above.request(&method, params.as_deref(), timeout),
@@ -95,7 +95,7 @@ impl Routes {
                     Err(error) => below.fail(call, code::INTERNAL_ERROR, &unsent(&error), out),
                 };
             }
-            ServerEvent::CallEnded { call, reason: how } => {
+            Event::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
                     _ => Some("the client has gone".into()),
@@ -105,7 +105,7 @@ impl Routes {
                     above.cancel(*request, reason.as_deref());
                 }
             }
-            ServerEvent::Notification { method, params } => {
+            Event::Notification { method, params } => {
                 let told = match above {
                     Some(above) => above.notify(&method, params.as_deref()),
                     None => Err(NotSent::Closed),
@@ -118,7 +118,7 @@ impl Routes {
                     told => tell(told, &method, "editor"),
                 }
             }
-            ServerEvent::Outcome { request, outcome } => {
+            Event::Outcome { request, outcome } => {
                 if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
                     // What ended meanwhile needs no answer. A result is an object: what is none has no outcome of this kind.
                     let _ = match answer(outcome, "the client") {
@@ -128,13 +128,13 @@ impl Routes {
                     };
                 }
             }
-            ServerEvent::Progress { request, progress } => {
+            Event::Progress { request, progress } => {
                 if let (Some(call), Some(above)) = (self.up.get(&request), above) {
                     let _ = above.progress(*call, &progress);
                 }
             }
-            ServerEvent::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
-            ServerEvent::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
+            Event::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
+            Event::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
             _ => {}
         }
     }

@@ -13,7 +13,7 @@ use crate::attachment::{Attachment, Change, Guise};
 use crate::greeting::{Waiting, introduction, itself};
 use crate::pipes::Pipes;
 use crate::routes::{Below, OfEditor, Routes};
-use ide_mcp::mcp::{Forward, Server, ServerConfig, ServerEvent, ServerInfo};
+use ide_mcp::mcp::{Event, Forward, Server, ServerConfig, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
 use ide_mcp_examples::find::{Asked, Editor};
@@ -237,7 +237,7 @@ impl Bridge {
     /// Does what the client's side asks for.
     fn work(&mut self, now: Time) {
         while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
-            if matches!(event, ServerEvent::TooManyFaults) {
+            if matches!(event, Event::TooManyFaults) {
                 self.end(now, Some("too many lines came that are no message".into()));
                 continue;
             }

@@ -4,7 +4,7 @@
 use crate::options::Options;
 use crate::report::Report;
 use ide_mcp::Clock;
-use ide_mcp::mcp::{Client, ClientEvent};
+use ide_mcp::mcp::{Client, Event};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_examples::{Input, LINES, LinesOut, PipeWriter, complain, read_lines};
 use std::error::Error;
@@ -59,22 +59,20 @@ fn converse(options: &Options, notes: &Receiver<Note>, mut writer: PipeWriter) -
     loop {
         while let Some(event) = client.poll_event(&mut out) {
             match event {
-                ClientEvent::Ready(server) => {
-                    report.ready(&server)?;
+                Event::Ready => {
+                    if let Some(server) = client.server() {
+                        report.ready(server)?;
+                    }
                     for request in &options.requests {
                         let params = request.params.as_deref();
                         report.asked(client.request(&request.method, params, options.timeout, &mut out)?);
                     }
                 }
-                ClientEvent::Failed(failure) => return Err(failure.into()),
-                ClientEvent::Outcome { request, outcome } => report.outcome(request, &outcome)?,
-                ClientEvent::Notification { method, params } => {
-                    report.notification(&method, params.as_deref())?
-                }
-                ClientEvent::PeerFault(violation) => {
-                    complain("mcp_client", &format!("the server: {violation}"))
-                }
-                ClientEvent::TooManyFaults => return Err("the server does not speak JSON-RPC".into()),
+                Event::Failed(failure) => return Err(failure.into()),
+                Event::Outcome { request, outcome } => report.outcome(request, &outcome)?,
+                Event::Notification { method, params } => report.notification(&method, params.as_deref())?,
+                Event::PeerFault(violation) => complain("mcp_client", &format!("the server: {violation}")),
+                Event::TooManyFaults => return Err("the server does not speak JSON-RPC".into()),
                 _ => {}
             }
         }

@@ -17,7 +17,7 @@ mod pipes;
 mod reminders;
 mod tools;
 
-use ide_mcp::mcp::{Implementation, Server, ServerConfig, ServerEvent, ToolResult};
+use ide_mcp::mcp::{Event, Implementation, Server, ServerConfig, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox as _, Time};
 use ide_mcp_examples::{LinesIn, LinesOut, Program, complain};
@@ -120,23 +120,19 @@ impl Session {
         let mut flow = Flow::GoOn;
         while let Some(event) = self.server.poll_event(&mut self.out) {
             match event {
-                ServerEvent::Call { call, tool: Call::Remind(asked) } => {
+                Event::Call { call, tool: Call::Remind(asked) } => {
                     // Not answering now is how a call is deferred.
                     self.reminders.add(now, call, asked);
                 }
-                ServerEvent::Call { call, tool } => {
+                Event::Call { call, tool } => {
                     let result = tool.answer().unwrap_or_else(ToolResult::error);
                     // A call that has ended meanwhile needs no answer.
                     let _ = self.server.respond(call, &result, &mut self.out);
                 }
-                ServerEvent::CallEnded { call, .. } => self.reminders.forget(call),
-                ServerEvent::PeerFault(violation) => {
-                    complain("stdio_mcp", &format!("the client: {violation}"))
-                }
-                ServerEvent::PeerError(error) => {
-                    complain("stdio_mcp", &format!("the client reports {error}"))
-                }
-                ServerEvent::TooManyFaults => flow = Flow::End,
+                Event::CallEnded { call, .. } => self.reminders.forget(call),
+                Event::PeerFault(violation) => complain("stdio_mcp", &format!("the client: {violation}")),
+                Event::PeerError(error) => complain("stdio_mcp", &format!("the client reports {error}")),
+                Event::TooManyFaults => flow = Flow::End,
                 _ => {}
             }
         }

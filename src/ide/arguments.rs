@@ -18,17 +18,9 @@ macro_rules! arguments {
         $vis:vis struct $name:ident;
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        #[non_exhaustive]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(clippy::exhaustive_structs, reason = "the tool has no arguments")]
         $vis struct $name;
-
-        impl $name {
-            /// Calls the tool, which has no arguments.
-            #[must_use]
-            pub const fn new() -> Self {
-                Self
-            }
-        }
 
         impl $crate::ide::arguments::Described for $name {
             const ARGUMENTS: &'static [$crate::ide::arguments::Argument] = &[];

@@ -106,8 +106,7 @@ impl<'a> ToolResult<'a> {
     }
 
     /// Returns the same result, which borrows the blocks of this one.
-    #[must_use]
-    pub fn borrowed(&self) -> ToolResult<'_> {
+    pub(crate) fn borrowed(&self) -> ToolResult<'_> {
         ToolResult { content: self.content.iter().map(Content::borrowed).collect(), is_error: self.is_error }
     }
 

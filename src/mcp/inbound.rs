@@ -6,12 +6,12 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use serde_json::value::RawValue;
 
 use super::{
-    Outcome, PeerFault, ProtocolVersion,
+    Event, Outcome, PeerFault, ProtocolVersion,
     batch::{self, Gather},
     incoming::{answer, not_found, refuse, refuse_duplicate},
     outgoing::Purpose,
     params::Empty,
-    session::{Common, Session, State},
+    session::{Session, State},
 };
 use crate::{
     Outbox, OutboxClosed, To,
@@ -53,11 +53,11 @@ pub(super) struct Asked<'t> {
 
 /// What the two roles do differently.
 pub(super) trait Role {
-    /// What it reports.
-    type Event: From<Common>;
+    /// A decoded call of a tool.
+    type Call;
 
     /// What they have in common.
-    fn session(&mut self) -> &mut Session<Self::Event>;
+    fn session(&mut self) -> &mut Session<Self::Call>;
 
     /// A request that is neither a ping nor `server/discover`, and whose id is free, in a session that is open or
     /// being opened.
@@ -116,7 +116,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         }
         Message::Notification { method, params } => take_notification(role, &method, params),
         Message::Response { id, answer } => take_response(role, &id, answer, out),
-        Message::PeerError(error) => session.push(Common::PeerError(error)),
+        Message::PeerError(error) => session.push(Event::PeerError(error)),
         Message::Batch(_) => session.tolerate(PeerFault::Batch),
         Message::Invalid { answer: Some((id, code)), error } => {
             refuse(&id, code, error.text(), out);
@@ -182,14 +182,14 @@ fn ended<R: Role>(
     out: &mut impl Outbox,
 ) {
     match purpose {
-        Purpose::Application => role.session().push(Common::Outcome { request, outcome }),
+        Purpose::Application => role.session().push(Event::Outcome { request, outcome }),
         Purpose::Ping => role.session().on_pong(request),
         Purpose::Initialize | Purpose::Page(_) => role.on_own_outcome(request, purpose, outcome, out),
     }
 }
 
 /// What happened: what was noted first, then what is due.
-pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<R::Event> {
+pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event<R::Call>> {
     loop {
         if let Some(event) = role.session().pop() {
             return Some(event);

@@ -37,6 +37,7 @@
 mod batch;
 mod client;
 mod content;
+mod event;
 mod forward;
 mod implementation;
 mod inbound;
@@ -55,8 +56,9 @@ mod timeout;
 mod tools;
 mod version;
 
-pub use client::{Client, ClientConfig, ClientEvent, Failure, ServerInfo};
+pub use client::{Client, ClientConfig, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
+pub use event::Event;
 pub use forward::Forward;
 pub use implementation::Implementation;
 pub use incoming::CallEnd;
@@ -66,7 +68,7 @@ pub use logging::LogLevel;
 pub use outgoing::Outcome;
 pub use peer_fault::PeerFault;
 pub use progress::Progress;
-pub use server::{Server, ServerConfig, ServerEvent};
+pub use server::{Server, ServerConfig};
 pub use timeout::Timeout;
 pub use tools::{RawCall, RawTools, ToolSpec, Tools};
 pub use version::ProtocolVersion;

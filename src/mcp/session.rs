@@ -1,13 +1,13 @@
 //! What both roles hold, and what both can do: a session is what this side asks, what the peer asks, where the
 //! handshake stands, and what is still to be reported.
 
-use alloc::{borrow::ToOwned, boxed::Box, collections::VecDeque};
+use alloc::{borrow::ToOwned, collections::VecDeque};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallEnd, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
+    CallEnd, Event, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
     incoming::Incoming,
     keepalive::{KeepaliveAction, Pulse},
     outgoing::{Outgoing, Purpose, send},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Outbox, Time, To,
-    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RequestId, SessionLimits, write},
+    rpc::{CallId, Id, NotOpen, NotSent, RequestId, SessionLimits, write},
     time::earlier,
 };
 
@@ -36,23 +36,9 @@ pub(super) enum State {
     Closed,
 }
 
-/// What both roles report in their own enum.
+/// The common part of a session; `C` is a decoded call of a tool.
 #[derive(Debug)]
-pub(super) enum Common {
-    Request { call: CallId, method: Box<str>, params: Option<Box<RawValue>> },
-    CallEnded { call: CallId, reason: CallEnd },
-    Notification { method: Box<str>, params: Option<Box<RawValue>> },
-    Outcome { request: RequestId, outcome: Outcome },
-    Progress { request: RequestId, progress: Progress<'static> },
-    PeerError(ErrorObject),
-    PeerFault(PeerFault),
-    TooManyFaults,
-    PingTimeout,
-}
-
-/// The common part of a session; `E` is what its role reports.
-#[derive(Debug)]
-pub(super) struct Session<E> {
+pub(super) struct Session<C> {
     pub(super) limits: SessionLimits,
     pub(super) state: State,
     pub(super) version: Option<ProtocolVersion>,
@@ -61,10 +47,10 @@ pub(super) struct Session<E> {
     pulse: Pulse,
     now: Time,
     faults: usize,
-    events: VecDeque<E>,
+    events: VecDeque<Event<C>>,
 }
 
-impl<E: From<Common>> Session<E> {
+impl<C> Session<C> {
     pub(super) const fn new(
         state: State,
         limits: SessionLimits,
@@ -94,15 +80,15 @@ impl<E: From<Common>> Session<E> {
         self.now
     }
 
-    pub(super) fn push(&mut self, event: impl Into<E>) {
-        self.events.push_back(event.into());
+    pub(super) fn push(&mut self, event: Event<C>) {
+        self.events.push_back(event);
     }
 
     pub(super) fn has_event(&self) -> bool {
         !self.events.is_empty()
     }
 
-    pub(super) fn pop(&mut self) -> Option<E> {
+    pub(super) fn pop(&mut self) -> Option<Event<C>> {
         self.events.pop_front()
     }
 
@@ -132,7 +118,7 @@ impl<E: From<Common>> Session<E> {
 
     /// Reports a fault of the peer.
     pub(super) fn report(&mut self, fault: impl Into<PeerFault>) {
-        self.push(Common::PeerFault(fault.into()));
+        self.push(Event::PeerFault(fault.into()));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
@@ -140,7 +126,7 @@ impl<E: From<Common>> Session<E> {
         self.report(fault);
         self.faults = self.faults.saturating_add(1);
         if self.faults == self.limits.faults.saturating_add(1) {
-            self.push(Common::TooManyFaults);
+            self.push(Event::TooManyFaults);
         }
     }
 
@@ -154,13 +140,13 @@ impl<E: From<Common>> Session<E> {
     ) {
         let token = super::progress::token_of(params, &self.limits);
         if let Some(call) = self.incoming.open_raw(self.now, id, at_once, token, out) {
-            self.push(Common::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
+            self.push(Event::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
         }
     }
 
     /// Hands a notification to the application.
     pub(super) fn hand_on(&mut self, method: &str, params: Option<&RawValue>) {
-        self.push(Common::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
+        self.push(Event::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
     }
 
     /// Ends the call that is named exactly; anything else changes nothing and is not answered.
@@ -171,14 +157,14 @@ impl<E: From<Common>> Session<E> {
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
         if let Some(call) = id.and_then(|id| self.incoming.cancelled(&id)) {
             let reason = cancelled.reason(self.limits.reason);
-            self.push(Common::CallEnded { call, reason: CallEnd::Cancelled { reason } });
+            self.push(Event::CallEnded { call, reason: CallEnd::Cancelled { reason } });
         }
     }
 
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
         let said = ProgressIn::read(params).ok_or(PeerFault::UnknownProgress);
         match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
-            Ok(Some((request, progress))) => self.push(Common::Progress { request, progress }),
+            Ok(Some((request, progress))) => self.push(Event::Progress { request, progress }),
             Ok(None) => {}
             Err(fault) => self.report(fault),
         }
@@ -193,7 +179,7 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
             let how = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
-            self.push(Common::CallEnded { call, reason: how });
+            self.push(Event::CallEnded { call, reason: how });
             return true;
         }
         match self.pulse.due(self.now) {
@@ -207,7 +193,7 @@ impl<E: From<Common>> Session<E> {
             Some(KeepaliveAction::TimeOut) => {
                 self.outgoing.forget_ping();
                 self.pulse.stop();
-                self.push(Common::PingTimeout);
+                self.push(Event::PingTimeout);
             }
         }
         true
@@ -259,7 +245,7 @@ impl<E: From<Common>> Session<E> {
     pub(super) fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         let waited = self.outgoing.cancel(request, reason, out);
         if waited {
-            self.push(Common::Outcome { request, outcome: Outcome::Cancelled });
+            self.push(Event::Outcome { request, outcome: Outcome::Cancelled });
         }
         waited
     }
@@ -283,7 +269,7 @@ impl<E: From<Common>> Session<E> {
         self.drain();
         while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
             let how = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
-            self.push(Common::CallEnded { call, reason: how });
+            self.push(Event::CallEnded { call, reason: how });
         }
     }
 
@@ -292,7 +278,7 @@ impl<E: From<Common>> Session<E> {
         self.state = State::Closed;
         self.pulse.stop();
         while let Some(call) = self.incoming.close_one() {
-            self.push(Common::CallEnded { call, reason: CallEnd::Closed });
+            self.push(Event::CallEnded { call, reason: CallEnd::Closed });
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// The methods that [`Server`](super::Server) and [`Client`](super::Client) share. The role has a field `session`.
 macro_rules! session_methods {
-    ($event:ty) => {
+    ($call:ty) => {
         /// Takes one message of the peer. Whatever can be answered at once is, into `out`.
         pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
             self.session.set_now(now);
@@ -19,13 +19,13 @@ macro_rules! session_methods {
 
         /// What happened, one event at a time; `None` when only input or time can bring more. Calls and requests that
         /// are due end here, and pings go out.
-        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<$event> {
+        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<Event<$call>> {
             inbound::poll(self, out)
         }
 
         /// Returns the next event that is queued, without ending anything whose time is over: for a layer that has more
         /// input to look at first.
-        pub fn queued_event(&mut self) -> Option<$event> {
+        pub fn queued_event(&mut self) -> Option<Event<$call>> {
             self.session.pop()
         }
 

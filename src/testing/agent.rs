@@ -55,7 +55,7 @@ impl AgentAct {
                 call(client, &OpenDiff::new("/w/a", text, tab(number)))
             }
             Self::CloseTab(number) => call(client, &CloseTab::new(tab(number))),
-            Self::CloseAllDiffTabs => call(client, &CloseAllDiffTabs::new()),
+            Self::CloseAllDiffTabs => call(client, &CloseAllDiffTabs),
             Self::GetDiagnostics => call(client, &GetDiagnostics::new(None)),
             Self::OpenFile => call(client, &OpenFile::new("/w/a")),
             Self::Ping => client.request("ping", None::<&()>, Timeout::Default),

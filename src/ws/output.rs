@@ -461,9 +461,8 @@ impl Output {
 
     /// The key for the next frame. Without one nothing can be sent, not even a farewell.
     fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
-        next_key(&mut self.keys).map_err(|error| {
+        next_key(&mut self.keys).inspect_err(|_| {
             self.end(Closed::Entropy);
-            error
         })
     }
 

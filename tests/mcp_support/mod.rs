@@ -23,7 +23,7 @@ pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, Keepalive, Outcome, PeerFault, Server, ServerConfig, ServerEvent, Timeout,
+        CallEnd, Event, Implementation, Keepalive, Outcome, PeerFault, Server, ServerConfig, Timeout,
         ToolSpec, Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
@@ -189,7 +189,7 @@ impl Bench {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
         assert_eq!(self.hear(&text), [""; 0], "{name}");
         match self.poll() {
-            Some(ServerEvent::Call { call, .. }) => call,
+            Some(Event::Call { call, .. }) => call,
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -201,7 +201,7 @@ impl Bench {
         ))
     }
 
-    pub fn poll(&mut self) -> Option<ServerEvent<TestCall>> {
+    pub fn poll(&mut self) -> Option<Event<TestCall>> {
         self.server.poll_event(&mut self.out)
     }
 
@@ -219,24 +219,24 @@ impl Bench {
     }
 }
 
-pub fn describe(event: &ServerEvent<TestCall>) -> String {
+pub fn describe(event: &Event<TestCall>) -> String {
     match event {
-        ServerEvent::Ready => "ready".into(),
-        ServerEvent::ToolsListed => "tools listed".into(),
-        ServerEvent::Call { tool, .. } => format!("call {tool:?}"),
-        ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
+        Event::Ready => "ready".into(),
+        Event::ToolsListed => "tools listed".into(),
+        Event::Call { tool, .. } => format!("call {tool:?}"),
+        Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
             format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
         }
-        ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
-        ServerEvent::Notification { method, params } => {
+        Event::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        Event::Notification { method, params } => {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
-        ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
-        ServerEvent::PeerError(error) => format!("peer error {error}"),
-        ServerEvent::PeerFault(violation) => violation_text(violation),
-        ServerEvent::TooManyFaults => "too many faults".into(),
-        ServerEvent::PingTimeout => "unresponsive".into(),
-        ServerEvent::Request { method, .. } => format!("request {method}"),
+        Event::Outcome { outcome, .. } => outcome_text(outcome),
+        Event::PeerError(error) => format!("peer error {error}"),
+        Event::PeerFault(violation) => violation_text(violation),
+        Event::TooManyFaults => "too many faults".into(),
+        Event::PingTimeout => "unresponsive".into(),
+        Event::Request { method, .. } => format!("request {method}"),
         other => panic!("unknown event {other:?}"),
     }
 }

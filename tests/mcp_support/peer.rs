@@ -2,10 +2,7 @@
 
 use ide_mcp::{
     Time,
-    mcp::{
-        CallEnd, Client, ClientEvent, Outcome, PeerFault, Progress, ProtocolVersion, Server, ServerEvent,
-        Timeout,
-    },
+    mcp::{CallEnd, Client, Event, Outcome, PeerFault, Progress, ProtocolVersion, Server, Timeout},
     rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError},
 };
 use serde_json::Value;
@@ -54,7 +51,7 @@ pub trait Peer {
 }
 
 macro_rules! peer {
-    ($role:ty, $event:ident, $($mine:pat => $happened:expr),+) => {
+    ($role:ty) => {
         impl Peer for $role {
             fn receive(&mut self, now: Time, text: &str, out: &mut Lines) {
                 self.receive(now, text, out);
@@ -63,35 +60,23 @@ macro_rules! peer {
                 self.tick(now);
             }
             fn poll(&mut self, out: &mut Lines) -> Option<Happened> {
-                Some(match self.poll_event(out)? {
-                    $($mine => $happened,)+
-                    $event::Request { call, .. } => Happened::Call(call),
-                    $event::CallEnded { call, reason: how } => Happened::CallEnded(call, how),
-                    $event::Outcome { request, outcome } => Happened::Outcome(request, outcome),
-                    $event::Progress { request, progress } => Happened::Progress(request, progress.progress),
-                    $event::Notification { method, .. } => Happened::Notification(method),
-                    $event::PeerError(error) => Happened::PeerError(error),
-                    $event::PeerFault(violation) => Happened::PeerFault(violation),
-                    $event::TooManyFaults => Happened::TooManyFaults,
-                    $event::PingTimeout => Happened::PingTimeout,
-                    other => panic!("unknown event {other:?}"),
-                })
+                self.poll_event(out).map(Happened::from)
             }
             fn deadline(&self) -> Option<Time> {
                 self.deadline()
             }
-            fn respond(
-                &mut self,
-                call: CallId,
-                result: &Value,
-                out: &mut Lines,
-            ) -> Result<(), RespondError> {
+            fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), RespondError> {
                 self.respond_with(call, result, out)
             }
             fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), NotOpen> {
                 self.fail(call, -1, "no", out)
             }
-            fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, NotOpen> {
+            fn progress(
+                &mut self,
+                call: CallId,
+                said: &Progress<'_>,
+                out: &mut Lines,
+            ) -> Result<bool, NotOpen> {
                 self.progress(call, said, out)
             }
             fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
@@ -142,10 +127,25 @@ macro_rules! peer {
     };
 }
 
-peer!(Server<TestTools>, ServerEvent,
-    ServerEvent::Ready => Happened::Ready,
-    ServerEvent::ToolsListed => Happened::ToolsListed,
-    ServerEvent::Call { call, .. } => Happened::Call(call));
-peer!(Client, ClientEvent,
-    ClientEvent::Ready(_) => Happened::Ready,
-    ClientEvent::Failed(_) => Happened::Failed);
+peer!(Server<TestTools>);
+peer!(Client);
+
+impl<C: std::fmt::Debug> From<Event<C>> for Happened {
+    fn from(event: Event<C>) -> Self {
+        match event {
+            Event::Ready => Self::Ready,
+            Event::Failed(_) => Self::Failed,
+            Event::ToolsListed => Self::ToolsListed,
+            Event::Call { call, .. } | Event::Request { call, .. } => Self::Call(call),
+            Event::CallEnded { call, reason } => Self::CallEnded(call, reason),
+            Event::Outcome { request, outcome } => Self::Outcome(request, outcome),
+            Event::Progress { request, progress } => Self::Progress(request, progress.progress),
+            Event::Notification { method, .. } => Self::Notification(method),
+            Event::PeerError(error) => Self::PeerError(error),
+            Event::PeerFault(fault) => Self::PeerFault(fault),
+            Event::TooManyFaults => Self::TooManyFaults,
+            Event::PingTimeout => Self::PingTimeout,
+            other => panic!("unknown event {other:?}"),
+        }
+    }
+}

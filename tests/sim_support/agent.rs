@@ -372,7 +372,7 @@ impl Agent {
                 (client.call(&OpenDiff::new("/w/a", text, tab)).map(|asked| asked.id()), None)
             }
             5 => (client.call(&CloseTab::new(tab)).map(|asked| asked.id()), default),
-            6 => (client.call(&CloseAllDiffTabs::new()).map(|asked| asked.id()), default),
+            6 => (client.call(&CloseAllDiffTabs).map(|asked| asked.id()), default),
             7 | 8 => {
                 let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
                 (client.call(&ask).map(|asked| asked.id()), default)

@@ -178,7 +178,7 @@ impl Subject for IdeClient {
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);
-            refusals.expect_err(name, machine.call(&CloseAllDiffTabs::new()), allowed);
+            refusals.expect_err(name, machine.call(&CloseAllDiffTabs), allowed);
         }
         // A ping may go out before the session is open, and not after the end.
         if app.closing || app.closed {

@@ -4,8 +4,8 @@ use super::books::{Books, WATCHED};
 use super::session::{Any, Session, told};
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout,
-    ToolResult, ToolSpec,
+    Event, Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, Timeout, ToolResult,
+    ToolSpec,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
@@ -255,7 +255,7 @@ fn elsewhere() -> (CallId, RequestId) {
     }
     let request = server.request("x/ask", None::<&()>, Timeout::Default, &mut out).expect("it is ready");
     loop {
-        if let ServerEvent::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
+        if let Event::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
             assert!(server.is_open(call) && call.session().number() == 9);
             return (call, request);
         }

@@ -4,7 +4,7 @@ use super::acts::OPENED;
 use super::ledger::{Ledger, answered, token};
 use super::session::told;
 use ide_mcp::Time;
-use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
+use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
 use ide_mcp::testing::Messages;
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub fn rpc_text(data: &[u8]) {
     let heard = ledger.heard(text, &limits, false, &out.take());
     assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
     while let Some(event) = server.poll_event(&mut out) {
-        assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
+        assert!(!matches!(event, Event::Call { .. } | Event::CallEnded { .. }), "{event:?}");
     }
     assert!(out.take().is_empty(), "nothing is said of its own accord");
     ledger.is_settled();
@@ -76,7 +76,7 @@ fn called(text: &str, limits: &SessionLimits) {
     server.receive(Time::ZERO, text, &mut out);
     let mut open = ledger.heard(text, limits, true, &out.take()).open;
     while let Some(event) = server.poll_event(&mut out) {
-        if let ServerEvent::Call { call, tool } = event {
+        if let Event::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
             server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");
             let [id] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };

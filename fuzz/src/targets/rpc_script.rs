@@ -8,7 +8,7 @@ use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
 use ide_mcp::ide::{Dialect, Server, ServerEvent, Tool, ToolSet};
-use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Forward, Implementation, ToolResult};
+use ide_mcp::mcp::{Client, ClientConfig, Event, Forward, Implementation, ToolResult};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Span};
@@ -289,7 +289,7 @@ impl Agent {
 
     fn settle(&mut self) -> Vec<String> {
         while let Some(event) = self.client.poll_event(&mut self.out) {
-            if let ClientEvent::Request { call, .. } = event {
+            if let Event::Request { call, .. } = event {
                 self.calls.push(call);
             }
         }

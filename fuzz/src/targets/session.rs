@@ -2,8 +2,8 @@
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Client, ClientEvent, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server,
-    ServerEvent, Timeout, ToolResult, Tools,
+    CallEnd, Client, Event, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server, Timeout,
+    ToolResult, Tools,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError};
 use ide_mcp::testing::Messages;
@@ -31,45 +31,41 @@ pub enum Happened {
     Notification,
 }
 
-/// What the events of both roles have in common.
-macro_rules! happened {
-    ($event:expr, $of:ident, $($own:tt)*) => {
-        match $event {
-            $of::Request { call, method, params } => Happened::Request(call, method, params),
-            $of::CallEnded { call, reason: how } => Happened::CallEnded(call, how),
-            $of::Outcome { request, outcome } => Happened::Outcome(request, outcome),
-            $of::Progress { request, progress } => Happened::Progress(request, progress),
-            $of::PeerFault(violation) => Happened::PeerFault(violation),
-            $of::PeerError(error) => Happened::PeerError(error),
-            $of::TooManyFaults => Happened::TooManyFaults,
-            $of::PingTimeout => Happened::PingTimeout,
-            $of::Notification { .. } => Happened::Notification,
-            $($own)*
-        }
-    };
+/// Whether a call may wait for ever.
+pub trait MayWait: Debug {
+    fn may_wait(&self) -> bool;
 }
 
-impl From<ServerEvent<Timeout>> for Happened {
-    fn from(event: ServerEvent<Timeout>) -> Self {
-        happened!(event, ServerEvent,
-            ServerEvent::Ready => Self::Ready,
-            ServerEvent::ToolsListed => Self::ToolsListed,
-            ServerEvent::Call { call, tool } => Self::Call(call, tool == Timeout::Never),
-            other => panic!("{other:?} is new"),
-        )
+impl MayWait for Timeout {
+    fn may_wait(&self) -> bool {
+        *self == Self::Never
     }
 }
 
-impl From<ClientEvent> for Happened {
-    fn from(event: ClientEvent) -> Self {
-        happened!(event, ClientEvent,
-            ClientEvent::Ready(server) => {
-                assert!(!server.protocol_version.to_string().is_empty());
-                Self::Ready
-            }
-            ClientEvent::Failed(failure) => Self::Failed(failure),
+impl MayWait for std::convert::Infallible {
+    fn may_wait(&self) -> bool {
+        match *self {}
+    }
+}
+
+impl<C: MayWait> From<Event<C>> for Happened {
+    fn from(event: Event<C>) -> Self {
+        match event {
+            Event::Ready => Self::Ready,
+            Event::Failed(failure) => Self::Failed(failure),
+            Event::ToolsListed => Self::ToolsListed,
+            Event::Call { call, tool } => Self::Call(call, tool.may_wait()),
+            Event::Request { call, method, params } => Self::Request(call, method, params),
+            Event::CallEnded { call, reason } => Self::CallEnded(call, reason),
+            Event::Outcome { request, outcome } => Self::Outcome(request, outcome),
+            Event::Progress { request, progress } => Self::Progress(request, progress),
+            Event::PeerFault(fault) => Self::PeerFault(fault),
+            Event::PeerError(error) => Self::PeerError(error),
+            Event::TooManyFaults => Self::TooManyFaults,
+            Event::PingTimeout => Self::PingTimeout,
+            Event::Notification { .. } => Self::Notification,
             other => panic!("{other:?} is new"),
-        )
+        }
     }
 }
 

@@ -288,36 +288,36 @@ impl Client {
         }
     }
 
-    fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
+    fn translate(&mut self, event: mcp::Event) -> Option<ClientEvent> {
         Some(match event {
-            mcp::ClientEvent::Ready(server) => {
+            mcp::Event::Ready => {
                 self.say_connected();
-                ClientEvent::Ready(server)
+                ClientEvent::Ready(self.mcp.server().cloned()?)
             }
-            mcp::ClientEvent::Failed(failure) => {
+            mcp::Event::Failed(failure) => {
                 let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
                 ClientEvent::Failed(failure)
             }
-            mcp::ClientEvent::Request { call, method, params } => {
-                ClientEvent::Request { call, method, params }
-            }
-            mcp::ClientEvent::CallEnded { call, reason: how } => ClientEvent::CallEnded { call, reason: how },
-            mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
-            mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
-            mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
+            mcp::Event::Request { call, method, params } => ClientEvent::Request { call, method, params },
+            mcp::Event::CallEnded { call, reason: how } => ClientEvent::CallEnded { call, reason: how },
+            mcp::Event::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
+            mcp::Event::Progress { request, progress } => ClientEvent::Progress { request, progress },
+            mcp::Event::Notification { method, params } if self.raw_notifications => {
                 ClientEvent::Notification { method, params }
             }
-            mcp::ClientEvent::Notification { method, params } => notified(method, params),
-            mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
-            mcp::ClientEvent::PeerFault(fault) => ClientEvent::PeerFault(fault),
-            mcp::ClientEvent::TooManyFaults => {
+            mcp::Event::Notification { method, params } => notified(method, params),
+            mcp::Event::PeerError(error) => ClientEvent::PeerError(error),
+            mcp::Event::PeerFault(fault) => ClientEvent::PeerFault(fault),
+            mcp::Event::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::ClientEvent::PingTimeout => {
+            mcp::Event::PingTimeout => {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
+            // Of servers alone.
+            mcp::Event::ToolsListed => return None,
         })
     }
 }

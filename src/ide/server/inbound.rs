@@ -72,9 +72,9 @@ impl Server {
     }
 
     /// What an event of the session means for an editor; `None` where it is dealt with here.
-    pub(super) fn translate(&mut self, event: mcp::ServerEvent<ToolRequest>) -> Option<ServerEvent> {
+    pub(super) fn translate(&mut self, event: mcp::Event<ToolRequest>) -> Option<ServerEvent> {
         Some(match event {
-            mcp::ServerEvent::Ready => {
+            mcp::Event::Ready => {
                 let quirks = self.quirks();
                 let settle = self.config.settle.unwrap_or(quirks.settle);
                 self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
@@ -85,14 +85,14 @@ impl Server {
                 self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
-            mcp::ServerEvent::ToolsListed => {
+            mcp::Event::ToolsListed => {
                 self.listed = true;
                 self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 self.push_selection();
                 return None;
             }
-            mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
-            mcp::ServerEvent::CallEnded { call, reason: how } => {
+            mcp::Event::Call { call, tool } => return self.called(call, tool),
+            mcp::Event::CallEnded { call, reason: how } => {
                 if let Some(at) = self.suppressed_ends.iter().position(|suppressed| *suppressed == call) {
                     self.suppressed_ends.swap_remove(at);
                     return None;
@@ -102,20 +102,22 @@ impl Server {
                     None => ServerEvent::CallEnded { call, reason: how },
                 }
             }
-            mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
-            mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
-            mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { request, progress },
-            mcp::ServerEvent::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
-            mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError(error),
-            mcp::ServerEvent::PeerFault(fault) => ServerEvent::PeerFault(fault),
-            mcp::ServerEvent::TooManyFaults => {
+            mcp::Event::Request { call, method, params } => return self.asked(call, method, params),
+            mcp::Event::Notification { method, params } => self.notified(method, params),
+            mcp::Event::Progress { request, progress } => ServerEvent::Progress { request, progress },
+            mcp::Event::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
+            mcp::Event::PeerError(error) => ServerEvent::PeerError(error),
+            mcp::Event::PeerFault(fault) => ServerEvent::PeerFault(fault),
+            mcp::Event::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::ServerEvent::PingTimeout => {
+            mcp::Event::PingTimeout => {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
+            // Of clients alone.
+            mcp::Event::Failed(_) => return None,
         })
     }
 

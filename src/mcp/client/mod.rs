@@ -1,12 +1,13 @@
 //! The client's side of a session: the agent.
 
 use alloc::{borrow::ToOwned, boxed::Box};
+use core::convert::Infallible;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    List, Outcome, Progress, ProtocolVersion, Timeout, inbound,
+    Event, List, Outcome, Progress, ProtocolVersion, Timeout, inbound,
     incoming::{Incoming, Waits},
     keepalive::Pulse,
     listing::Listing,
@@ -24,21 +25,22 @@ use crate::{
 };
 
 mod config;
-mod event;
 mod role;
+mod server_info;
 
 pub use config::ClientConfig;
-pub use event::{ClientEvent, Failure, ServerInfo};
+pub use server_info::{Failure, ServerInfo};
 
 /// One session, as a client: the agent's side.
 ///
-/// [`start`](Client::start) opens the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it. Then the
+/// [`start`](Client::start) opens the handshake; [`Event::Ready`] or [`Event::Failed`] ends it. Then the
 /// application asks, and each request ends with one outcome. The session answers what the server asks: `ping` with `{}`,
 /// and everything else with -32601, except for what the configuration forwards.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
-    session: Session<ClientEvent>,
+    session: Session<Infallible>,
+    server: Option<ServerInfo>,
 }
 
 impl Client {
@@ -54,7 +56,7 @@ impl Client {
             Outgoing::new(session, &config.limits, config.request_timeout),
             Pulse::new(config.keepalive),
         );
-        Self { config, session }
+        Self { config, session, server: None }
     }
 
     /// Sends `initialize`.
@@ -85,12 +87,18 @@ impl Client {
         Ok(())
     }
 
-    session_methods!(ClientEvent);
+    session_methods!(Infallible);
 
     /// Returns true once [`start`](Client::start) has sent `initialize`.
     #[must_use]
     pub fn has_started(&self) -> bool {
         self.session.state != State::Idle
+    }
+
+    /// Returns what the server says of itself, once the session is ready.
+    #[must_use]
+    pub const fn server(&self) -> Option<&ServerInfo> {
+        self.server.as_ref()
     }
 
     /// Asks for the tools of the server, all pages of them.
@@ -143,7 +151,7 @@ impl Client {
     }
 
     /// The handshake ended like this: either `notifications/initialized` goes out at once, or it failed.
-    fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> ClientEvent {
+    fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> Event {
         let accepted = match outcome {
             // It was drained meanwhile.
             Outcome::Result(_) if self.session.state != State::Opening => Err(Failure::Closed),
@@ -158,13 +166,14 @@ impl Client {
                 self.session.version = Some(server.protocol_version);
                 self.session.open();
                 self.session.announce("notifications/initialized", out);
-                ClientEvent::Ready(server)
+                self.server = Some(server);
+                Event::Ready
             }
             Err(failure) => {
                 if self.session.state != State::Closed {
                     self.session.state = State::Failed;
                 }
-                ClientEvent::Failed(failure)
+                Event::Failed(failure)
             }
         }
     }

@@ -10,19 +10,20 @@
 //! | other notifications | handed on | handed on | dropped |
 
 use alloc::{borrow::ToOwned, boxed::Box};
+use core::convert::Infallible;
 
 use serde_json::value::RawValue;
 
-use super::{Client, ClientEvent};
+use super::Client;
 use crate::{
     Outbox,
     mcp::{
-        Outcome, PeerFault,
+        Event, Outcome, PeerFault,
         inbound::{self, Asked, Role},
         incoming::{not_found, refuse},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
-        session::{Common, Session, State},
+        session::{Session, State},
     },
     rpc::{RequestId, code},
 };
@@ -69,9 +70,9 @@ impl Client {
 }
 
 impl Role for Client {
-    type Event = ClientEvent;
+    type Call = Infallible;
 
-    fn session(&mut self) -> &mut Session<ClientEvent> {
+    fn session(&mut self) -> &mut Session<Infallible> {
         &mut self.session
     }
 
@@ -105,7 +106,7 @@ impl Role for Client {
             }
             Purpose::Page(listing) => {
                 if let Some(outcome) = self.on_page(request, *listing, outcome, out) {
-                    self.session.push(Common::Outcome { request, outcome });
+                    self.session.push(Event::Outcome { request, outcome });
                 }
             }
             Purpose::Application | Purpose::Ping => {}

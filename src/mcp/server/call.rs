@@ -11,11 +11,11 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Server, ServerEvent};
+use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Tools,
+        Event, Tools,
         incoming::{Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
@@ -65,7 +65,7 @@ impl<T: Tools> Server<T> {
         let (timeout, when_late) = (self.tools.timeout(&tool), self.tools.result_when_late(&tool));
         let terms = Terms { timeout, when_late, at_once };
         if let Some(call) = self.session.incoming.open_tool(now, id, terms, token, out) {
-            self.session.push(ServerEvent::Call { call, tool });
+            self.session.push(Event::Call { call, tool });
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
+    Event, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
     incoming::{Incoming, Waits},
     keepalive::Pulse,
     outgoing::{Outgoing, Purpose},
@@ -22,11 +22,9 @@ use crate::{
 
 mod call;
 mod config;
-mod event;
 mod role;
 
 pub use config::ServerConfig;
-pub use event::ServerEvent;
 
 /// One session, as a server: the editor's side.
 ///
@@ -35,7 +33,7 @@ pub use event::ServerEvent;
 /// call at once defers it; a call that is forgotten is answered at its deadline.
 ///
 /// ```
-/// use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
+/// use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
 /// use ide_mcp::{Outbox, OutboxClosed, Time, To, rpc::SessionId};
 ///
 /// struct Lines(Vec<u8>);
@@ -61,7 +59,7 @@ pub use event::ServerEvent;
 /// ] {
 ///     server.receive(Time::ZERO, text, &mut out);
 ///     while let Some(event) = server.poll_event(&mut out) {
-///         if let ServerEvent::Call { call, .. } = event {
+///         if let Event::Call { call, .. } = event {
 ///             server.respond(call, &ToolResult::text("hello"), &mut out).unwrap();
 ///         }
 ///     }
@@ -71,7 +69,7 @@ pub use event::ServerEvent;
 pub struct Server<T: Tools> {
     config: ServerConfig,
     tools: T,
-    session: Session<ServerEvent<T::Call>>,
+    session: Session<T::Call>,
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     log_level: Option<LogLevel>,
@@ -164,7 +162,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 
-    session_methods!(ServerEvent<T::Call>);
+    session_methods!(T::Call);
 
     /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
     /// has changed that it does not know, or it was told and has not asked for the list since. After an error it can be

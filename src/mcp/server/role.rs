@@ -18,11 +18,11 @@ use alloc::borrow::ToOwned;
 
 use serde_json::value::RawValue;
 
-use super::{AnnouncedTools, Server, ServerEvent};
+use super::{AnnouncedTools, Server};
 use crate::{
     Outbox,
     mcp::{
-        Outcome, PeerFault, Tools,
+        Event, Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
         incoming::{answer, not_found, refuse},
         outgoing::Purpose,
@@ -79,7 +79,7 @@ impl<T: Tools> Server<T> {
             "tools/list" => {
                 answer(id, &ToolList { tools: self.tools.specs() }, out);
                 self.announced = AnnouncedTools { digest: digest(self.tools.specs()), pending: false };
-                self.session.push(ServerEvent::ToolsListed);
+                self.session.push(Event::ToolsListed);
             }
             "tools/call" => self.call(asked.id, params, out),
             "resources/list" => answer(id, &NoResources { resources: [] }, out),
@@ -107,9 +107,9 @@ impl<T: Tools> Server<T> {
 }
 
 impl<T: Tools> Role for Server<T> {
-    type Event = ServerEvent<T::Call>;
+    type Call = T::Call;
 
-    fn session(&mut self) -> &mut Session<Self::Event> {
+    fn session(&mut self) -> &mut Session<T::Call> {
         &mut self.session
     }
 
@@ -133,7 +133,7 @@ impl<T: Tools> Role for Server<T> {
         match (self.session.state, method) {
             (State::Opening, INITIALIZED | BARE_INITIALIZED) => {
                 self.session.open();
-                self.session.push(ServerEvent::Ready);
+                self.session.push(Event::Ready);
             }
             (State::Ready | State::Draining, INITIALIZED | BARE_INITIALIZED) => {}
             (State::Awaiting, _) => self.session.report(PeerFault::Premature),

@@ -156,10 +156,7 @@ fn a_change_that_ends_elsewhere_leaves_and_says_why() {
             |desk, agent| drop(desk.ask(agent, &CloseTab::new("tab a.txt"))),
             "a.txt: the agent closed the proposal, it was decided elsewhere",
         ),
-        (
-            |desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs::new())),
-            "a.txt: the agent closed all its proposals",
-        ),
+        (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "a.txt: the agent closed all its proposals"),
         (leave, "a.txt: the agent is gone, and its proposal"),
     ];
     for (end, said) in rows {
@@ -218,8 +215,8 @@ fn tools_tell_what_is_on_the_screen() {
     let json =
         |text: String| serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let path = desk.path("a.json");
-    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection::new()));
-    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection::new()));
+    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection));
+    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection));
     let dirty = |desk: &mut Desk| json(desk.ask(agent, &CheckDocumentDirty::new(path.clone())));
     let save = |desk: &mut Desk| json(desk.ask(agent, &SaveDocument::new(path.clone())));
     let problems =
@@ -230,7 +227,7 @@ fn tools_tell_what_is_on_the_screen() {
     assert_eq!(dirty(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(save(&mut desk)["message"], format!("Document not open: {path}"));
     assert_eq!(problems(&mut desk, None), json!([]));
-    let folders = json(desk.ask(agent, &GetWorkspaceFolders::new()));
+    let folders = json(desk.ask(agent, &GetWorkspaceFolders));
     assert_eq!(folders["folders"][0]["path"], desk.root.to_str().unwrap());
 
     let mut file = open(&desk, "a.json");
@@ -251,7 +248,7 @@ fn tools_tell_what_is_on_the_screen() {
     assert_eq!(found[0]["uri"], path, "in the spelling of the question");
     assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "of the text that is not saved");
     assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 2);
-    let tabs = json(desk.ask(agent, &GetOpenEditors::new()));
+    let tabs = json(desk.ask(agent, &GetOpenEditors));
     let states: Vec<_> = tabs["tabs"]
         .as_array()
         .unwrap()

@@ -42,8 +42,8 @@ fn what_needs_no_disk_goes_on() {
     let dropped = desk.call(agent, &dropped);
     desk.keys("x");
     desk.shows("x{\"a\": 1}");
-    assert!(desk.ask(agent, &GetWorkspaceFolders::new()).contains("ide-mcp-desk"));
-    assert!(desk.ask(agent, &GetCurrentSelection::new()).contains("a.json"));
+    assert!(desk.ask(agent, &GetWorkspaceFolders).contains("ide-mcp-desk"));
+    assert!(desk.ask(agent, &GetCurrentSelection).contains("a.json"));
     assert!(desk.agents[agent].1.cancel(dropped, None));
     desk.wait(300);
     assert_eq!((desk.app.model.proposals.len(), desk.result(waits)), (0, None));
@@ -59,7 +59,7 @@ fn agents_that_ask_queue_no_looks() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     for _ in 0..100 {
-        assert!(desk.ask(agent, &GetCurrentSelection::new()).contains("a.txt"));
+        assert!(desk.ask(agent, &GetCurrentSelection).contains("a.txt"));
     }
     let waiting = format!("{:?}", desk.app.disk);
     assert!(waiting.contains("waiting: 1,"), "{waiting}");

@@ -1,0 +1,55 @@
+//! What the handshake of a client ends with.
+
+use alloc::{boxed::Box, string::String};
+use core::fmt;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    mcp::{Implementation, ProtocolVersion},
+    rpc::ErrorObject,
+};
+
+/// What a server says of itself in the handshake.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// Who it says it is; `None` if it does not say so readably.
+    pub info: Option<Implementation>,
+    /// The version that is spoken.
+    pub protocol_version: ProtocolVersion,
+    /// What a model should know about the server.
+    pub instructions: Option<String>,
+    /// What it declares that it can do, as it is written.
+    pub capabilities: Option<Box<RawValue>>,
+}
+
+/// Why a handshake failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// No answer in time.
+    TimedOut,
+    /// The server answered an error.
+    Refused(ErrorObject),
+    /// The server chose a version that is not known here.
+    UnknownVersion(Box<str>),
+    /// The answer could not be read.
+    Malformed,
+    /// The session ended first.
+    Closed,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("the server did not answer in time"),
+            Self::Refused(error) => write!(f, "the server refused: {error}"),
+            Self::UnknownVersion(version) => write!(f, "the server chose the unknown version {version:?}"),
+            Self::Malformed => f.write_str("the answer of the server could not be read"),
+            Self::Closed => f.write_str("the session ended first"),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}

@@ -1,0 +1,79 @@
+//! What a session reports.
+
+use alloc::boxed::Box;
+use core::convert::Infallible;
+
+use serde_json::value::RawValue;
+
+use super::{CallEnd, Failure, Outcome, PeerFault, Progress};
+use crate::rpc::{CallId, ErrorObject, RequestId};
+
+/// What happened in a session. `C` is a decoded call of a tool, which a [`Server`](super::Server) alone reports.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<C = Infallible> {
+    /// The handshake is over. To a server the client said `notifications/initialized`: it can be notified and asked from
+    /// now on. A client has said so, and knows [who the server is](super::Client::server).
+    Ready,
+    /// The handshake of a client failed. The owner of the connection should close it.
+    Failed(Failure),
+    /// The client asked for the list of tools and was answered.
+    ToolsListed,
+    /// The client calls a tool. It waits for `respond`, `respond_with` or `fail`, or for a [`CallEnded`](Event::CallEnded).
+    Call {
+        /// What to answer it by.
+        call: CallId,
+        /// What it asks for.
+        tool: C,
+    },
+    /// The peer asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
+    /// [`CallEnded`](Event::CallEnded).
+    Request {
+        /// What to answer it by.
+        call: CallId,
+        /// What is asked.
+        method: Box<str>,
+        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application
+        /// that sends the request on leaves it to [`Timeout::Progress`](super::Timeout::Progress) to put another in
+        /// its place.
+        params: Option<Box<RawValue>>,
+    },
+    /// A call or a forwarded request ended without an answer of the application. One that was answered is not reported.
+    CallEnded {
+        /// Which one.
+        call: CallId,
+        /// And how.
+        reason: CallEnd,
+    },
+    /// A notification that the session does not handle itself.
+    Notification {
+        /// What is said.
+        method: Box<str>,
+        /// An object; `None` if absent.
+        params: Option<Box<RawValue>>,
+    },
+    /// A request of this side ended.
+    Outcome {
+        /// Which one.
+        request: RequestId,
+        /// And how.
+        outcome: Outcome,
+    },
+    /// The peer says how far a request has come that was sent with [`Timeout::Progress`](super::Timeout::Progress).
+    Progress {
+        /// Which one.
+        request: RequestId,
+        /// And how far.
+        progress: Progress<'static>,
+    },
+    /// The peer reports an error that belongs to no request: it could not read something.
+    PeerError(ErrorObject),
+    /// The peer broke a rule; the session goes on.
+    PeerFault(PeerFault),
+    /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
+    /// should close it (in WebSocket, with 1008).
+    TooManyFaults,
+    /// The peer did not answer a ping of the [`Keepalive`](super::Keepalive) in time. Reported once. The owner
+    /// of the connection should close it.
+    PingTimeout,
+}
