@@ -100,6 +100,7 @@ extern crate alloc;
 extern crate std;
 
 mod buf;
+mod keepalive;
 mod machine;
 #[cfg(feature = "mcp")]
 mod outbox;
@@ -118,6 +119,7 @@ pub mod rpc;
 pub mod testing;
 pub mod ws;
 
+pub use keepalive::Keepalive;
 pub use machine::{Machine, Wire};
 #[cfg(feature = "mcp")]
 pub use outbox::{Outbox, OutboxClosed, To};

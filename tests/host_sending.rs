@@ -13,11 +13,11 @@ mod support;
 
 use std::time::Duration;
 
+use ide_mcp::Keepalive;
 use ide_mcp::ide::{
     ConnId, DiagnosticsChanged, FileDiagnostics, Filter, Host, HostConfig, HostEvent, Mention, MentionError,
     Range, Selected, Selection,
 };
-use ide_mcp::mcp::Keepalive;
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 use support::{
@@ -227,10 +227,10 @@ fn i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep() {
 
     let mut json = HostConfig::new(config());
     json.server.ws.keepalive = None;
-    json.server.mcp.keepalive = Some(Keepalive::default());
+    json.server.mcp.keepalive = Some(Keepalive::JSON_RPC);
     // Every 5 s, and 3 s for the answer.
     assert_eq!(pings(json.clone(), 0), (vec![5_000], 8_000));
-    assert_eq!(pings(json, hours), (vec![hours], hours + 3_000));
+    assert_eq!(pings(json, hours), (vec![hours, hours + 5_000], hours + 8_000));
 
     let mut off = HostConfig::new(config());
     off.server.ws.keepalive = None;

@@ -14,10 +14,11 @@ mod support;
 
 use std::time::Duration;
 
+use ide_mcp::Keepalive;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
-    mcp::{Forward, Keepalive, Outcome, Timeout, ToolResult},
+    mcp::{Forward, Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
     ws::{CloseCode, ProtocolError},
 };
@@ -857,7 +858,7 @@ fn opencode_receives_lines_in_every_mention() {
 fn opencode_is_not_pinged_by_json_rpc() {
     for (name, is_pinged) in [("claude-code", true), ("opencode", false)] {
         let mut config = without_keepalive(config());
-        config.mcp.keepalive = Some(Keepalive::default());
+        config.mcp.keepalive = Some(Keepalive::JSON_RPC);
         let mut editor = Editor::open(config);
         editor.say(&INITIALIZE.replace("claude-code", name));
         editor.say(INITIALIZED);
@@ -946,7 +947,7 @@ fn i26_cuts_do_not_matter() {
 #[test]
 fn a_client_that_does_not_answer_pings_is_left() {
     let mut config = without_keepalive(config());
-    config.mcp.keepalive = Some(Keepalive::default());
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
     let mut editor = Editor::attached(config);
     open(&mut editor, 1, "t");
     editor.at(5_000);

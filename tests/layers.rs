@@ -1,9 +1,9 @@
 //! The arrows between the parts of the crate: who may use whom.
 //!
 //! ```text
-//!  time, text, buf, machine ◀── ws ◀───────────┐
+//!  time, text, buf, machine, keepalive ◀── ws ◀┐
 //!  time, text ◀── rpc ◀── outbox ◀── ws, mcp    │
-//!  time, text, rpc ◀── mcp ◀───────────────── ide ◀── adapters, by a few names
+//!  time, text, keepalive, rpc ◀── mcp ◀────── ide ◀── adapters, by a few names
 //!  all of them ◀── testing
 //! ```
 //!
@@ -29,13 +29,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("text", &[]),
     ("buf", &[]),
+    ("keepalive", &["time"]),
     ("machine", &["time"]),
     // The trait by which `mcp` writes into `ws`: `ws` names it and nothing else of what lies above.
     ("outbox", &["rpc"]),
-    ("ws", &["time", "text", "buf", "machine", "outbox"]),
+    ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
     ("rpc", &["time", "text"]),
-    ("mcp", &["time", "text", "outbox", "rpc"]),
-    ("ide", &["time", "text", "buf", "machine", "ws", "rpc", "mcp"]),
+    ("mcp", &["time", "keepalive", "text", "outbox", "rpc"]),
+    ("ide", &["time", "keepalive", "text", "buf", "machine", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
     // For tests: it uses everything, and nothing uses it.
@@ -49,6 +50,7 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Outbox", "outbox"),
     ("OutboxClosed", "outbox"),
     ("To", "outbox"),
+    ("Keepalive", "keepalive"),
     ("Wire", "machine"),
     ("Machine", "machine"),
 ];

@@ -216,7 +216,7 @@ fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
     for (state, mut agent, said, pinged) in rows {
         let (client, out) = (&mut agent.client, &mut agent.out);
         assert_eq!(client.notify("n", None::<&()>, out), said, "{state}");
-        assert_eq!(client.list_tools(out).map(drop), said, "{state}");
+        assert_eq!(client.list(List::Tools, Timeout::Default, out).map(drop), said, "{state}");
         assert_eq!(client.call_tool("t", &(), Timeout::Default, out).map(drop), said, "{state}");
         assert_eq!(client.request("ping", None::<&()>, Timeout::Default, out).map(drop), pinged, "{state}");
         let sent = [said; 3].iter().chain([&pinged]).filter(|result| result.is_ok()).count();
@@ -227,7 +227,7 @@ fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
 #[test]
 fn requests_are_written_without_what_they_do_not_have() {
     let mut agent = Agent::ready();
-    agent.client.list_tools(&mut agent.out).unwrap();
+    agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
     agent.client.call_tool("a", &BTreeMap::from([("x", "y")]), Timeout::Never, &mut agent.out).unwrap();
     agent.client.call_tool("b", &(), Timeout::Never, &mut agent.out).unwrap();
     agent.client.notify("ide_connected", Some(&BTreeMap::from([("pid", 1)])), &mut agent.out).unwrap();
@@ -348,7 +348,7 @@ fn a_request_of_ours_never_goes_into_a_batch() {
     let mut agent = Agent::negotiating();
     agent.hear(&HELLO.replace("2025-11-25", "2025-03-26"));
     agent.events();
-    agent.client.list_tools(&mut agent.out).unwrap();
+    agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
     agent.out.take();
     let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[],"nextCursor":"a"}}"#;
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
@@ -581,5 +581,8 @@ fn session_opens_although_no_request_may_wait() {
     agent.client.start(agent.now, &mut agent.out).unwrap();
     agent.hear(HELLO);
     assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
-    assert_eq!(agent.client.list_tools(&mut agent.out), Err(NotSent::TooManyInFlight));
+    assert_eq!(
+        agent.client.list(List::Tools, Timeout::Default, &mut agent.out),
+        Err(NotSent::TooManyInFlight)
+    );
 }

@@ -15,10 +15,8 @@
 #[path = "support/ide.rs"]
 mod support;
 
-use ide_mcp::{
-    Machine as _, Wire as _,
-    mcp::{Keepalive, ToolResult},
-};
+use ide_mcp::Keepalive;
+use ide_mcp::{Machine as _, Wire as _, mcp::ToolResult};
 use support::{Editor, at, call, called, config, shown};
 
 #[test]
@@ -26,7 +24,7 @@ fn a_peer_that_reads_nothing_is_left_without_a_ping() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     config.ws.keepalive = None;
-    config.mcp.keepalive = Some(Keepalive::default());
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);
@@ -43,7 +41,7 @@ fn a_peer_that_reads_late_is_asked_then() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     config.ws.keepalive = None;
-    config.mcp.keepalive = Some(Keepalive::default());
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
     let mut editor = Editor::attached(config);
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);

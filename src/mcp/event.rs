@@ -73,7 +73,7 @@ pub enum Event<C = Infallible> {
     /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
     /// should close it (in WebSocket, with 1008).
     TooManyFaults,
-    /// The peer did not answer a ping of the [`Keepalive`](super::Keepalive) in time. Reported once. The owner
+    /// The peer did not answer a ping of the [`Keepalive`](crate::Keepalive) in time. Reported once. The owner
     /// of the connection should close it.
     PingTimeout,
 }

@@ -183,7 +183,8 @@ fn ended<R: Role>(
 ) {
     match purpose {
         Purpose::Application => role.session().push(Event::Outcome { request, outcome }),
-        Purpose::Ping => role.session().on_pong(request),
+        // Any message is a sign of life, this one too.
+        Purpose::Ping => {}
         Purpose::Initialize | Purpose::Page(_) => role.on_own_outcome(request, purpose, outcome, out),
     }
 }

@@ -127,15 +127,16 @@ impl Outgoing {
     }
 
     /// Sends a ping of the session's own, in place of one that was not answered. However many requests of the
-    /// application wait, there is room for this one. Returns `None` if the outbox is closed.
-    pub(super) fn ping(&mut self, out: &mut impl Outbox) -> Option<RequestId> {
+    /// application wait, there is room for this one. Returns false if the outbox is closed.
+    pub(super) fn ping(&mut self, out: &mut impl Outbox) -> bool {
         self.forget_ping();
         let id = self.requests.next_id();
         let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
-        sent.ok()?;
-        self.ping = Some(self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None }));
-        self.ping
+        if sent.is_ok() {
+            self.ping = Some(self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None }));
+        }
+        sent.is_ok()
     }
 
     /// Ends the ping that waits, if one does, without a word: its answer does not matter any more.

@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 use super::{
     CallEnd, Event, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
     incoming::Incoming,
-    keepalive::{KeepaliveAction, Pulse},
     outgoing::{Outgoing, Purpose, send},
     params::Cancelled,
     progress::ProgressIn,
 };
 use crate::{
-    Outbox, Time, To,
+    Keepalive, Outbox, Time, To,
+    keepalive::{Pulse, PulseEvent},
     rpc::{CallId, Id, NotOpen, NotSent, RequestId, SessionLimits, write},
     time::earlier,
 };
@@ -44,6 +44,9 @@ pub(super) struct Session<C> {
     pub(super) version: Option<ProtocolVersion>,
     pub(super) incoming: Incoming,
     pub(super) outgoing: Outgoing,
+    /// `None` where it is off.
+    keepalive: Option<Keepalive>,
+    /// Armed once the session is ready.
     pulse: Pulse,
     now: Time,
     faults: usize,
@@ -56,7 +59,7 @@ impl<C> Session<C> {
         limits: SessionLimits,
         incoming: Incoming,
         outgoing: Outgoing,
-        pulse: Pulse,
+        keepalive: Option<Keepalive>,
     ) -> Self {
         Self {
             limits,
@@ -64,7 +67,8 @@ impl<C> Session<C> {
             version: None,
             incoming,
             outgoing,
-            pulse,
+            keepalive,
+            pulse: Pulse::new(),
             now: Time::ZERO,
             faults: 0,
             events: VecDeque::new(),
@@ -97,23 +101,27 @@ impl<C> Session<C> {
         if !self.events.is_empty() {
             return Some(self.now);
         }
-        earlier(earlier(self.incoming.deadline(), self.outgoing.deadline()), self.pulse.deadline())
+        let calls = earlier(self.incoming.deadline(), self.outgoing.deadline());
+        earlier(calls, self.pulse.deadline(self.keepalive))
     }
 
     /// The handshake is over.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;
-        self.pulse.start(self.now);
+        self.pulse.on_activity(self.now);
     }
 
     /// Stops pinging the peer.
     pub(super) const fn stop_keepalive(&mut self) {
-        self.pulse.stop();
+        self.keepalive = None;
     }
 
     /// Notes that a message came.
     pub(super) fn on_message(&mut self) {
-        self.pulse.on_message(self.now);
+        // Not before the session is ready.
+        if self.pulse.deadline(self.keepalive).is_some() {
+            self.pulse.on_activity(self.now);
+        }
     }
 
     /// Reports a fault of the peer.
@@ -170,11 +178,6 @@ impl<C> Session<C> {
         }
     }
 
-    /// A ping of ours was answered, be it with an error.
-    pub(super) fn on_pong(&mut self, ping: RequestId) {
-        self.pulse.answered(ping, self.now);
-    }
-
     /// Deals with a call or a ping that is due. Whether there was one.
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
@@ -182,17 +185,16 @@ impl<C> Session<C> {
             self.push(Event::CallEnded { call, reason: how });
             return true;
         }
-        match self.pulse.due(self.now) {
+        match self.pulse.check(self.now, self.keepalive) {
             None => return false,
             // Behind what the peer does not read it would say nothing.
-            Some(KeepaliveAction::Ping) if out.is_full() => self.pulse.put_off(self.now),
-            Some(KeepaliveAction::Ping) => match self.outgoing.ping(out) {
-                Some(ping) => self.pulse.pinged(ping, self.now),
-                None => self.pulse.put_off(self.now),
-            },
-            Some(KeepaliveAction::TimeOut) => {
+            Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
+                self.pulse.on_activity(self.now);
+            }
+            Some(PulseEvent::Ping) => {}
+            Some(PulseEvent::Timeout) => {
                 self.outgoing.forget_ping();
-                self.pulse.stop();
+                self.stop_keepalive();
                 self.push(Event::PingTimeout);
             }
         }
@@ -276,7 +278,7 @@ impl<C> Session<C> {
     /// Ends the session and every call. The requests are for the role to end: one of them may be its handshake.
     pub(super) fn close(&mut self) {
         self.state = State::Closed;
-        self.pulse.stop();
+        self.stop_keepalive();
         while let Some(call) = self.incoming.close_one() {
             self.push(Event::CallEnded { call, reason: CallEnd::Closed });
         }

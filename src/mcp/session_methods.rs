@@ -164,7 +164,7 @@ macro_rules! session_methods {
         }
 
         /// Takes no more requests of the peer but `ping`, and sends none but the pings of the
-        /// [`Keepalive`](crate::mcp::Keepalive); what is open may still be answered, on both sides. The peer is not told.
+        /// [`Keepalive`](crate::Keepalive); what is open may still be answered, on both sides. The peer is not told.
         /// Nothing happens to a session that was closed.
         pub fn drain(&mut self) {
             self.session.drain();

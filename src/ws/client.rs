@@ -1,14 +1,14 @@
 //! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
 
 use super::head::EndSearch;
-use super::mask::Keys;
+use super::mask::Masked;
 use super::output::Phase;
 use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
+use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
 use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
-use alloc::boxed::Box;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
 
@@ -17,7 +17,7 @@ use rand_core::TryCryptoRng;
 /// Where the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 #[derive(Debug)]
 pub struct Client {
-    stream: Stream,
+    stream: Stream<Masked>,
     opening: Option<Opening>,
 }
 
@@ -47,9 +47,9 @@ impl Client {
         if let Some(limit) = limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
-        let (mut keys, mut key) = (Keys::new(random), [0; 24]);
-        let nonce = keys.nonce();
-        let mut stream = Stream::new(Some(Box::new(keys)), limits, now);
+        let (mut mask, mut key) = (Masked::new(random), [0; 24]);
+        let nonce = mask.nonce();
+        let mut stream = Stream::new(mask, false, limits, now);
         if let Some(nonce) = nonce {
             // 16 bytes are 24 characters: it always fits.
             let _ = BASE64_STANDARD.encode_slice(nonce, &mut key);
@@ -70,15 +70,16 @@ impl Client {
                 let opening = self.opening.as_ref();
                 let subprotocol =
                     opening.zip(accepted).and_then(|(opening, index)| opening.ask.offered(index));
-                return Some((Event::Open { subprotocol }, Sender(&mut self.stream.output)));
+                return Some((Event::Open { subprotocol }, self.stream.output.lend()));
             }
         }
         self.stream.poll_lent()
     }
 
     /// Sends on the connection.
+    #[inline]
     pub fn sender(&mut self) -> Sender<'_> {
-        Sender(&mut self.stream.output)
+        self.stream.output.lend()
     }
 
     /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered

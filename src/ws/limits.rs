@@ -1,5 +1,6 @@
 //! The limits of a WebSocket connection.
 
+use crate::Keepalive;
 use core::time::Duration;
 
 /// What a connection takes and how long it waits. Every limit has a default that suits an editor.
@@ -59,29 +60,5 @@ impl Default for Limits {
             close: Duration::from_secs(2),
             drain: Duration::from_secs(2),
         }
-    }
-}
-
-/// How a connection finds out that its peer is gone without a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Keepalive {
-    /// After this much silence a ping goes out, and again after as much more.
-    pub interval: Duration,
-    /// After this much silence the connection ends ([`Closed::TimedOut`](super::Closed::TimedOut)).
-    pub timeout: Duration,
-}
-
-impl Keepalive {
-    /// Pings every `interval`, and gives up after `timeout` without a byte.
-    #[must_use]
-    pub const fn new(interval: Duration, timeout: Duration) -> Self {
-        Self { interval, timeout }
-    }
-}
-
-impl Default for Keepalive {
-    fn default() -> Self {
-        Self::new(Duration::from_secs(30), Duration::from_secs(60))
     }
 }

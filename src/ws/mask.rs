@@ -1,36 +1,47 @@
-//! Where the masking keys of a client come from.
+//! Where masking keys come from: nowhere for a server, from a source of randomness for a client.
 
 use alloc::boxed::Box;
 use core::fmt;
 use rand_core::TryCryptoRng;
 
-/// The masking keys of a client: each is fresh, and nobody can predict it (RFC 6455 section 5.3).
+/// Whether frames are masked. Those of a server never are, those of a client always (RFC 6455 section 5.1).
+pub(crate) trait Masking {
+    /// Whether there are keys.
+    const MASKS: bool;
+
+    /// The key for the next frame.
+    fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy>;
+}
+
+/// The source of randomness failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoEntropy;
+
+/// A server's frames are not masked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unmasked;
+
+impl Masking for Unmasked {
+    const MASKS: bool = false;
+
+    fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy> {
+        Ok(None)
+    }
+}
+
+/// A client's frames are masked, each with a fresh key that nobody can predict (RFC 6455 section 5.3).
 ///
 /// Keys are drawn 64 at a time, so that a source behind a system call is asked rarely.
-pub(crate) struct Keys {
+pub(crate) struct Masked {
     /// Fills a slice with random bytes. Returns false if the source failed.
     fill: Box<dyn FnMut(&mut [u8]) -> bool + Send>,
     block: [u8; 256],
     used: usize,
 }
 
-impl Keys {
+impl Masked {
     pub(crate) fn new(mut source: impl TryCryptoRng + Send + 'static) -> Self {
         Self { fill: Box::new(move |bytes| source.try_fill_bytes(bytes).is_ok()), block: [0; 256], used: 256 }
-    }
-
-    /// Returns a key; `None` if the source failed.
-    pub(crate) fn next(&mut self) -> Option<[u8; 4]> {
-        loop {
-            if let Some(key) = self.block.get(self.used..).and_then(<[u8]>::first_chunk::<4>) {
-                self.used = self.used.saturating_add(4);
-                return Some(*key);
-            }
-            if !(self.fill)(&mut self.block) {
-                return None;
-            }
-            self.used = 0;
-        }
     }
 
     /// Returns random bytes that are no key; `None` if the source failed.
@@ -40,9 +51,27 @@ impl Keys {
     }
 }
 
-impl fmt::Debug for Keys {
+impl Masking for Masked {
+    const MASKS: bool = true;
+
+    #[inline]
+    fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy> {
+        loop {
+            if let Some(key) = self.block.get(self.used..).and_then(<[u8]>::first_chunk::<4>) {
+                self.used = self.used.saturating_add(4);
+                return Ok(Some(*key));
+            }
+            if !(self.fill)(&mut self.block) {
+                return Err(NoEntropy);
+            }
+            self.used = 0;
+        }
+    }
+}
+
+impl fmt::Debug for Masked {
     /// Shows nothing: the keys are secret until they are used.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keys").finish_non_exhaustive()
+        f.debug_struct("Masked").finish_non_exhaustive()
     }
 }

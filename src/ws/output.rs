@@ -2,15 +2,15 @@
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
-use super::mask::Keys;
+use super::mask::Masking;
 use super::message::Kind;
-use super::pulse::{Pulse, PulseEvent};
-use super::sender::Sender;
+use super::sender::{Lend, Sender};
 use super::{Closed, Event, Limits, ProtocolError, SendError, utf8};
 #[cfg(feature = "mcp")]
 use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
+use crate::keepalive::{Pulse, PulseEvent};
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::{boxed::Box, vec::Vec};
@@ -43,10 +43,9 @@ const TIMERS: usize = 2;
 
 /// The send half, with the phase, the clock and the timers that sending and ending need.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct Output<M> {
     pub(crate) tx: Tx,
-    /// The keys of a client; a server sends its frames unmasked (RFC 6455 section 5.1).
-    pub(crate) keys: Option<Box<Keys>>,
+    mask: M,
     pub(crate) phase: Phase,
     pub(crate) now: Time,
     pub(crate) timers: Timers<TIMERS>,
@@ -78,13 +77,13 @@ struct PongSlot {
 /// can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and want ten answers.
 const MAX_PONGS: u8 = 16;
 
-impl Output {
-    pub(crate) fn new(keys: Option<Box<Keys>>, limits: Limits, now: Time) -> Self {
+impl<M: Masking> Output<M> {
+    pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut timers = Timers::new();
         timers.set(Timer::Phase as usize, now.saturating_add(limits.handshake));
         Self {
             tx: Tx::new(limits.outgoing),
-            keys,
+            mask,
             phase: Phase::Handshake,
             now,
             timers,
@@ -172,7 +171,7 @@ impl Output {
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
         // Nearly every message of a server is short and finds memory that is there.
         if let (false, Phase::Open, None, Ok(len @ 0..=125)) =
-            (self.masks(), self.phase, self.unfinished, u8::try_from(payload.len()))
+            (M::MASKS, self.phase, self.unfinished, u8::try_from(payload.len()))
         {
             let first = match kind {
                 Kind::Text => 0x81,
@@ -213,7 +212,7 @@ impl Output {
             return Err(OutboxClosed::new());
         }
         // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
-        let reserved = if self.masks() { 8 } else { 4 };
+        let reserved = if M::MASKS { 8 } else { 4 };
         let buf = self.tx.buffer();
         let at = buf.len();
         let body = at.saturating_add(reserved);
@@ -225,7 +224,7 @@ impl Output {
             return Ok(());
         }
         // Not before it is known that there is a message: what is refused costs no key.
-        let Ok(key) = next_key(&mut self.keys) else {
+        let Ok(key) = self.mask.key() else {
             buf.truncate(at);
             self.end(Closed::Entropy);
             return Err(OutboxClosed::new());
@@ -321,12 +320,15 @@ impl Output {
 
     /// Lends a whole text; if it is none, that ends the connection.
     #[inline]
-    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)> {
+    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
+    where
+        Self: Lend,
+    {
         if let Ok(text) = utf8::check(payload) {
-            return Some((Event::Text(text), Sender(self)));
+            return Some((Event::Text(text), self.lend()));
         }
         self.fail(ProtocolError::InvalidUtf8);
-        Some((Event::Closed(self.take_closed()?), Sender(self)))
+        Some((Event::Closed(self.take_closed()?), self.lend()))
     }
 
     /// The end, once.
@@ -461,21 +463,9 @@ impl Output {
 
     /// The key for the next frame. Without one nothing can be sent, not even a farewell.
     fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
-        next_key(&mut self.keys).inspect_err(|_| {
+        self.mask.key().map_err(|_| {
             self.end(Closed::Entropy);
+            SendError::Entropy
         })
-    }
-
-    /// Whether the frames are masked: those of a client are.
-    #[inline]
-    pub(crate) const fn masks(&self) -> bool {
-        self.keys.is_some()
-    }
-}
-
-fn next_key(keys: &mut Option<Box<Keys>>) -> Result<Option<[u8; 4]>, SendError> {
-    match keys {
-        Some(keys) => keys.next().map(Some).ok_or(SendError::Entropy),
-        None => Ok(None),
     }
 }

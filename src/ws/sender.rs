@@ -1,6 +1,7 @@
 //! Sending on an open connection, and why it may be refused.
 
 use super::close::CloseCode;
+use super::mask::{Masked, Unmasked};
 use super::message::Kind;
 use super::output::Output;
 #[cfg(feature = "mcp")]
@@ -13,7 +14,44 @@ use core::fmt;
 ///
 /// Handed out by `poll_lent` beside the event: the two borrow different fields.
 #[derive(Debug)]
-pub struct Sender<'a>(pub(crate) &'a mut Output);
+pub struct Sender<'a>(Half<'a>);
+
+/// The send half of either role.
+#[derive(Debug)]
+enum Half<'a> {
+    Server(&'a mut Output<Unmasked>),
+    Client(&'a mut Output<Masked>),
+}
+
+/// A send half that can be lent.
+pub(crate) trait Lend {
+    /// Lends the send half.
+    fn lend(&mut self) -> Sender<'_>;
+}
+
+impl Lend for Output<Unmasked> {
+    #[inline]
+    fn lend(&mut self) -> Sender<'_> {
+        Sender(Half::Server(self))
+    }
+}
+
+impl Lend for Output<Masked> {
+    #[inline]
+    fn lend(&mut self) -> Sender<'_> {
+        Sender(Half::Client(self))
+    }
+}
+
+/// Does something with the send half of either role.
+macro_rules! half {
+    ($sender:ident, $half:ident => $act:expr) => {
+        match &mut $sender.0 {
+            Half::Server($half) => $act,
+            Half::Client($half) => $act,
+        }
+    };
+}
 
 impl Sender<'_> {
     /// Sends a text message.
@@ -23,7 +61,7 @@ impl Sender<'_> {
     /// not ended; then nothing has changed.
     #[inline]
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {
-        self.0.send_whole(Kind::Text, text.as_bytes())
+        half!(self, half => half.send_whole(Kind::Text, text.as_bytes()))
     }
 
     /// Sends a binary message.
@@ -32,7 +70,7 @@ impl Sender<'_> {
     /// As [`text`](Sender::text).
     #[inline]
     pub fn binary(&mut self, bytes: &[u8]) -> Result<(), SendError> {
-        self.0.send_whole(Kind::Binary, bytes)
+        half!(self, half => half.send_whole(Kind::Binary, bytes))
     }
 
     /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message. Until then no
@@ -41,7 +79,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a binary message has begun.
     pub fn text_part(&mut self, text: &str, last: bool) -> Result<(), SendError> {
-        self.0.send(Kind::Text, text.as_bytes(), last)
+        half!(self, half => half.send(Kind::Text, text.as_bytes(), last))
     }
 
     /// Sends a part of a binary message, as [`text_part`](Sender::text_part) does of a text message.
@@ -49,7 +87,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a text message has begun.
     pub fn binary_part(&mut self, bytes: &[u8], last: bool) -> Result<(), SendError> {
-        self.0.send(Kind::Binary, bytes, last)
+        half!(self, half => half.send(Kind::Binary, bytes, last))
     }
 
     /// Sends a ping with a payload of at most 125 bytes.
@@ -57,7 +95,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::TooLong`].
     pub fn ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
-        self.0.ping(payload)
+        half!(self, half => half.ping(payload))
     }
 
     /// Begins the close handshake: the last frame that is sent. A reason above 123 bytes is cut at a character.
@@ -65,18 +103,21 @@ impl Sender<'_> {
     /// # Errors
     /// [`SendError`] if the connection is not open.
     pub fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
-        self.0.close(code, reason)
+        half!(self, half => half.close(code, reason))
     }
 }
 
 #[cfg(feature = "mcp")]
 impl Outbox for Sender<'_> {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-        self.0.message(write)
+        half!(self, half => half.message(write))
     }
 
     fn is_full(&self) -> bool {
-        self.0.tx.is_full()
+        match &self.0 {
+            Half::Server(half) => half.tx.is_full(),
+            Half::Client(half) => half.tx.is_full(),
+        }
     }
 }
 

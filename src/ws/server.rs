@@ -1,8 +1,10 @@
 //! The server: reads a request to open, has it decided, and carries the connection.
 
 use super::head::EndSearch;
+use super::mask::Unmasked;
 use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
+use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
 use crate::machine::delegate_wire;
@@ -36,7 +38,7 @@ use core::fmt;
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    stream: Stream,
+    stream: Stream<Unmasked>,
     opening: Opening,
 }
 
@@ -54,8 +56,10 @@ impl Server {
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
         let zero = limits.first_zero();
-        let mut server =
-            Self { stream: Stream::new(None, limits, now), opening: Opening::Reading(EndSearch::default()) };
+        let mut server = Self {
+            stream: Stream::new(Unmasked, true, limits, now),
+            opening: Opening::Reading(EndSearch::default()),
+        };
         if let Some(limit) = zero {
             server.end_misconfigured(limit);
         }
@@ -117,7 +121,7 @@ impl Server {
     /// Sends on the connection.
     #[inline]
     pub fn sender(&mut self) -> Sender<'_> {
-        Sender(&mut self.stream.output)
+        self.stream.output.lend()
     }
 
     /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
@@ -186,7 +190,7 @@ impl Server {
         if matches!(self.stream.output.phase, Phase::Handshake) {
             if let Some(head) = self.read_head() {
                 let head = self.stream.input.rx.bytes().get(..head).unwrap_or_default();
-                return Some((Event::Upgrade(Request::new(head)), Sender(&mut self.stream.output)));
+                return Some((Event::Upgrade(Request::new(head)), self.stream.output.lend()));
             }
         }
         self.stream.next_event()

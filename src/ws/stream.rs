@@ -3,20 +3,19 @@
 use super::close;
 use super::frame::Opcode;
 use super::head::{EndSearch, Malformed};
-use super::mask::Keys;
+use super::mask::Masking;
 use super::message::Kind;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Receiver};
-use super::sender::Sender;
+use super::sender::{Lend, Sender};
 use super::{Closed, Event, Limits};
 use crate::{Time, Wire};
-use alloc::boxed::Box;
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Stream<M> {
     pub(crate) input: Receiver,
-    pub(crate) output: Output,
+    pub(crate) output: Output<M>,
 }
 
 /// How far the head is that opens the connection.
@@ -37,10 +36,12 @@ enum Found {
     End,
 }
 
-impl Stream {
-    /// Creates the connection of a server, or with keys that of a client.
-    pub(crate) fn new(keys: Option<Box<Keys>>, limits: Limits, now: Time) -> Self {
-        Self { input: Receiver::new(keys.is_none()), output: Output::new(keys, limits, now) }
+impl<M: Masking> Stream<M>
+where
+    Output<M>: Lend,
+{
+    pub(crate) fn new(mask: M, peer_masks: bool, limits: Limits, now: Time) -> Self {
+        Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
     }
 
     /// Looks for the end of the head.
@@ -73,11 +74,11 @@ impl Stream {
 
     #[inline]
     pub(crate) fn next_event(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
-        if !self.output.masks() && self.flows() {
+        if !M::MASKS && self.flows() {
             if let Some(common) = self.input.common(self.output.limits.message) {
                 let payload = self.input.take_common(common);
                 return match common.kind {
-                    Kind::Binary => Some((Event::Binary(payload), Sender(&mut self.output))),
+                    Kind::Binary => Some((Event::Binary(payload), self.output.lend())),
                     Kind::Text => self.output.text(payload),
                 };
             }
@@ -95,7 +96,7 @@ impl Stream {
         let item = match self.find()? {
             Found::End => {
                 let closed = self.output.take_closed()?;
-                return Some((Event::Closed(closed), Sender(&mut self.output)));
+                return Some((Event::Closed(closed), self.output.lend()));
             }
             Found::Item(item) => item,
         };
@@ -107,7 +108,7 @@ impl Stream {
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };
-        Some((event, Sender(&mut self.output)))
+        Some((event, self.output.lend()))
     }
 
     /// Bytes, then the end of the transport, then timers.
@@ -217,7 +218,10 @@ impl Stream {
     }
 }
 
-impl Wire for Stream {
+impl<M: Masking> Wire for Stream<M>
+where
+    Output<M>: Lend,
+{
     #[inline]
     fn space(&mut self) -> &mut [u8] {
         let room = if self.flows() || self.wants_input() { usize::MAX } else { 0 };

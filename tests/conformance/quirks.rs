@@ -131,9 +131,9 @@ pub const ROWS: &[Row] = &[
     row(
         "Q18",
         "a side that has slept pings again before giving up",
-        Test("src/ws/pulse.rs", "a_late_check_pings_again_first"),
+        Test("src/keepalive.rs", "a_late_check_pings_again_first"),
     ),
-    row("Q19", "pings can be off, and any byte is life", Test("src/ws/pulse.rs", "any_byte_is_life")),
+    row("Q19", "pings can be off, and any byte is life", Test("src/keepalive.rs", "any_byte_is_life")),
     row(
         "Q20",
         "a lock file that vanished comes back with the same port and token",

@@ -19,12 +19,12 @@ pub mod watch;
 
 use std::time::Duration;
 
+use ide_mcp::Keepalive;
 pub use ide_mcp::testing::Messages as Lines;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Event, Implementation, Keepalive, Outcome, PeerFault, Server, ServerConfig, Timeout,
-        ToolSpec, Tools,
+        CallEnd, Event, Implementation, Outcome, PeerFault, Server, ServerConfig, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -164,7 +164,7 @@ impl Bench {
     /// A server that is ready and pings its client.
     pub fn pinging() -> Self {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-        config.keepalive = Some(Keepalive::default());
+        config.keepalive = Some(Keepalive::JSON_RPC);
         let mut bench = Self::with(config);
         bench.hear(INITIALIZE);
         bench.hear(INITIALIZED);

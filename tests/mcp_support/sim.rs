@@ -4,11 +4,12 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use ide_mcp::Keepalive;
 use ide_mcp::{
     Machine, Time, Wire,
     mcp::{
-        Client, ClientConfig, Forward, Implementation, Keepalive, List, LogLevel, Progress, ProtocolVersion,
-        Server, ServerConfig, Timeout,
+        Client, ClientConfig, Forward, Implementation, List, LogLevel, Progress, ProtocolVersion, Server,
+        ServerConfig, Timeout,
     },
     rpc::SessionId,
     testing::Random,
@@ -226,8 +227,8 @@ impl Sim {
         server.forward = Forward::Methods(vec!["x/raw".into()]);
         client.forward = if random.one_in(2) { Forward::Everything } else { Forward::Nothing };
         if random.one_in(3) {
-            server.keepalive = Some(Keepalive::default());
-            client.keepalive = Some(Keepalive::default());
+            server.keepalive = Some(Keepalive::JSON_RPC);
+            client.keepalive = Some(Keepalive::JSON_RPC);
         }
         // Small enough that some scripts reach them.
         let limit = 2 + random.below(6);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use ide_mcp::Keepalive;
 use ide_mcp::{
     ide::{AuthFailure, AuthToken, ClientConfig, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet},
-    mcp::{self, Forward, Implementation, ProtocolVersion},
+    mcp::{Forward, Implementation, ProtocolVersion},
     testing::Random,
 };
 
@@ -149,7 +150,7 @@ impl Plan {
         config.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
         config.mcp.limits.requests = self.requests;
         if self.dialect == Dialect::JetBrains {
-            config.mcp.keepalive = Some(mcp::Keepalive::default());
+            config.mcp.keepalive = Some(Keepalive::JSON_RPC);
         }
         if !self.pings {
             (config.ws.keepalive, config.mcp.keepalive) = (None, None);

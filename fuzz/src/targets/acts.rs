@@ -2,10 +2,10 @@
 
 use super::books::{Books, WATCHED};
 use super::session::{Any, Session, told};
+use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    Event, Forward, Implementation, Keepalive, Progress, RawTools, Server, ServerConfig, Timeout, ToolResult,
-    ToolSpec,
+    Event, Forward, Implementation, Progress, RawTools, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
@@ -86,7 +86,7 @@ impl Pace {
 #[derive(Arbitrary, Debug, Default)]
 pub struct Habits {
     forward: u8,
-    keepalive: Option<(Span, Span, bool)>,
+    keepalive: Option<(Span, Span)>,
 }
 
 impl Habits {
@@ -99,11 +99,8 @@ impl Habits {
     }
 
     pub fn keepalive(&self) -> Option<Keepalive> {
-        let mut keepalive = Keepalive::default();
-        let (every, patience, any_message) = self.keepalive.as_ref()?;
-        (keepalive.interval, keepalive.timeout) = (every.duration(), patience.duration());
-        keepalive.any_message = *any_message;
-        Some(keepalive)
+        let (interval, timeout) = self.keepalive.as_ref()?;
+        Some(Keepalive::new(interval.duration(), timeout.duration()))
     }
 }
 

@@ -116,7 +116,9 @@ impl Run {
                 client.call_tool("t", &(), timeout, out)
             }),
             Act::List => {
-                books.ask(Timeout::Default, true, |client, _, out| client.list_tools(out));
+                books.ask(Timeout::Default, true, |client, _, out| {
+                    client.list(List::Tools, Timeout::Default, out)
+                });
             }
             Act::Ping => books.request("ping", None, Timeout::Default),
             Act::Cancel(which) => books.cancel(*which, None),

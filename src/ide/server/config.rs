@@ -1,5 +1,6 @@
 //! What the connections of one editor share.
 
+use crate::Keepalive;
 use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
@@ -60,7 +61,7 @@ impl ServerConfig {
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
-        self.mcp.keepalive = dialect.rules().rpc_ping.then(mcp::Keepalive::default);
+        self.mcp.keepalive = dialect.rules().rpc_ping.then_some(Keepalive::JSON_RPC);
         self
     }
 }

@@ -6,7 +6,8 @@ use core::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{Forward, Implementation, Keepalive, ProtocolVersion},
+    Keepalive,
+    mcp::{Forward, Implementation, ProtocolVersion},
     rpc::SessionLimits,
 };
 
@@ -32,7 +33,13 @@ pub struct ClientConfig {
     /// For how long the [`progress`](super::Client::progress) of such a request can put its deadline off. Default 10
     /// minutes.
     pub longest_call: Duration,
-    /// JSON-RPC pings. Default none.
+    /// JSON-RPC pings, as [`Keepalive::JSON_RPC`]. Default none: over WebSocket its own pings serve the same and are
+    /// invisible to MCP.
+    ///
+    /// At most one ping is in flight. It does not count against [`SessionLimits::requests`], so that an application which
+    /// asks a lot does not lose sight of its peer. None is sent while the [`Outbox`](crate::Outbox) is full: it would lie
+    /// behind what the peer does not read. A peer that does not read is for the owner of the transport to end; over
+    /// WebSocket [`Limits::stalled`](crate::ws::Limits::stalled) does.
     pub keepalive: Option<Keepalive>,
     /// How many pages of a list are asked for. Default 64: real lists have one.
     pub list_pages: usize,

@@ -9,7 +9,6 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     Event, List, Outcome, Progress, ProtocolVersion, Timeout, inbound,
     incoming::{Incoming, Waits},
-    keepalive::Pulse,
     listing::Listing,
     outgoing::{Outgoing, Purpose},
     params::{CallOut, ClientCapabilities, InitializeOut, InitializeResult},
@@ -54,7 +53,7 @@ impl Client {
             config.limits.clone(),
             Incoming::new(session, &config.limits, waits),
             Outgoing::new(session, &config.limits, config.request_timeout),
-            Pulse::new(config.keepalive),
+            config.keepalive,
         );
         Self { config, session, server: None }
     }
@@ -99,15 +98,6 @@ impl Client {
     #[must_use]
     pub const fn server(&self) -> Option<&ServerInfo> {
         self.server.as_ref()
-    }
-
-    /// Asks for the tools of the server, all pages of them.
-    ///
-    /// # Errors
-    ///
-    /// As [`request`](Client::request).
-    pub fn list_tools(&mut self, out: &mut impl Outbox) -> Result<RequestId, NotSent> {
-        self.list(List::Tools, Timeout::Default, out)
     }
 
     /// Asks for a list of the server, and for its further pages as long as there are any; each may take as long as

@@ -4,7 +4,8 @@ use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    mcp::{Forward, Implementation, Keepalive, LogLevel},
+    Keepalive,
+    mcp::{Forward, Implementation, LogLevel},
     rpc::SessionLimits,
 };
 
@@ -38,7 +39,13 @@ pub struct ServerConfig {
     /// How long a request of this server waits for its answer, unless it says otherwise. Default 60 s, as in most
     /// implementations.
     pub request_timeout: Duration,
-    /// JSON-RPC pings. Default none.
+    /// JSON-RPC pings, as [`Keepalive::JSON_RPC`]. Default none: over WebSocket its own pings serve the same and are
+    /// invisible to MCP.
+    ///
+    /// At most one ping is in flight. It does not count against [`SessionLimits::requests`], so that an application which
+    /// asks a lot does not lose sight of its peer. None is sent while the [`Outbox`](crate::Outbox) is full: it would lie
+    /// behind what the peer does not read. A peer that does not read is for the owner of the transport to end; over
+    /// WebSocket [`Limits::stalled`](crate::ws::Limits::stalled) does.
     pub keepalive: Option<Keepalive>,
     /// How much of everything one session takes.
     pub limits: SessionLimits,

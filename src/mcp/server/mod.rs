@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use super::{
     Event, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
     incoming::{Incoming, Waits},
-    keepalive::Pulse,
     outgoing::{Outgoing, Purpose},
     params::LogOut,
     session::{Session, State},
@@ -96,7 +95,7 @@ impl<T: Tools> Server<T> {
                 config.limits.clone(),
                 Incoming::new(session, &config.limits, waits),
                 Outgoing::new(session, &config.limits, config.request_timeout),
-                Pulse::new(config.keepalive),
+                config.keepalive,
             ),
             log_level: config.logging,
             announced: AnnouncedTools { digest: super::tools::digest(tools.specs()), pending: false },

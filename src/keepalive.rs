@@ -1,18 +1,46 @@
-//! Keepalive: finds that a peer is gone without a close frame: its process was suspended, or the line was cut.
+//! Keepalive: finds that a peer is gone without a word: its process was suspended, or the line was cut.
 //!
 //! ```text
-//!  Quiet ──interval without a byte: ping──▶ Quiet ──timeout without a byte──▶ Timeout
-//!    ▲  any byte                             │
-//!    └───────────────────────────────────────┘
+//!  Quiet ──interval of silence: ping──▶ Quiet ──timeout of silence──▶ Timeout
+//!    ▲  anything received                │
+//!    └───────────────────────────────────┘
 //! ```
 //!
-//! Any byte counts as activity, a pong or not. The driver of the machine may have slept, as a laptop does, and then has
+//! Anything received counts as activity, an answer to a ping or not: every byte to `ws`, every message to `mcp`. The driver
+//! of the machine may have slept, as a laptop does, and then has
 //! received nothing for hours although the peer is there. So a check that comes much later than it was due pings again
 //! instead of timing out, once in a silence.
 
-use super::Keepalive;
 use crate::Time;
 use core::time::Duration;
+
+/// How a connection or a session finds out that its peer is gone without a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keepalive {
+    /// After this much silence a ping goes out, and again after as much more.
+    pub interval: Duration,
+    /// After this much silence the connection ends.
+    pub timeout: Duration,
+}
+
+impl Keepalive {
+    /// JSON-RPC pings as those of the JetBrains plugin: every 5 s, with 3 s to answer.
+    pub const JSON_RPC: Self = Self::new(Duration::from_secs(5), Duration::from_secs(8));
+
+    /// Pings every `interval`, and gives up after `timeout` of silence.
+    #[must_use]
+    pub const fn new(interval: Duration, timeout: Duration) -> Self {
+        Self { interval, timeout }
+    }
+}
+
+impl Default for Keepalive {
+    /// 30 s and 60 s.
+    fn default() -> Self {
+        Self::new(Duration::from_secs(30), Duration::from_secs(60))
+    }
+}
 
 /// The least interval and the least timeout. An interval of zero would ping without end at one time, and a timeout of zero
 /// would end a connection in the moment in which its byte came.
@@ -50,13 +78,13 @@ impl Pulse {
         }
     }
 
-    /// Notes that a byte has come. This runs for every read.
+    /// Notes that something was received, and arms it. In `ws` this runs for every read.
     #[inline]
     pub(crate) const fn on_activity(&mut self, now: Time) {
         *self = Self { is_armed: true, grace_used: false, active_at: now, pinged_at: now, seen_at: now };
     }
 
-    /// Disarms it: silence cannot time out until the next byte.
+    /// Disarms it: silence cannot time out until the next activity.
     pub(crate) const fn stop(&mut self) {
         self.is_armed = false;
     }
