@@ -31,13 +31,6 @@ impl<'a> Content<'a> {
             Self::Raw(_) => None,
         }
     }
-
-    fn borrowed(&self) -> Content<'_> {
-        match self {
-            Self::Text(text) => Content::Text(Cow::Borrowed(text)),
-            Self::Raw(raw) => Content::Raw(Cow::Borrowed(raw)),
-        }
-    }
 }
 
 impl Serialize for Content<'_> {
@@ -103,11 +96,6 @@ impl<'a> ToolResult<'a> {
     /// The text blocks, in order.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(Content::as_text)
-    }
-
-    /// Returns the same result, which borrows the blocks of this one.
-    pub(crate) fn borrowed(&self) -> ToolResult<'_> {
-        ToolResult { content: self.content.iter().map(Content::borrowed).collect(), is_error: self.is_error }
     }
 
     /// The same, borrowing nothing.

@@ -96,8 +96,8 @@ impl Client {
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
     pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
-        self.may_send()?;
-        self.mcp.list(list, timeout, &mut self.ws.sender())
+        let (session, mut out) = self.speak()?;
+        session.list(list, timeout, &mut out)
     }
 
     /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
@@ -123,10 +123,10 @@ impl Client {
         arguments: &T,
         timeout: Timeout,
     ) -> Result<Pending<T::Answer>, NotSent> {
-        self.may_send()?;
-        let (name, arguments) =
-            (arguments.name_in(self.dialect), Arguments { arguments, dialect: self.dialect });
-        let request = self.mcp.call_tool(name, &arguments, timeout, &mut self.ws.sender())?;
+        let dialect = self.dialect;
+        let (session, mut out) = self.speak()?;
+        let (name, arguments) = (arguments.name_in(dialect), Arguments { arguments, dialect });
+        let request = session.call_tool(name, &arguments, timeout, &mut out)?;
         Ok(Pending::new(request))
     }
 
@@ -150,8 +150,8 @@ impl Client {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
-        self.may_send()?;
-        self.mcp.request(method, params, timeout, &mut self.ws.sender())
+        let (session, mut out) = self.speak()?;
+        session.request(method, params, timeout, &mut out)
     }
 
     /// Gives up a request and tells the editor; false if it has ended.
@@ -165,8 +165,8 @@ impl Client {
     ///
     /// If it is not open: how it ended; or if the result is no object, in which case it is still open. Nothing is sent.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
-        self.may_answer()?;
-        self.mcp.respond_with(call, result, &mut self.ws.sender())
+        let (session, mut out) = self.reply()?;
+        session.respond_with(call, result, &mut out)
     }
 
     /// Answers a request of the editor with an error.
@@ -175,8 +175,8 @@ impl Client {
     ///
     /// If it is not open: how it ended. Nothing is sent.
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
-        self.may_answer()?;
-        self.mcp.fail(call, code, message, &mut self.ws.sender())
+        let (session, mut out) = self.reply()?;
+        session.fail(call, code, message, &mut out)
     }
 
     /// The same with an error that came from elsewhere, data and all.
@@ -185,8 +185,8 @@ impl Client {
     ///
     /// If it is not open: how it ended. Nothing is sent.
     pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), NotOpen> {
-        self.may_answer()?;
-        self.mcp.fail_with(call, error, &mut self.ws.sender())
+        let (session, mut out) = self.reply()?;
+        session.fail_with(call, error, &mut out)
     }
 
     /// Says how far a request of the editor has come, which starts the clock of its deadline again. True if the editor
@@ -196,9 +196,8 @@ impl Client {
     ///
     /// If it is not open: how it ended. Nothing is sent.
     pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
-        self.may_answer()?;
-        self.mcp.tick(self.ws.now());
-        self.mcp.progress(call, said, &mut self.ws.sender())
+        let (session, mut out) = self.reply()?;
+        session.progress(call, said, &mut out)
     }
 
     /// Lets a request of the editor wait this long from now on, whatever was configured.
@@ -207,9 +206,7 @@ impl Client {
     ///
     /// If it is not open: how it ended.
     pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
-        self.may_answer()?;
-        self.mcp.tick(self.ws.now());
-        self.mcp.set_call_timeout(call, timeout)
+        self.reply()?.0.set_call_timeout(call, timeout)
     }
 
     /// Says something.
@@ -218,8 +215,8 @@ impl Client {
     ///
     /// [`NotSent`] if the session is not ready or there is no room.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
-        self.may_send()?;
-        self.mcp.notify(method, params, &mut self.ws.sender())
+        let (session, mut out) = self.speak()?;
+        session.notify(method, params, &mut out)
     }
 
     /// Detaches, as the real client does: a close frame with 1000.
@@ -233,20 +230,24 @@ impl Client {
         self.mcp.is_ready()
     }
 
-    /// What is sent before the connection is open or after our close frame would be dropped in silence. The session is
-    /// told how late it is, since what was ticked need not have been polled.
-    fn may_send(&mut self) -> Result<(), NotSent> {
+    /// Returns the session at the latest time seen, and where its messages go: what was ticked need not have been polled.
+    fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.tick(self.ws.now());
+        (&mut self.mcp, self.ws.sender())
+    }
+
+    /// What is sent before the connection is open or after our close frame would be dropped in silence.
+    fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
-            true => Ok(()),
+            true => Ok(self.session()),
             false if self.ws.has_ended() || self.mcp.has_started() => Err(NotSent::Closed),
             false => Err(NotSent::NotReady),
         }
     }
 
     /// Where the connection has ended and that was not polled yet, what was asked is still open; it ends with it.
-    fn may_answer(&self) -> Result<(), NotOpen> {
-        if self.ws.is_open() { Ok(()) } else { Err(NotOpen::Closed) }
+    fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotOpen> {
+        if self.ws.is_open() { Ok(self.session()) } else { Err(NotOpen::Closed) }
     }
 
     fn take_bytes(&mut self) -> bool {
@@ -377,8 +378,8 @@ impl Machine for Client {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.mcp.tick(self.ws.now());
-            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            let (session, mut out) = self.session();
+            let event = session.poll_event(&mut out)?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }

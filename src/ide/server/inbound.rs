@@ -81,14 +81,11 @@ impl Server {
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
-                self.flush_tools_changed();
-                self.push_selection();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
             mcp::Event::ToolsListed => {
                 self.listed = true;
                 self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
-                self.push_selection();
                 return None;
             }
             mcp::Event::Call { call, tool } => return self.called(call, tool),

@@ -172,7 +172,7 @@ impl Server {
     pub(crate) fn set_selection(&mut self, selection: Arc<Selection>) {
         if !self.has_ended() {
             self.pushes.set(selection);
-            self.push_selection();
+            self.flush();
         }
     }
 
@@ -189,6 +189,12 @@ impl Server {
     /// Returns true if the last mention lies in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
         self.pushes.has_unwritten_mention()
+    }
+
+    /// Returns the session at the latest time seen, and where its messages go.
+    fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
+        self.mcp.tick(self.ws.now());
+        (&mut self.mcp, self.ws.sender())
     }
 
     /// Returns where the outgoing stream ends, and how far it has been written.
@@ -224,8 +230,7 @@ impl Wire for Server {
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
         self.pushes.on_written(self.ws.now(), self.stream_pos().written);
-        self.flush_tools_changed();
-        self.push_selection();
+        self.flush();
     }
 
     fn is_done(&self) -> bool {
@@ -254,6 +259,7 @@ impl Machine for Server {
             if let Some(closed) = self.closed.take() {
                 return Some(ServerEvent::Closed(closed));
             }
+            self.flush();
             if self.take_bytes() {
                 continue;
             }
@@ -262,9 +268,9 @@ impl Machine for Server {
                 return None;
             }
             self.pushes.tick(self.ws.now());
-            self.push_selection();
-            self.mcp.tick(self.ws.now());
-            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            self.flush();
+            let (session, mut out) = self.session();
+            let event = session.poll_event(&mut out)?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }

@@ -129,8 +129,8 @@ impl<'a> OpenCall<'a> {
     pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.with(|server, call| {
             server.may_answer()?;
-            server.mcp.tick(server.ws.now());
-            server.mcp.progress(call, said, &mut server.ws.sender())
+            let (session, mut out) = server.session();
+            session.progress(call, said, &mut out)
         })
     }
 
@@ -143,8 +143,7 @@ impl<'a> OpenCall<'a> {
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
         self.with(|server, call| {
             server.may_answer()?;
-            server.mcp.tick(server.ws.now());
-            server.mcp.set_call_timeout(call, timeout)
+            server.session().0.set_call_timeout(call, timeout)
         })
     }
 

@@ -117,8 +117,8 @@ impl Server {
     ) -> Result<RequestId, NotSent> {
         self.may_send()?;
         // An idle connection is not polled, so the session may not have heard how late it is.
-        self.mcp.tick(self.ws.now());
-        self.mcp.request(method, params, timeout, &mut self.ws.sender())
+        let (session, mut out) = self.session();
+        session.request(method, params, timeout, &mut out)
     }
 
     /// Gives up a request and tells the client; false if it has ended.
@@ -137,7 +137,7 @@ impl Server {
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
         self.mcp.tools_mut().tools = tools.into();
         self.may_send()?;
-        self.tell_tools()
+        self.announce_tools()
     }
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
@@ -184,7 +184,7 @@ impl Server {
 
     /// Where there is no room, or it is too early, the change is told later: a client that misses it goes on with the old
     /// tools. One that has not listed them gets the new ones.
-    fn tell_tools(&mut self) -> Result<(), NotSent> {
+    fn announce_tools(&mut self) -> Result<(), NotSent> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
         let early = told == Err(NotSent::NotReady) && self.listed;
         self.tools_changed_pending = told == Err(NotSent::Full) || early;
@@ -194,10 +194,19 @@ impl Server {
         if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
 
-    pub(super) fn flush_tools_changed(&mut self) {
+    /// Sends what waits for the session or for room: the change of the tools, then the selection.
+    pub(super) fn flush(&mut self) {
         if self.tools_changed_pending {
             // It cannot be told any more where the session has ended since.
-            let _ = self.tell_tools();
+            let _ = self.announce_tools();
+        }
+        if self.ws.outgoing().len() > SELECTION_ROOM {
+            return;
+        }
+        if let Some(selection) = self.pushes.due() {
+            if self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok() {
+                self.pushes.on_selection_sent(self.ws.position());
+            }
         }
     }
 
@@ -213,16 +222,5 @@ impl Server {
         let dialect = self.config.dialect;
         let params = InDialect(said, dialect);
         self.mcp.notify(dialect.notification(notification), Some(&params), &mut self.ws.sender())
-    }
-
-    pub(super) fn push_selection(&mut self) {
-        if self.ws.outgoing().len() > SELECTION_ROOM {
-            return;
-        }
-        if let Some(selection) = self.pushes.due() {
-            if self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok() {
-                self.pushes.on_selection_sent(self.ws.position());
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What every answer of a tool can do.
 
 use crate::ide::{ContentLimits, Dialect};
-use crate::mcp::ToolResult;
+use crate::mcp::{Content, ToolResult};
 use alloc::{
     borrow::{Cow, ToOwned},
     format,
@@ -35,15 +35,26 @@ pub trait Answer: Sized {
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
 
+/// Returns the same result, which borrows the blocks of this one.
+fn borrowed<'a>(result: &'a ToolResult<'_>) -> ToolResult<'a> {
+    let lent = |block: &'a Content<'_>| match block {
+        Content::Text(text) => Content::Text(Cow::Borrowed(&**text)),
+        Content::Raw(raw) => Content::Raw(Cow::Borrowed(&**raw)),
+    };
+    let mut same = ToolResult::new(result.content.iter().map(lent).collect());
+    same.is_error = result.is_error;
+    same
+}
+
 /// The answer of a tool of the application's own.
 impl Answer for ToolResult<'static> {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
-        self.borrowed()
+        borrowed(self)
     }
 
     /// Reads a failure as well: its text is for the model.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
-        Some(result.borrowed().into_owned())
+        Some(borrowed(result).into_owned())
     }
 }
 
