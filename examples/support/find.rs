@@ -184,8 +184,8 @@ fn by_port(
     dead_process: bool,
 ) -> Result<Editor, Nothing> {
     let missing = || {
-        let (name, dirs) = (LockForm::Lock.file_name(port), list(candidates));
-        Nothing(format!("no editor found: there is no {name} in {dirs}{ASK_DOCTOR}"))
+        let dirs = list(candidates);
+        Nothing(format!("no editor found: there is no {port}.lock in {dirs}{ASK_DOCTOR}"))
     };
     let found = found.into_iter().find(|found| found.port == Some(port)).ok_or_else(missing)?;
     asked_for(env, found, dead_process)

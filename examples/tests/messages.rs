@@ -23,7 +23,7 @@ fn publish(place: &Place, port: u16, pid: u32) -> String {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let folders = vec![place.project().to_str().unwrap().into()];
     let file = LockFile::new(pid, folders, "Gone", AuthToken::from_text("t").unwrap());
-    let path = place.lock_dir().join(LockForm::Lock.file_name(port));
+    let path = place.lock_dir().join(LockForm::Lock.file_name(port, &file));
     fs::write(&path, file.to_json()).unwrap();
     path.to_str().unwrap().into()
 }

@@ -101,7 +101,7 @@ impl LockDir {
     /// Writes beside the name and renames onto it. The temporary name cannot be guessed and does not end in
     /// `.lock` or `.json`.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
-        let name = form.file_name(port);
+        let name = form.file_name(port, file);
         let path = self.path.join(&name);
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;

@@ -1,6 +1,7 @@
 //! Removing what our own editor left behind when it was killed.
 
 use core::fmt;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -73,21 +74,21 @@ impl LockDir {
     }
 
     fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
-        let (Some(port), Some(listed)) = (found.port, found.listed()) else {
+        let name = found.path.file_name().and_then(OsStr::to_str);
+        let (Some(name), Some(port), Some(listed)) = (name, found.port, found.listed()) else {
             return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
         // Nobody is disturbed by a connection unless all the rest says that the file is left over.
         is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStale)?;
         is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStale)?;
-        let name = LockForm::Lock.file_name(port);
-        let now = read(self.handle(), name.as_ref(), LockForm::Lock, port, &found.path).file;
+        let now = read(self.handle(), name.as_ref(), LockForm::Lock, &found.path).file;
         // An editor may have got the port and written its own file meanwhile. What is gone by itself is gone.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
             _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
-        match self.handle().remove(&name) {
+        match self.handle().remove(name) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(Stays::Failed(Error::io("remove", &found.path)(error)))
             }

@@ -43,7 +43,7 @@ pub enum Watch {
 
 impl Published {
     pub(crate) fn new(dir: LockDir, form: LockForm, port: u16, file: LockFile) -> Self {
-        let path = dir.path().join(form.file_name(port));
+        let path = dir.path().join(form.file_name(port, &file));
         Self { dir, form, port, file, path, settled: false, process: process::id() }
     }
 
@@ -107,7 +107,7 @@ impl Published {
         }
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
-            Seen::Ours => match self.dir.handle().remove(&self.form.file_name(self.port)) {
+            Seen::Ours => match self.dir.handle().remove(&self.form.file_name(self.port, &self.file)) {
                 Ok(()) => Ok(true),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
                 Err(error) => Err(Error::io("remove", &self.path)(error)),
@@ -117,8 +117,8 @@ impl Published {
 
     /// What has our name. It is ours if it has our token, or, where we have none, if it says just what we wrote.
     fn look(&self) -> Result<Seen, Error> {
-        let name = self.form.file_name(self.port);
-        match read(self.dir.handle(), OsStr::new(&name), self.form, self.port, &self.path).file {
+        let name = self.form.file_name(self.port, &self.file);
+        match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {
             Ok(file) if file.auth_token.is_some() && file.auth_token == self.file.auth_token => {
                 Ok(Seen::Ours)
             }

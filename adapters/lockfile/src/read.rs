@@ -16,15 +16,15 @@ pub(crate) struct Contents {
     pub(crate) file: Result<LockFile, Error>,
 }
 
-/// Reads `name` in `dir`, which is to be a file of this kind for this port; `path` is for messages.
-pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, port: u16, path: &Path) -> Contents {
+/// Reads `name` in `dir`, which is to be a file of this kind; `path` is for messages.
+pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, path: &Path) -> Contents {
     let opened = dir
         .open_file(name, path)
         .and_then(|file| Ok((file.metadata().map_err(Error::io("look at", path))?, file)));
     match opened {
         Ok((metadata, file)) => {
             let file = text(&metadata, file, path).and_then(|text| {
-                form.parse(port, &text)
+                form.parse(&name.to_string_lossy(), &text)
                     .map_err(|source| Error::Malformed { path: path.to_path_buf(), source })
             });
             Contents { metadata: Some(metadata), file }

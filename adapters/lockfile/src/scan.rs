@@ -45,7 +45,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
         let path = dir.join(&name);
         match name.to_str().and_then(|name| form.port_of(name)) {
             Some(port) => {
-                let contents = read(&handle, &name, form, port, &path);
+                let contents = read(&handle, &name, form, &path);
                 // Removed since it was listed: as if it had never been there.
                 if !contents.file.as_ref().is_err_and(Error::is_not_found) {
                     found.push(Found::new(path, port, contents));

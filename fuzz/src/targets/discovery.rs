@@ -2,7 +2,7 @@
 
 use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
-use ide_mcp::ide::{LockFile, LockForm, Transport, display_safe, is_display_unsafe};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
 
 /// What is read is written and read again as the same; no error shows a part of the text; and a client that chooses among
@@ -15,10 +15,12 @@ pub fn lockfile(data: &[u8]) {
     for form in [LockForm::Lock, LockForm::Project] {
         let port = form.port_of(name);
         if let Some(port) = port {
-            assert_eq!(form.file_name(port), name, "a port has one name");
+            let token = AuthToken::from_text("t").expect("a token");
+            let any = LockFile::new(1, Vec::new(), "", token);
+            assert_eq!(form.file_name(port, &any), name, "a port has one name");
         }
         let port = port.unwrap_or(1);
-        let file = form.parse(port, text);
+        let file = form.parse(name, text);
         match &file {
             Ok(file) => read_again(form, port, file),
             Err(error) => hides(&format!("{error} {error:?}"), text),
@@ -56,7 +58,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     }
     // A list of folders has no other members; what is escaped may be longer than what was read.
     let Ok(text) = form.write(port, file) else { return };
-    assert_eq!(form.parse(port, &text).as_ref(), Ok(file));
+    assert_eq!(form.parse(&form.file_name(port, file), &text).as_ref(), Ok(file));
     if file.transport == Transport::Sse && !file.workspace_folders.is_empty() {
         let list = file.to_folder_list();
         if let Ok(again) = LockFile::parse(&list) {

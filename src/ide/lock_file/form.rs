@@ -3,7 +3,10 @@
 use super::{LockFile, LockFileError};
 use alloc::{format, string::String};
 
-/// A kind of file.
+/// A kind of file: how it is named, what it says, and by [`Source`](crate::ide::locate::Source) where it lies.
+///
+/// What a client checks of it is [matching](crate::ide::matching). A name and a text are given to the form together with
+/// what they are made of, since other families name a file after the process, or have the port in the text alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockForm {
@@ -15,9 +18,11 @@ pub enum LockForm {
 }
 
 impl LockForm {
-    /// The name of the file for `port`.
+    /// Returns the name of this file for `port`.
     #[must_use]
-    pub fn file_name(self, port: u16) -> String {
+    pub fn file_name(self, port: u16, file: &LockFile) -> String {
+        // Both forms are named after the port alone.
+        let _ = file;
         format!("{port}{}", self.suffix())
     }
 
@@ -37,15 +42,15 @@ impl LockForm {
         }
     }
 
-    /// Reads the text of the file for `port`.
+    /// Reads the text of the file with this name.
     ///
     /// # Errors
     /// As [`LockFile::parse`]; a port in the text must be that of the name.
-    pub fn parse(self, port: u16, text: &str) -> Result<LockFile, LockFileError> {
+    pub fn parse(self, file_name: &str, text: &str) -> Result<LockFile, LockFileError> {
         match self {
             Self::Lock => LockFile::parse(text),
             Self::Project => match LockFile::parse_project(text)? {
-                (found, file) if found == port => Ok(file),
+                (port, file) if Some(port) == self.port_of(file_name) => Ok(file),
                 _ => Err(LockFileError::Field { name: "port", expected: "the port in the name of the file" }),
             },
         }
@@ -73,6 +78,11 @@ mod tests {
     use super::*;
     use crate::ide::{AuthToken, Transport};
 
+    fn file() -> LockFile {
+        let token = AuthToken::from_text("t").unwrap();
+        LockFile::new(7, ["/w".into(), "/x".into()].into(), "editor", token)
+    }
+
     #[test]
     fn l09_a_name_has_a_port_in_its_only_form() {
         let cases: &[(&str, Option<u16>)] = &[
@@ -99,14 +109,14 @@ mod tests {
             for form in [LockForm::Lock, LockForm::Project] {
                 assert_eq!(form.port_of(&format!("{stem}{}", form.suffix())), *port, "{stem:?}");
                 assert_eq!(
-                    port.map(|port| form.file_name(port).len()),
+                    port.map(|port| form.file_name(port, &file()).len()),
                     port.map(|_| stem.len() + 5),
                     "{stem:?}"
                 );
             }
         }
         assert_eq!(
-            (LockForm::Lock.file_name(1), LockForm::Project.file_name(1)),
+            (LockForm::Lock.file_name(1, &file()), LockForm::Project.file_name(1, &file())),
             ("1.lock".into(), "1.json".into())
         );
         assert_eq!(LockForm::Lock.port_of("1.json"), None);
@@ -114,26 +124,26 @@ mod tests {
         for name in ["1", "1.LOCK", "1.lock.tmp", ".1.abc.tmp", "1.lock.lock", ""] {
             assert_eq!(LockForm::Lock.port_of(name), None, "{name:?}");
         }
+        let file = file();
         for port in 1..=u16::MAX {
-            assert_eq!(LockForm::Lock.port_of(&LockForm::Lock.file_name(port)), Some(port));
+            assert_eq!(LockForm::Lock.port_of(&LockForm::Lock.file_name(port, &file)), Some(port));
         }
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let token = AuthToken::from_text("t").unwrap();
-        let file = LockFile::new(7, ["/w".into(), "/x".into()].into(), "editor", token);
+        let file = file();
         let text = LockForm::Lock.write(1, &file).unwrap();
-        assert_eq!(LockForm::Lock.parse(1, &text), Ok(file.clone()));
+        assert_eq!(LockForm::Lock.parse("1.lock", &text), Ok(file.clone()));
 
         let text = LockForm::Project.write(1, &file).unwrap();
         assert_eq!(text, r#"{"port":1,"authToken":"t","projectPath":"/w"}"#);
-        let read = LockForm::Project.parse(1, &text).unwrap();
+        let read = LockForm::Project.parse("1.json", &text).unwrap();
         assert_eq!(
             (read.workspace_folders, read.auth_token),
             (["/w".into()].into(), file.auth_token.clone())
         );
-        let other = LockForm::Project.parse(2, &text).unwrap_err();
+        let other = LockForm::Project.parse("2.json", &text).unwrap_err();
         assert!(matches!(other, LockFileError::Field { name: "port", .. }), "{other:?}");
 
         let list = LockFile::parse(&file.to_folder_list()).unwrap();

@@ -62,7 +62,8 @@ pub enum ServerEvent {
         /// And how.
         reason: CallEnd,
     },
-    /// An open diff ended without your answer: close its view.
+    /// An open diff ended without your answer: close its view. It cannot be answered any more; an agent of another family
+    /// may want the text of the view then, and gets it as the answer of the same call.
     DiffClosed {
         /// The call that opened it.
         call: CallId,
