@@ -1,34 +1,36 @@
 //! Keepalive: finds that a peer is gone without a word: its process was suspended, or the line was cut.
 //!
 //! ```text
-//!  Quiet ──interval of silence: ping──▶ Quiet ──timeout of silence──▶ Timeout
-//!    ▲  anything received                │
-//!    └───────────────────────────────────┘
+//!  Off ──armed──▶ Quiet ──interval of silence──▶ Pinged ──timeout of silence──▶ Timeout
+//!                   ▲                              │  ▲ │
+//!                   └────── anything received ─────┘  └─┘ the check comes late, once: another ping
 //! ```
 //!
 //! Anything received counts as activity, an answer to a ping or not: every byte to `ws`, every message to `mcp`. The driver
-//! of the machine may have slept, as a laptop does, and then has
-//! received nothing for hours although the peer is there. So a check that comes much later than it was due pings again
-//! instead of timing out, once in a silence.
+//! of the machine may have slept, as a laptop does, and then has received nothing for hours although the peer is there. So
+//! a check that comes more than an interval after the timeout pings again first, once in a silence: a loop that is always
+//! late finds a dead peer as well.
 
 use crate::Time;
 use core::time::Duration;
 
-/// How a connection or a session finds out that its peer is gone without a word.
+/// The times by which a connection or a session finds out that its peer is gone without a word.
+///
+/// At most one ping waits for its answer, so a silence costs one ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keepalive {
-    /// After this much silence a ping goes out, and again after as much more.
+    /// The silence after which a ping goes out.
     pub interval: Duration,
-    /// After this much silence the connection ends.
+    /// The silence after the ping by which the connection ends.
     pub timeout: Duration,
 }
 
 impl Keepalive {
-    /// JSON-RPC pings as those of the JetBrains plugin: every 5 s, with 3 s to answer.
-    pub const JSON_RPC: Self = Self::new(Duration::from_secs(5), Duration::from_secs(8));
+    /// JSON-RPC pings as those of the JetBrains plugin: after 5 s, with 3 s to answer.
+    pub const JSON_RPC: Self = Self::new(Duration::from_secs(5), Duration::from_secs(3));
 
-    /// Pings every `interval`, and gives up after `timeout` of silence.
+    /// Pings after `interval` of silence, and gives up after `timeout` more.
     #[must_use]
     pub const fn new(interval: Duration, timeout: Duration) -> Self {
         Self { interval, timeout }
@@ -36,9 +38,9 @@ impl Keepalive {
 }
 
 impl Default for Keepalive {
-    /// 30 s and 60 s.
+    /// Returns 30 s and 30 s: a peer is gone after a minute of silence.
     fn default() -> Self {
-        Self::new(Duration::from_secs(30), Duration::from_secs(60))
+        Self::new(Duration::from_secs(30), Duration::from_secs(30))
     }
 }
 
@@ -46,24 +48,27 @@ impl Default for Keepalive {
 /// would end a connection in the moment in which its byte came.
 const SHORTEST: Duration = Duration::from_millis(1);
 
+/// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     /// Whether silence can time out: the connection is open and the caller reads it.
     is_armed: bool,
-    /// Whether a late check was already excused in this silence; a loop that is always late must still time out.
-    grace_used: bool,
-    /// When the last byte came. After a late check that is excused: the time of that check.
-    active_at: Time,
-    /// When the last ping of this silence went out, or the last byte came.
-    pinged_at: Time,
+    /// Whether a ping went out in this silence.
+    has_pinged: bool,
+    /// Whether that ping was repeated after a late check.
+    has_repeated: bool,
+    /// When the last ping of this silence went out, or when something came last.
+    since: Time,
     /// When it was last checked.
     seen_at: Time,
 }
 
-/// What is due from the keepalive.
+/// The action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PulseEvent {
+    /// Send a ping, in place of one that waits.
     Ping,
+    /// The peer is gone.
     Timeout,
 }
 
@@ -71,22 +76,29 @@ impl Pulse {
     pub(crate) const fn new() -> Self {
         Self {
             is_armed: false,
-            grace_used: false,
-            active_at: Time::ZERO,
-            pinged_at: Time::ZERO,
+            has_pinged: false,
+            has_repeated: false,
+            since: Time::ZERO,
             seen_at: Time::ZERO,
         }
     }
 
-    /// Notes that something was received, and arms it. In `ws` this runs for every read.
+    /// Notes that something was received, and arms the keepalive. In `ws` this runs for every read.
     #[inline]
     pub(crate) const fn on_activity(&mut self, now: Time) {
-        *self = Self { is_armed: true, grace_used: false, active_at: now, pinged_at: now, seen_at: now };
+        *self = Self { is_armed: true, has_pinged: false, has_repeated: false, since: now, seen_at: now };
     }
 
-    /// Disarms it: silence cannot time out until the next activity.
+    /// Disarms the keepalive: silence cannot time out until the next activity.
     pub(crate) const fn stop(&mut self) {
         self.is_armed = false;
+    }
+
+    /// Notes that a ping could not be sent for want of room: the next one is due an interval from now.
+    #[cfg(feature = "mcp")]
+    pub(crate) const fn put_off(&mut self, now: Time) {
+        self.since = now;
+        self.has_pinged = false;
     }
 
     /// Returns what is due now. The caller asks after it has looked at everything that came.
@@ -95,18 +107,18 @@ impl Pulse {
             return None;
         }
         let keepalive = keepalive?;
-        // A check that is later than this was slept through.
-        let slept = now.saturating_since(self.seen_at) > keepalive.interval.saturating_mul(3) / 2;
         self.seen_at = now;
-        if slept && !self.grace_used {
-            self.grace_used = true;
-            self.active_at = now;
-        } else if is_due(self.times_out_at(keepalive), now) {
-            return Some(PulseEvent::Timeout);
-        } else if !is_due(self.ping_at(keepalive), now) {
-            return None;
+        let due = self.due(keepalive).finite().filter(|due| *due <= now)?;
+        if self.has_pinged {
+            // So late that it was this side that was away.
+            let is_late = now.saturating_since(due) > keepalive.interval;
+            if !is_late || self.has_repeated {
+                return Some(PulseEvent::Timeout);
+            }
+            self.has_repeated = true;
         }
-        self.pinged_at = now;
+        self.since = now;
+        self.has_pinged = true;
         Some(PulseEvent::Ping)
     }
 
@@ -116,22 +128,15 @@ impl Pulse {
         self.seen_at == now || !self.is_armed
     }
 
+    /// Returns when the next check is due.
     pub(crate) fn deadline(&self, keepalive: Option<Keepalive>) -> Option<Time> {
-        let keepalive = keepalive.filter(|_| self.is_armed)?;
-        self.ping_at(keepalive).min(self.times_out_at(keepalive)).finite()
+        self.due(keepalive.filter(|_| self.is_armed)?).finite()
     }
 
-    fn ping_at(&self, keepalive: Keepalive) -> Time {
-        self.pinged_at.saturating_add(keepalive.interval.max(SHORTEST))
+    fn due(&self, keepalive: Keepalive) -> Time {
+        let silence = if self.has_pinged { keepalive.timeout } else { keepalive.interval };
+        self.since.saturating_add(silence.max(SHORTEST))
     }
-
-    fn times_out_at(&self, keepalive: Keepalive) -> Time {
-        self.active_at.saturating_add(keepalive.timeout.max(SHORTEST))
-    }
-}
-
-fn is_due(at: Time, now: Time) -> bool {
-    at.finite().is_some_and(|at| at <= now)
 }
 
 #[cfg(test)]
@@ -142,7 +147,9 @@ mod tests {
         Time::from_millis(seconds * 1000)
     }
 
-    const ON: Option<Keepalive> = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(60)));
+    const ON: Option<Keepalive> = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10)));
+    const PING: Option<PulseEvent> = Some(PulseEvent::Ping);
+    const TIMEOUT: Option<PulseEvent> = Some(PulseEvent::Timeout);
 
     fn pulse() -> Pulse {
         let mut pulse = Pulse::new();
@@ -154,9 +161,10 @@ mod tests {
     fn silence_is_pinged_and_then_ends() {
         let mut pulse = pulse();
         assert_eq!((pulse.check(at(29), ON), pulse.deadline(ON)), (None, Some(at(30))));
-        assert_eq!((pulse.check(at(30), ON), pulse.deadline(ON)), (Some(PulseEvent::Ping), Some(at(60))));
-        assert_eq!(pulse.check(at(59), ON), None);
-        assert_eq!(pulse.check(at(60), ON), Some(PulseEvent::Timeout));
+        assert_eq!((pulse.check(at(30), ON), pulse.deadline(ON)), (PING, Some(at(40))));
+        assert_eq!(pulse.check(at(30), ON), None, "once");
+        assert_eq!(pulse.check(at(39), ON), None);
+        assert_eq!(pulse.check(at(40), ON), TIMEOUT);
     }
 
     #[test]
@@ -167,28 +175,51 @@ mod tests {
             assert_eq!(pulse.check(at(second), ON), None);
         }
         assert_eq!(pulse.deadline(ON), Some(at(999 + 30)));
+        assert_eq!(pulse.check(at(999 + 30), ON), PING);
+        pulse.on_activity(at(999 + 39));
+        assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline(ON)), (None, Some(at(999 + 69))));
+    }
+
+    /// However late the ping goes out, the peer has the whole timeout to answer.
+    #[test]
+    fn late_ping_leaves_the_whole_timeout() {
+        for late in [1, 15, 29, 31, 8 * 3600] {
+            let mut pulse = pulse();
+            let pinged = 30 + late;
+            assert_eq!(
+                (pulse.check(at(pinged), ON), pulse.deadline(ON)),
+                (PING, Some(at(pinged + 10))),
+                "{late}"
+            );
+            assert_eq!(pulse.check(at(pinged + 9), ON), None, "{late}");
+            assert_eq!(pulse.check(at(pinged + 10), ON), TIMEOUT, "{late}");
+        }
     }
 
     #[test]
     fn a_late_check_pings_again_first() {
-        for asleep in [46, 8 * 3600] {
+        for asleep in [71, 8 * 3600] {
             let mut pulse = pulse();
-            assert_eq!(pulse.check(at(asleep), ON), Some(PulseEvent::Ping), "{asleep}");
-            assert_eq!(pulse.check(at(asleep), ON), None, "once");
-            assert_eq!(pulse.check(at(asleep + 30), ON), Some(PulseEvent::Ping));
-            assert_eq!(pulse.check(at(asleep + 59), ON), None);
-            assert_eq!(pulse.check(at(asleep + 60), ON), Some(PulseEvent::Timeout));
+            assert_eq!(pulse.check(at(30), ON), PING);
+            assert_eq!(
+                (pulse.check(at(asleep), ON), pulse.deadline(ON)),
+                (PING, Some(at(asleep + 10))),
+                "{asleep}"
+            );
+            assert_eq!(pulse.check(at(asleep + 10), ON), TIMEOUT, "{asleep}");
         }
         let mut late = pulse();
-        assert_eq!(late.check(at(45), ON), Some(PulseEvent::Ping), "late, not asleep");
-        assert_eq!(late.deadline(ON), Some(at(60)));
+        assert_eq!((late.check(at(30), ON), late.check(at(70), ON)), (PING, TIMEOUT), "late, not asleep");
     }
 
     #[test]
     fn a_loop_that_is_always_late_finds_a_dead_peer_too() {
         let mut pulse = pulse();
-        let beats: alloc::vec::Vec<_> = (1..4).map(|n| pulse.check(at(n * 46), ON)).collect();
-        assert_eq!(beats, [Some(PulseEvent::Ping), Some(PulseEvent::Ping), Some(PulseEvent::Timeout)]);
+        let checks: alloc::vec::Vec<_> = (1..4).map(|n| pulse.check(at(n * 100), ON)).collect();
+        assert_eq!(checks, [PING, PING, TIMEOUT]);
+        pulse.on_activity(at(400));
+        let checks: alloc::vec::Vec<_> = (5..8).map(|n| pulse.check(at(n * 100), ON)).collect();
+        assert_eq!(checks, [PING, PING, TIMEOUT], "and so in the next silence");
     }
 
     #[test]
@@ -205,26 +236,14 @@ mod tests {
 
     #[test]
     fn neither_zero_nor_for_ever_is_taken_by_its_word() {
-        let keepalive = |interval, timeout| Some(Keepalive::new(interval, timeout));
-        let none = keepalive(Duration::from_secs(30), Duration::ZERO);
-        assert_eq!(pulse().deadline(none), Some(Time::from_millis(1)));
-        assert_eq!(pulse().check(Time::from_millis(1), none), Some(PulseEvent::Timeout));
-        let never = keepalive(Duration::MAX, Duration::MAX);
-        let end = Time::new(Duration::MAX);
+        let none = Some(Keepalive::new(Duration::ZERO, Duration::ZERO));
         let mut pulse = pulse();
-        assert_eq!(pulse.deadline(never), None);
-        pulse.grace_used = true;
-        assert_eq!(pulse.check(end, never), None);
-    }
-
-    #[test]
-    fn a_timeout_shorter_than_the_interval_ends_without_a_ping() {
-        let impatient = Some(Keepalive::new(Duration::from_secs(30), Duration::from_secs(10)));
-        let mut pulse = Pulse::new();
-        pulse.on_activity(at(0));
-        assert_eq!(
-            (pulse.deadline(impatient), pulse.check(at(10), impatient)),
-            (Some(at(10)), Some(PulseEvent::Timeout))
-        );
+        assert_eq!(pulse.deadline(none), Some(Time::from_millis(1)));
+        assert_eq!(pulse.check(Time::from_millis(1), none), PING);
+        assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
+        let never = Some(Keepalive::new(Duration::MAX, Duration::MAX));
+        let end = Time::new(Duration::MAX);
+        pulse.on_activity(at(1));
+        assert_eq!((pulse.deadline(never), pulse.check(end, never)), (None, None));
     }
 }

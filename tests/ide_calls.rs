@@ -16,15 +16,16 @@ use ide_mcp::{
     Machine, Wire,
     ide::{
         AgentId, Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
-        DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, Host,
-        HostConfig, HostEvent, LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range,
+        DiffOutcome, DirectAnswer, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
+        Host, HostConfig, HostEvent, LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range,
         Reformatted, ServerEvent, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
         WorkspaceFolder, WorkspaceFolders,
     },
     mcp::{Timeout, ToolResult},
-    rpc::{NotOpen, RespondError},
+    rpc::{CallId, NotOpen, RespondError},
 };
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use support::{
     CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, config, open_diff, selection, text,
     texts,
@@ -167,6 +168,152 @@ fn wrong_answer_is_refused_at_run_time() {
     assert_eq!(editor.server.call(diff).answer_json("FILE_SAVED"), answered);
 }
 
+/// Every tool with the answer of every other tool: taken only where the other tool answers the same.
+#[test]
+fn no_tool_takes_the_answer_of_another_tool() {
+    let free_text = [Tool::GetAllOpenedFilePaths, Tool::ExecuteCode];
+    let answers = answers();
+    for (tool, own) in answers.iter().filter(|(tool, _)| !free_text.contains(tool)) {
+        for (other, answer) in answers.iter().filter(|(other, _)| other != tool) {
+            let text = serde_json::to_string(answer).unwrap();
+            let is_same = text == serde_json::to_string(own).unwrap()
+                || matches!(tool, Tool::CloseTab | Tool::ReformatFile | Tool::OpenFile)
+                    && text.contains(r#""text":"OK""#)
+                || matches!(tool, Tool::GetCurrentSelection | Tool::GetLatestSelection)
+                    && matches!(other, Tool::GetCurrentSelection | Tool::GetLatestSelection);
+            let mut editor = attached(Dialect::VsCode);
+            let call = called(&editor.say(&request(1, *tool)));
+            let before = editor.server.deadline();
+            let refused = editor.server.call(call).respond(answer);
+            assert_eq!(refused.is_ok(), is_same, "{tool:?} answered as {other:?}: {refused:?}");
+            if !is_same {
+                let raw = serde_json::value::to_raw_value(answer).unwrap();
+                assert_eq!(editor.server.call(call).respond_raw(&raw), Err(RespondError::NotAnAnswer));
+                assert_eq!(editor.server.call(call).answer_json(&text), Err(RespondError::NotAnAnswer));
+                let direct = DirectAnswer::Contents("x".into());
+                assert_eq!(editor.server.call(call).respond_direct(&direct), Err(RespondError::NotAnAnswer));
+                assert_eq!((editor.texts().len(), editor.server.deadline()), (0, before), "law 8");
+                editor.server.call(call).respond(own).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn json_answer_says_all_or_is_refused() {
+    let rows = [
+        ("a failure as text", Tool::SetSelection, "File not found", false),
+        ("another JSON", Tool::ReformatFile, r#"{"tabs":[]}"#, false),
+        ("another JSON for a selection", Tool::GetCurrentSelection, r#"{"tabs":[]}"#, false),
+        ("a member left out", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","label":"a"}]}"#, true),
+        ("a null member", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","isPinned":null}]}"#, true),
+        ("an unknown member", Tool::GetOpenEditors, r#"{"tabs":[],"more":1}"#, false),
+        ("white space", Tool::GetOpenEditors, "{ \"tabs\" : [ ] }", true),
+        (
+            "a block that the answer does not have",
+            Tool::ExecuteCode,
+            r#"{"content":[{"type":"audio","data":""},{"type":"text","text":"y"}]}"#,
+            false,
+        ),
+    ];
+    for (name, tool, text, is_taken) in rows {
+        let mut editor = attached(Dialect::VsCode);
+        let call = called(&editor.say(&request(1, tool)));
+        assert_eq!(editor.server.call(call).answer_json(text).is_ok(), is_taken, "{name}");
+    }
+    // Of an own tool the text goes out as it is, also where it has a member `content`.
+    let mut config = config();
+    config.tools = ToolSet::new().custom("own", "", "{}").into();
+    for (text, sent) in [
+        (r#"{"content":null,"found":false}"#, r#"{\"content\":null,\"found\":false}"#),
+        (r#"{"content":["line"]}"#, r#"{\"content\":[\"line\"]}"#),
+        (r#"{"content":[{"type":"text","text":"t"}]}"#, r#"{"content":[{"type":"text","text":"t"}]}"#),
+    ] {
+        let mut editor = Editor::attached(config.clone());
+        let call = called(&editor.say(&call(1, "own", "{}")));
+        let no_result =
+            serde_json::value::to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
+        assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(RespondError::NotAnAnswer));
+        editor.server.call(call).answer_json(text).unwrap();
+        let texts = editor.texts();
+        assert!(texts[0].contains(sent), "{texts:?}");
+    }
+}
+
+/// A number can be guessed, and a batch brings calls whose events come one after the other.
+#[test]
+fn call_is_not_answered_before_its_event() {
+    let mut editor = Editor::attached(config());
+    let mut editor_of_batches = Editor::open(config());
+    for text in [INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED.to_owned()] {
+        editor_of_batches.say(&text);
+    }
+    std::mem::swap(&mut editor, &mut editor_of_batches);
+    let batch = format!("[{},{}]", request(1, Tool::GetDiagnostics), open_diff(2, "t"));
+    editor.server.feed(at(0), &text(&batch));
+    let Some(ServerEvent::Call(ToolCall::GetDiagnostics(first, _))) = editor.server.poll_event() else {
+        panic!("no call")
+    };
+    let next = AgentId::of_call(first.id()).call(first.id().number() + 1);
+    let unknown = NotOpen::Unknown;
+    assert_eq!(editor.server.call(next).respond(&ToolResult::text("x")), Err(unknown.into()));
+    assert_eq!(editor.server.call(next).fail(-1, ""), Err(unknown));
+    assert_eq!(editor.server.call(next).set_timeout(Timeout::Never), Err(unknown));
+    assert_eq!(editor.server.call(next).tool(), None);
+    let Some(ServerEvent::Call(second)) = editor.server.poll_event() else { panic!("no call") };
+    assert_eq!((second.id(), second.tool()), (next, Some(Tool::OpenDiff)));
+    editor.server.call(second).fail(-1, "").unwrap();
+    assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+#[test]
+fn ended_call_is_of_no_tool() {
+    type End = fn(&mut Editor, CallId);
+    let rows: [(&str, End, NotOpen); 7] = [
+        ("answered", |editor, call| editor.server.call(call).fail(-1, "").unwrap(), NotOpen::Answered),
+        (
+            "cancelled",
+            |editor, _| {
+                let cancelled =
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+                drop(editor.say(cancelled));
+            },
+            NotOpen::Cancelled,
+        ),
+        (
+            "expired",
+            |editor, call| {
+                let timeout = Timeout::After(std::time::Duration::from_millis(1));
+                editor.server.call(call).set_timeout(timeout).unwrap();
+                drop(editor.at(2));
+            },
+            NotOpen::Expired,
+        ),
+        (
+            "its tab closed",
+            |editor, _| drop(editor.say(&call(2, "close_tab", r#"{"tab_name":"t"}"#))),
+            NotOpen::Answered,
+        ),
+        (
+            "all tabs closed",
+            |editor, _| drop(editor.say(&call(2, "closeAllDiffTabs", "{}"))),
+            NotOpen::Answered,
+        ),
+        ("shut down", |editor, _| editor.server.shutdown(), NotOpen::Answered),
+        ("cut off", |editor, _| drop(editor.eof()), NotOpen::Closed),
+    ];
+    for (name, end, how) in rows {
+        let mut editor = Editor::attached(config());
+        let call = called(&editor.say(&open_diff(1, "t")));
+        assert_eq!(editor.server.call(call).tool(), Some(Tool::OpenDiff), "{name}");
+        end(&mut editor, call);
+        assert_eq!(editor.server.call(call).tool(), None, "{name}");
+        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        let late = editor.server.call(call).fail(-1, "");
+        assert!(late == Err(how) || late == Err(NotOpen::Closed), "{name}: {late:?}");
+    }
+}
+
 #[derive(Debug, Deserialize, PartialEq)]
 struct CountLines {
     path: String,
@@ -240,7 +387,7 @@ fn agents_and_calls_are_found_by_their_numbers() {
         assert_eq!(AgentId::of_call(call), agent);
         assert_eq!(host.call(call).tool(), Some(Tool::OpenDiff));
         host.call(call).set_timeout(Timeout::Never).unwrap();
-        host.call(call).answer_json(r#"{"content":[{"type":"text","text":"DIFF_REJECTED"}]}"#).unwrap();
+        host.call(call).answer_json("DIFF_REJECTED").unwrap();
         let said = texts(host.wire(conn).unwrap().outgoing());
         assert!(said.last().unwrap().contains("DIFF_REJECTED"), "{said:?}");
         assert_eq!(host.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));

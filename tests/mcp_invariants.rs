@@ -942,9 +942,7 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     let mut bench = pinging();
     bench.at(5_000);
     assert_eq!(bench.at(3_600_000), (vec![], vec![PING.replace(":1,", ":2,")]));
-    assert_eq!((due(&bench), bench.server.open_requests()), (3_605_000, 1));
-    assert_eq!(bench.at(3_605_000), (vec![], vec![PING.replace(":1,", ":3,")]));
-    assert_eq!(bench.at(3_608_000), (vec!["unresponsive".to_owned()], vec![]));
+    assert_eq!((due(&bench), bench.server.open_requests()), (3_603_000, 1));
 
     // Any message is as good as an answer.
     let mut bench = pinging();

@@ -61,7 +61,7 @@
 //! ```
 //! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 //! use ide_mcp::ide::{
-//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Policy, Server,
+//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Pending, Policy, Server,
 //!     ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 //! };
 //! use ide_mcp::{Machine, Time, Wire, mcp::Implementation, rpc::SessionId};
@@ -106,8 +106,9 @@
 //!             ClientEvent::Ready(_) => {
 //!                 asked = Some(agent.call(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
 //!             }
-//!             ClientEvent::Outcome { outcome, .. } => {
-//!                 verdict = asked.take().map(|asked| asked.answer(outcome));
+//!             ClientEvent::Outcome { request, outcome } => {
+//!                 let asked: Option<Pending<DiffOutcome>> = asked.take_if(|asked| asked.id() == request);
+//!                 verdict = asked.map(|asked| asked.answer(outcome));
 //!                 agent.close();
 //!             }
 //!             ClientEvent::Closed(_) => ends += 1,

@@ -1,4 +1,4 @@
-//! The tool calls of one client that wait for the application: which tool each calls, and which tab an `openDiff` opened.
+//! The calls of one client that the application knows of: the tool that each calls, and the tab that an `openDiff` opened.
 //!
 //! One registry per connection, so that a client can end only its own diffs. The client never cancels an `openDiff` that
 //! was decided in its terminal (measured): `close_tab` is the only sign.
@@ -7,7 +7,7 @@ use super::Tool;
 use crate::rpc::CallId;
 use alloc::{string::String, vec::Vec};
 
-/// How a diff ended that the application did not answer.
+/// The end of a diff that the application did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffEnd {
@@ -33,20 +33,30 @@ pub(crate) struct OpenCalls(Vec<Entry>);
 #[derive(Debug)]
 struct Entry {
     call: CallId,
-    /// One of the protocol; calls of the application's own tools are not kept.
-    tool: Tool,
+    kind: CallKind,
     /// The tab that an `openDiff` opened.
     tab_name: Option<String>,
 }
 
+/// The kind of a call, which decides what can answer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// A call of a tool of the protocol.
+    Tool(Tool),
+    /// A call of a tool of the application's own.
+    OwnTool,
+    /// A request that is no call of a tool.
+    Request,
+}
+
 impl OpenCalls {
-    pub(crate) fn open(&mut self, call: CallId, tool: Tool, tab_name: Option<String>) {
-        self.0.push(Entry { call, tool, tab_name });
+    pub(crate) fn open(&mut self, call: CallId, kind: CallKind, tab_name: Option<String>) {
+        self.0.push(Entry { call, kind, tab_name });
     }
 
-    /// Returns which tool of the protocol a call calls.
-    pub(crate) fn tool(&self, call: CallId) -> Option<Tool> {
-        self.place(call).and_then(|place| self.0.get(place)).map(|entry| entry.tool)
+    /// Returns the kind of a call; `None` if the application does not know of it, or it has ended.
+    pub(crate) fn kind(&self, call: CallId) -> Option<CallKind> {
+        self.place(call).and_then(|place| self.0.get(place)).map(|entry| entry.kind)
     }
 
     /// Notes that a call has ended. Returns the name of its tab if it was a diff.
@@ -60,6 +70,10 @@ impl OpenCalls {
     }
 
     fn place(&self, call: CallId) -> Option<usize> {
-        self.0.binary_search_by_key(&call, |entry| entry.call).ok()
+        // Most often the latest is answered first.
+        match self.0.split_last() {
+            Some((last, others)) if last.call == call => Some(others.len()),
+            _ => self.0.binary_search_by_key(&call, |entry| entry.call).ok(),
+        }
     }
 }

@@ -97,7 +97,8 @@ impl ToolSet {
 
     /// Offers a tool of the application's own as [`custom`](Self::custom) does, whose arguments are decoded as a `T`
     /// while the message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. A call whose arguments
-    /// do not fit is answered with -32602 and the reason.
+    /// do not fit is answered with -32602 and the reason. The text of the arguments is not kept: a call cannot be
+    /// serialized.
     ///
     /// ```
     /// # use ide_mcp::{ide::{OtherTool, ToolSet}, rpc::ErrorObject};
@@ -245,6 +246,16 @@ mod tests {
             let unknown = tools.check("getDiagnostics").unwrap_err().code;
             assert_eq!(unknown, dialect.rules().unknown_tool, "{dialect:?}");
             assert_eq!(tools.check("openDiff").unwrap_err().code, -32601, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn two_spellings_are_enough_for_all_dialects() {
+        for (dialect, tool) in
+            Dialect::ALL.into_iter().flat_map(|dialect| Tool::ALL.map(|tool| (dialect, tool)))
+        {
+            let tools = ToolSet::new().handle(tool);
+            assert_eq!(tools.specs(dialect).first(), Some(&tool.spec(dialect)), "{dialect:?} {tool:?}");
         }
     }
 

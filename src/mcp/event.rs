@@ -1,4 +1,4 @@
-//! What a session reports.
+//! The events of a session.
 
 use alloc::boxed::Box;
 use core::convert::Infallible;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{CallEnd, Failure, Outcome, PeerFault, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 
-/// What happened in a session. `C` is a decoded call of a tool, which a [`Server`](super::Server) alone reports.
+/// An event of a session. `C` is a decoded call of a tool, which a [`Server`](super::Server) alone reports.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<C = Infallible> {
@@ -21,17 +21,17 @@ pub enum Event<C = Infallible> {
     ToolsListed,
     /// The client calls a tool. It waits for `respond`, `respond_with` or `fail`, or for a [`CallEnded`](Event::CallEnded).
     Call {
-        /// What to answer it by.
+        /// The name by which the call is answered.
         call: CallId,
-        /// What it asks for.
+        /// The decoded call.
         tool: C,
     },
     /// The peer asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
     /// [`CallEnded`](Event::CallEnded).
     Request {
-        /// What to answer it by.
+        /// The name by which the request is answered.
         call: CallId,
-        /// What is asked.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application
         /// that sends the request on leaves it to [`Timeout::Progress`](super::Timeout::Progress) to put another in
@@ -40,30 +40,30 @@ pub enum Event<C = Infallible> {
     },
     /// A call or a forwarded request ended without an answer of the application. One that was answered is not reported.
     CallEnded {
-        /// Which one.
+        /// The call.
         call: CallId,
-        /// And how.
+        /// How it ended.
         reason: CallEnd,
     },
     /// A notification that the session does not handle itself.
     Notification {
-        /// What is said.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
     /// A request of this side ended.
     Outcome {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how.
+        /// How it ended.
         outcome: Outcome,
     },
-    /// The peer says how far a request has come that was sent with [`Timeout::Progress`](super::Timeout::Progress).
+    /// The peer reports the progress of a request that was sent with [`Timeout::Progress`](super::Timeout::Progress).
     Progress {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how far.
+        /// How far it has come.
         progress: Progress<'static>,
     },
     /// The peer reports an error that belongs to no request: it could not read something.

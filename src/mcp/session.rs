@@ -189,7 +189,7 @@ impl<C> Session<C> {
             None => return false,
             // Behind what the peer does not read it would say nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
-                self.pulse.on_activity(self.now);
+                self.pulse.put_off(self.now);
             }
             Some(PulseEvent::Ping) => {}
             Some(PulseEvent::Timeout) => {

@@ -39,7 +39,7 @@ impl Client {
     /// [`InvalidClientRequest`] if the request cannot be written so, or a limit is 0.
     pub fn new(
         ask: ClientRequest,
-        random: impl TryCryptoRng + Send + 'static,
+        random: impl TryCryptoRng + Send + Sync + 'static,
         limits: Limits,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use rand_core::TryCryptoRng;
 
-/// Whether frames are masked. Those of a server never are, those of a client always (RFC 6455 section 5.1).
+/// The masking of frames. Those of a server are never masked, those of a client always (RFC 6455 section 5.1).
 pub(crate) trait Masking {
     /// Whether there are keys.
     const MASKS: bool;
@@ -34,13 +34,13 @@ impl Masking for Unmasked {
 /// Keys are drawn 64 at a time, so that a source behind a system call is asked rarely.
 pub(crate) struct Masked {
     /// Fills a slice with random bytes. Returns false if the source failed.
-    fill: Box<dyn FnMut(&mut [u8]) -> bool + Send>,
+    fill: Box<dyn FnMut(&mut [u8]) -> bool + Send + Sync>,
     block: [u8; 256],
     used: usize,
 }
 
 impl Masked {
-    pub(crate) fn new(mut source: impl TryCryptoRng + Send + 'static) -> Self {
+    pub(crate) fn new(mut source: impl TryCryptoRng + Send + Sync + 'static) -> Self {
         Self { fill: Box::new(move |bytes| source.try_fill_bytes(bytes).is_ok()), block: [0; 256], used: 256 }
     }
 

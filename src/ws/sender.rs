@@ -43,7 +43,7 @@ impl Lend for Output<Masked> {
     }
 }
 
-/// Does something with the send half of either role.
+/// Calls a method of the send half of either role.
 macro_rules! half {
     ($sender:ident, $half:ident => $act:expr) => {
         match &mut $sender.0 {

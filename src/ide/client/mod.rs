@@ -53,7 +53,7 @@ impl Client {
     /// `User-Agent`, cannot stand in a request; or if a limit is 0.
     pub fn new(
         config: ClientConfig,
-        random: impl TryCryptoRng + Send + 'static,
+        random: impl TryCryptoRng + Send + Sync + 'static,
         session: SessionId,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {

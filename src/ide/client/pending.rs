@@ -3,7 +3,7 @@
 use crate::ide::Answer;
 use crate::mcp::{Outcome, ToolResult};
 use crate::rpc::{ErrorObject, RequestId};
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -29,7 +29,8 @@ impl<A: Answer> Pending<A> {
     ///
     /// # Errors
     ///
-    /// [`CallError`] if the editor did not answer with an `A`.
+    /// [`CallError`] if the editor did not answer with an `A`. The result of an [`OtherTool`](crate::ide::OtherTool) is
+    /// returned also if it says that the tool failed.
     pub fn answer(self, outcome: Outcome) -> Result<A, CallError> {
         let raw = match outcome {
             Outcome::Result(raw) => raw,
@@ -42,7 +43,10 @@ impl<A: Answer> Pending<A> {
         let result = ToolResult::read(&raw).ok_or(CallError::Unreadable)?;
         match A::read(&result) {
             Some(answer) => Ok(answer),
-            None if result.is_error => Err(CallError::Failed(result.texts().collect())),
+            None if result.is_error => {
+                let texts: Vec<&str> = result.texts().collect();
+                Err(CallError::Failed(texts.join("\n")))
+            }
             None => Err(CallError::Unreadable),
         }
     }
@@ -54,19 +58,19 @@ impl<A> fmt::Debug for Pending<A> {
     }
 }
 
-/// Why a call of a tool has no answer.
+/// The reason for which a call of a tool has no answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallError {
     /// The editor refused the call.
     Refused(ErrorObject),
-    /// The tool failed, and says why.
+    /// The tool failed: its text, which says why.
     Failed(String),
     /// No answer came in time.
     TimedOut,
     /// We cancelled the call.
     Cancelled,
-    /// What the editor answered is no answer of this tool.
+    /// The result is no answer of this tool.
     Unreadable,
     /// The session ended first.
     Closed,

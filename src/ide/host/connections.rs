@@ -135,8 +135,15 @@ impl Connections {
     }
 
     /// Whether there is such a connection and it has not ended.
-    pub(super) fn is_there(&self, conn: ConnId) -> bool {
-        self.index(conn).and_then(|index| self.get(index)).is_some_and(|server| !server.has_ended())
+    pub(super) fn is_attached(&self, conn: ConnId) -> bool {
+        self.index(conn).and_then(|index| self.get(index)).is_some_and(Server::is_attached)
+    }
+
+    /// Returns the connection with this number, if it is there.
+    pub(super) fn find(&self, number: u64) -> Option<ConnId> {
+        let is_it = |slot: &Slot| slot.server.is_some() && slot.generation == number;
+        let index = self.slots.iter().position(is_it)?;
+        self.slots.get(index).map(|slot| slot.id(index))
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Server> {

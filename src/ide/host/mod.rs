@@ -156,7 +156,8 @@ impl Host {
     /// Returns the agent with this [number](AgentId::number); `None` if it is not attached any more.
     #[must_use]
     pub fn agent(&self, number: u64) -> Option<AgentId> {
-        self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
+        let conn = self.connections.find(number)?;
+        self.is_there(conn.into()).then(|| conn.into())
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
@@ -270,12 +271,11 @@ impl Host {
         self.connections.iter()
     }
 
-    /// Returns the agents that are attached, in the order in which they came.
+    /// Returns the agents that are attached, in the order in which they came: those that were let in and whose connection
+    /// has not ended.
     pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Server)> {
-        self.connections
-            .iter()
-            .filter(|(_, server)| server.is_open())
-            .map(|(conn, server)| (conn.into(), server))
+        let attached = self.connections.iter().filter(|(_, server)| server.is_attached());
+        attached.map(|(conn, server)| (conn.into(), server))
     }
 
     /// Tells every client that is ready, and gives those that have no room.
@@ -302,14 +302,14 @@ impl Host {
         told.unwrap_or_default()
     }
 
-    /// Does something with the connection of an agent; `None` if it is gone.
+    /// Runs `act` on the connection of an agent; `None` if the connection is gone.
     fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
         let index = self.connections.index(agent.conn()?)?;
         self.connections.with(index, act)
     }
 
     fn is_there(&self, agent: AgentId) -> bool {
-        agent.conn().is_some_and(|conn| self.connections.is_there(conn))
+        agent.conn().is_some_and(|conn| self.connections.is_attached(conn))
     }
 
     /// Returns how many connections can be open at once.

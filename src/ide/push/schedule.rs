@@ -205,9 +205,10 @@ impl PushSchedule {
 
     /// Returns the selection to send now, if there is one. While the one before lies in the send buffer, it waits there,
     /// so that the latest replaces it.
+    #[inline]
     pub(crate) fn due(&self) -> Option<Arc<Selection>> {
         let can_be_sent = self.is_due && self.state != State::Attaching && self.unwritten_selection.is_none();
-        self.latest.clone().filter(|_| can_be_sent)
+        if can_be_sent { self.latest.clone() } else { None }
     }
 
     /// Notes that the selection was sent, which ends at this position of the outgoing stream.

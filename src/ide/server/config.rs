@@ -15,7 +15,8 @@ pub struct ServerConfig {
     pub policy: Policy,
     /// The tools that are offered.
     pub tools: Arc<ToolSet>,
-    /// The dialect of the sessions. Default [`Dialect::VsCode`], which is what the real client understands.
+    /// The dialect of the sessions. Default [`Dialect::VsCode`], which is what the real client understands;
+    /// [`with_dialect`](ServerConfig::with_dialect) sets another one together with its pings.
     pub dialect: Dialect,
     /// Who the editor is, how long calls may wait, and the limits of a session.
     pub mcp: mcp::ServerConfig,
@@ -57,11 +58,14 @@ impl ServerConfig {
         }
     }
 
-    /// Sets the dialect of the sessions, and pings over JSON-RPC if the dialect has such pings.
+    /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has them and no others
+    /// are configured.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
-        self.mcp.keepalive = dialect.rules().rpc_ping.then_some(Keepalive::JSON_RPC);
+        if dialect.rules().rpc_ping {
+            self.mcp.keepalive.get_or_insert(Keepalive::JSON_RPC);
+        }
         self
     }
 }

@@ -33,7 +33,7 @@ pub enum ServerEvent {
         mode: String,
     },
     /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later; by its deadline it is
-    /// answered for you, `openDiff` excepted.
+    /// answered for you; `openDiff` and `executeCode` have none.
     Call(ToolCall),
     /// The client asks for something by a method of the Obsidian dialect. Answer it with
     /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or [`fail`](crate::ide::OpenCall::fail); by

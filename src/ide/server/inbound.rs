@@ -2,6 +2,7 @@
 //! reports becomes an event or is dealt with here.
 
 use super::{Admission, Server, ServerEvent};
+use crate::ide::open_calls::CallKind;
 use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
@@ -146,9 +147,8 @@ impl Server {
             ToolRequest::OpenDiff(diff) => tab_name = Some(diff.tab_name.clone()),
             _ => {}
         }
-        if let Some(tool) = request.tool() {
-            self.open_calls.open(call, tool, tab_name);
-        }
+        let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
+        self.open_calls.open(call, kind, tab_name);
         Some(ServerEvent::Call(ToolCall::new(call, request)))
     }
 
@@ -169,7 +169,10 @@ impl Server {
             false => None,
         };
         match direct {
-            Some(Ok(request)) => Some(ServerEvent::Direct { call, request }),
+            Some(Ok(request)) => {
+                self.open_calls.open(call, CallKind::Request, None);
+                Some(ServerEvent::Direct { call, request })
+            }
             Some(Err(error)) => {
                 let failed = self.mcp.fail_invalid(call, &error, &mut self.ws.sender());
                 self.settle(call, failed);
@@ -180,6 +183,7 @@ impl Server {
                     // The application answers it, and most often at once.
                     self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 }
+                self.open_calls.open(call, CallKind::Request, None);
                 Some(ServerEvent::Request { call, method, params })
             }
         }

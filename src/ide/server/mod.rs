@@ -204,6 +204,11 @@ impl Server {
         StreamPos { end, written: end.saturating_sub(unwritten) }
     }
 
+    /// Returns true if the client was let in and the connection has not ended.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.admission == Admission::LetIn && !self.has_ended()
+    }
+
     /// Whether the end is there, be it reported or not.
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()

@@ -1,9 +1,11 @@
 //! An open call by its name.
 
 use super::Server;
+use crate::ide::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, Timeout, ToolResult};
-use crate::rpc::{CallId, NotOpen, RespondError};
+use crate::rpc::{CallId, NotOpen, RespondError, is_object};
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,7 +29,7 @@ pub(crate) trait CallOwner: fmt::Debug {
     /// Returns the connection of a call; `None` once it is gone.
     fn connection(&self, call: CallId) -> Option<&Server>;
 
-    /// Does something with the connection of a call, once or, where it is gone, not at all.
+    /// Runs `act` on the connection of a call, once; not at all where the connection is gone.
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server));
 }
 
@@ -50,13 +52,14 @@ impl<'a> OpenCall<'a> {
     /// no call of a tool, and for a call that is not open.
     #[must_use]
     pub fn tool(&self) -> Option<Tool> {
-        let server = self.owner.connection(self.call)?;
-        server.may_answer().ok()?;
-        server.open_calls.tool(self.call).filter(|_| server.mcp.is_open(self.call))
+        match self.kind()? {
+            CallKind::Tool(tool) => Some(tool),
+            CallKind::OwnTool | CallKind::Request => None,
+        }
     }
 
-    /// Answers with a result: of a tool of the protocol, one that its [`Answer`](crate::ide::Answer) can be read from, or
-    /// a [failure](ToolResult::error). It is sent as it is, in whatever dialect it is written.
+    /// Answers with a result: of a tool of the protocol with its [`Answer`](crate::ide::Answer) in any dialect, or with a
+    /// [failure](ToolResult::error). It is sent as it is.
     ///
     /// # Errors
     ///
@@ -67,36 +70,38 @@ impl<'a> OpenCall<'a> {
         Ok(self.send(result)?)
     }
 
-    /// Answers with the text that VS Code answers with, which is JSON for most tools: `{"tabs":[]}` for
+    /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools: `{"tabs":[]}` for
     /// `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is given as the whole result,
-    /// `{"content":[…]}`. The client gets it in the dialect of its session.
+    /// `{"content":[{"type":"text","text":…},…]}`. The client gets the answer in the dialect of its session.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] if the text is no answer of the tool; the call
-    /// is still open then. Nothing is sent.
+    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a
+    /// member that the answer does not have; the call is still open then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
-        let whole =
-            serde_json::from_str::<Whole<'_>>(text).ok().and_then(|_| serde_json::from_str(text).ok());
-        let result = whole.and_then(ToolResult::read).unwrap_or_else(|| ToolResult::text(text));
+        let whole = serde_json::from_str::<Whole>(text).is_ok();
+        let raw = if whole { serde_json::from_str(text).ok() } else { None };
+        let result = raw.and_then(ToolResult::read).unwrap_or_else(|| ToolResult::text(text));
         let tool = self.tool().filter(|_| !result.is_error);
         let config = self.owner.connection(self.call).map(|server| server.config.clone());
-        let (Some(tool), Some(config)) = (tool, config) else { return Ok(self.send(&result)?) };
+        let (Some(tool), Some(config)) = (tool, config) else { return self.respond(&result) };
         let answer = |result: &ToolResult<'_>| self.send(result);
         let answered = tool.translate(&result, (config.dialect, &config.content_limits), answer);
         Ok(answered.ok_or(RespondError::NotAnAnswer)??)
     }
 
-    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a call of a tool as
-    /// [`respond`](Self::respond) does.
+    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a call of a tool with
+    /// the object of a [`ToolResult`].
     ///
     /// # Errors
     ///
     /// As [`respond`](Self::respond); and [`RespondError::Unserializable`] if the result is no object, in which case the
     /// call is still open.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
-        if self.tool().is_some() {
-            self.check(&ToolResult::read(result).ok_or(RespondError::NotAnAnswer)?)?;
+        if let (Some(CallKind::Tool(_) | CallKind::OwnTool), true) = (self.kind(), is_object(result)) {
+            let has_content = serde_json::from_str::<Whole>(result.get()).is_ok();
+            let read = ToolResult::read(result).filter(|_| has_content);
+            self.check(&read.ok_or(RespondError::NotAnAnswer)?)?;
         }
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
     }
@@ -105,10 +110,14 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
-    pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), NotOpen> {
+    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] for a call of a tool; the call is still open
+    /// then. Nothing is sent.
+    pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), RespondError> {
+        if let Some(CallKind::Tool(_) | CallKind::OwnTool) = self.kind() {
+            return Err(RespondError::NotAnAnswer);
+        }
         let raw = answer.to_raw();
-        self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
+        self.with(|server, call| server.end(call, |mcp, out| Ok(mcp.respond_with_any(call, &raw, out)?)))
     }
 
     /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].
@@ -120,31 +129,34 @@ impl<'a> OpenCall<'a> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, code, message, out)))
     }
 
-    /// Says how far the call has come, which starts the clock of its deadline again. True if the client asked to be told
-    /// and is.
+    /// Reports how far the call has come, which starts the clock of its deadline again. Returns true if the client is told:
+    /// it asked for reports, and there is room.
     ///
     /// # Errors
     ///
     /// If the call is not open: how it ended. Nothing is sent.
     pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.with(|server, call| {
-            server.may_answer()?;
             let (session, mut out) = server.session();
             session.progress(call, said, &mut out)
         })
     }
 
-    /// Lets the call wait this long from now on, whatever was said before: `getDiagnostics` longer than its 400 ms or
+    /// Sets how long the call waits from now on: `getDiagnostics` longer than its 400 ms or
     /// 1.9 s, or an `openDiff` not for ever.
     ///
     /// # Errors
     ///
     /// If the call is not open: how it ended.
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
-        self.with(|server, call| {
-            server.may_answer()?;
-            server.session().0.set_call_timeout(call, timeout)
-        })
+        self.with(|server, call| server.session().0.set_call_timeout(call, timeout))
+    }
+
+    /// Returns the kind of the call while it is open.
+    fn kind(&self) -> Option<CallKind> {
+        let server = self.owner.connection(self.call)?;
+        server.may_answer(self.call).ok()?;
+        server.open_calls.kind(self.call).filter(|_| server.mcp.is_open(self.call))
     }
 
     /// Refuses the answer of another tool. A failure is an answer of every tool.
@@ -155,7 +167,7 @@ impl<'a> OpenCall<'a> {
         }
     }
 
-    /// Answers with a result, whatever the tool.
+    /// Answers with a result, without a look at the tool.
     fn send(self, result: &ToolResult<'_>) -> Result<(), NotOpen> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
     }
@@ -165,16 +177,24 @@ impl<'a> OpenCall<'a> {
         mut act: impl FnMut(&mut Server, CallId) -> Result<T, E>,
     ) -> Result<T, E> {
         let (mut done, call) = (Err(NotOpen::Closed.into()), self.call);
-        self.owner.with_connection(call, &mut |server| done = act(server, call));
+        self.owner.with_connection(call, &mut |server| {
+            done = server.may_answer(call).map_err(E::from).and_then(|()| act(server, call));
+        });
         done
     }
 }
 
-/// A text that is a whole result.
+/// A whole result of a tool.
 #[derive(Deserialize)]
-struct Whole<'a> {
-    #[serde(borrow, rename = "content")]
-    _content: &'a RawValue,
+struct Whole {
+    #[serde(rename = "content")]
+    _content: Vec<Block>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    _kind: String,
 }
 
 impl Server {

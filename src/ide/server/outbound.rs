@@ -158,7 +158,7 @@ impl Server {
         call: CallId,
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.may_answer()?;
+        self.may_reply()?;
         // Every open call may be answered above the high-water mark, and answers are much larger than calls.
         if self.ws.outgoing().len() >= self.config.max_unwritten() {
             self.mcp.fail(call, code::INTERNAL_ERROR, UNREAD, &mut self.ws.sender())?;
@@ -170,8 +170,15 @@ impl Server {
     }
 
     /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
-    pub(super) fn may_answer(&self) -> Result<(), NotOpen> {
+    fn may_reply(&self) -> Result<(), NotOpen> {
         if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
+    }
+
+    /// Refuses also a call whose event was not polled yet: its name was guessed.
+    pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotOpen> {
+        self.may_reply()?;
+        let is_unknown = self.open_calls.kind(call).is_none() && self.mcp.is_open(call);
+        if is_unknown { Err(NotOpen::Unknown) } else { Ok(()) }
     }
 
     /// What is sent before the connection is open or after the end would be dropped in silence.
@@ -200,13 +207,11 @@ impl Server {
             // It cannot be told any more where the session has ended since.
             let _ = self.announce_tools();
         }
-        if self.ws.outgoing().len() > SELECTION_ROOM {
-            return;
-        }
-        if let Some(selection) = self.pushes.due() {
-            if self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok() {
-                self.pushes.on_selection_sent(self.ws.position());
-            }
+        let Some(selection) = self.pushes.due() else { return };
+        if self.ws.outgoing().len() <= SELECTION_ROOM
+            && self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok()
+        {
+            self.pushes.on_selection_sent(self.ws.position());
         }
     }
 

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 /// The arguments of a tool. Their type decides what answers a call.
 ///
-/// Implemented by the type of every tool of the protocol, and by [`OtherTool`](crate::ide::OtherTool).
-pub trait ToolArguments: Serialize {
+/// Implemented by the type of every tool of the protocol, and by [`OtherTool`](crate::ide::OtherTool); no other type can.
+pub trait ToolArguments: Serialize + sealed::Sealed {
     /// The answer of the tool.
     type Answer: Answer;
 
@@ -28,8 +28,8 @@ pub trait ToolArguments: Serialize {
 /// [`Host::answer`](crate::ide::Host::answer) consumes the call and takes the answer of that tool and no other. What
 /// else can be done with an open call is done by its [id](Call::id), with [`Host::call`](crate::ide::Host::call).
 ///
-/// A call that is dropped is answered at its deadline; an `openDiff`, which has none, when the client closes its tab or
-/// the connection ends.
+/// A call that is dropped is answered at its deadline. `openDiff` and `executeCode` have none: the first ends when the client
+/// closes its tab, and both end when the client cancels them or the connection ends.
 ///
 /// ```compile_fail,E0308
 /// # use ide_mcp::ide::{Call, Host, OpenDiff, OpenEditors};
@@ -73,4 +73,9 @@ impl<T> fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Call").field(&self.id).finish()
     }
+}
+
+pub(super) mod sealed {
+    #[allow(unnameable_types, reason = "that it cannot be named is what seals `ToolArguments`")]
+    pub trait Sealed {}
 }

@@ -86,7 +86,8 @@ impl Tool {
             declaration.snake_name == name || declaration.other_names.contains(&name)
         };
         // Every call is looked up, and nearly all come by the first name.
-        let tool = Self::ALL.into_iter().find(|tool| tool.declaration().name == name);
+        let place = Self::FIRST_NAMES.iter().position(|first| *first == name);
+        let tool = place.and_then(|place| Self::ALL.get(place).copied());
         tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))
     }
 

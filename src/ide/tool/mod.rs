@@ -13,6 +13,7 @@ mod close_tab;
 mod declaration;
 mod diagnostic;
 mod document_answer;
+mod exact;
 mod execute_code;
 mod get_all_opened_file_paths;
 mod get_current_selection;
@@ -43,6 +44,7 @@ pub use request::OtherTool;
 
 use crate::rpc::CallId;
 use declaration::{Declaration, ToolDef};
+use exact::read_exactly;
 use tools::tools;
 
 tools! {

@@ -2,6 +2,7 @@
 //! application knows.
 
 use super::ToolArguments;
+use super::call::sealed;
 use crate::ide::{Dialect, Tool};
 use crate::mcp::ToolResult;
 use crate::rpc::{ErrorObject, code};
@@ -75,6 +76,8 @@ impl OtherTool {
     }
 }
 
+impl sealed::Sealed for OtherTool {}
+
 impl ToolArguments for OtherTool {
     type Answer = ToolResult<'static>;
 
@@ -97,7 +100,8 @@ impl Serialize for OtherTool {
 
 impl fmt::Debug for OtherTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OtherTool").field("name", &self.name).field("arguments", &self.raw()).finish()
+        let arguments = self.raw().map_or("<decoded>", RawValue::get);
+        f.debug_struct("OtherTool").field("name", &self.name).field("arguments", &arguments).finish()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The macro behind the list of tools: the types that have one variant per tool.
 
-/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant for each listed tool, and exports what the file of the tool declares. A test refuses a tool that is declared and not
-/// listed.
+/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant for each listed tool, and
+/// exports the items of its file. A test refuses a tool that is declared and not listed.
 macro_rules! tools {
     ($($file:ident::$tool:ident -> $answer:ident),* $(,)?) => {
         $(pub use $file::*;)*
@@ -24,6 +24,10 @@ macro_rules! tools {
             /// All tools of the protocol.
             pub const ALL: [Self; [$(stringify!($tool)),*].len()] = [$(Self::$tool),*];
 
+            /// The names as VS Code spells them, in the order of [`ALL`](Tool::ALL).
+            pub(crate) const FIRST_NAMES: [&'static str; Self::ALL.len()] =
+                [$(<$tool as ToolDef>::DECLARATION.name),*];
+
             pub(crate) const fn declaration(self) -> &'static Declaration {
                 match self {
                     $(Self::$tool => &<$tool as ToolDef>::DECLARATION,)*
@@ -36,15 +40,15 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns true if an answer of this tool can be read from a result, in any dialect.
+            /// Returns true if a result says what an answer of this tool says in some dialect, and nothing else.
             pub(crate) fn is_answer(self, result: &$crate::mcp::ToolResult<'_>) -> bool {
                 match self {
-                    $(Self::$tool => <$answer as Answer>::read(result).is_some(),)*
+                    $(Self::$tool => read_exactly::<$answer>(result).is_some(),)*
                 }
             }
 
-            /// Reads an answer of this tool from a result in any dialect, and does something with the same answer in
-            /// this dialect. Returns `None` for a result that is no answer of this tool.
+            /// Reads an answer of this tool in any dialect, and hands the same answer in this dialect to `act`. Returns
+            /// `None` for a result that is no answer of this tool.
             pub(crate) fn translate<R>(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
@@ -53,7 +57,7 @@ macro_rules! tools {
             ) -> Option<R> {
                 match self {
                     $(Self::$tool => {
-                        let answer = <$answer as Answer>::read(result)?;
+                        let answer = read_exactly::<$answer>(result)?;
                         Some(act(&answer.result_within(dialect, limits)))
                     })*
                 }
@@ -145,7 +149,8 @@ macro_rules! tools {
         }
 
         impl serde::Serialize for ToolCall {
-            /// Writes the arguments as the real client does.
+            /// Writes the arguments as the real client does. Those that were decoded as a type of the application cannot be
+            /// written: an error.
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$tool(_, arguments) => arguments.serialize(serializer),)*
@@ -161,6 +166,8 @@ macro_rules! tools {
         }
 
         $(
+            impl call::sealed::Sealed for $tool {}
+
             impl ToolArguments for $tool {
                 type Answer = $answer;
 

@@ -34,12 +34,8 @@ pub struct ClientConfig {
     /// minutes.
     pub longest_call: Duration,
     /// JSON-RPC pings, as [`Keepalive::JSON_RPC`]. Default none: over WebSocket its own pings serve the same and are
-    /// invisible to MCP.
-    ///
-    /// At most one ping is in flight. It does not count against [`SessionLimits::requests`], so that an application which
-    /// asks a lot does not lose sight of its peer. None is sent while the [`Outbox`](crate::Outbox) is full: it would lie
-    /// behind what the peer does not read. A peer that does not read is for the owner of the transport to end; over
-    /// WebSocket [`Limits::stalled`](crate::ws::Limits::stalled) does.
+    /// invisible to MCP. A ping does not count against [`SessionLimits::requests`], and none is sent while the
+    /// [`Outbox`](crate::Outbox) is full: a peer that does not read is for the owner of the transport to end.
     pub keepalive: Option<Keepalive>,
     /// How many pages of a list are asked for. Default 64: real lists have one.
     pub list_pages: usize,

@@ -1,4 +1,4 @@
-//! What the handshake of a client ends with.
+//! The ends of the handshake of a client.
 
 use alloc::{boxed::Box, string::String};
 use core::fmt;
@@ -10,21 +10,21 @@ use crate::{
     rpc::ErrorObject,
 };
 
-/// What a server says of itself in the handshake.
+/// The answer of a server to `initialize`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// Who it says it is; `None` if it does not say so readably.
+    /// The name and version of the server; `None` if it does not give them readably.
     pub info: Option<Implementation>,
     /// The version that is spoken.
     pub protocol_version: ProtocolVersion,
-    /// What a model should know about the server.
+    /// A text about the server for a model.
     pub instructions: Option<String>,
-    /// What it declares that it can do, as it is written.
+    /// The capabilities that the server declares, as they are written.
     pub capabilities: Option<Box<RawValue>>,
 }
 
-/// Why a handshake failed.
+/// The reason for which a handshake failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Failure {
