@@ -243,12 +243,10 @@ fn json_answer_says_all_or_is_refused() {
 /// A number can be guessed, and a batch brings calls whose events come one after the other.
 #[test]
 fn call_is_not_answered_before_its_event() {
-    let mut editor = Editor::attached(config());
-    let mut editor_of_batches = Editor::open(config());
+    let mut editor = Editor::open(config());
     for text in [INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED.to_owned()] {
-        editor_of_batches.say(&text);
+        editor.say(&text);
     }
-    std::mem::swap(&mut editor, &mut editor_of_batches);
     let batch = format!("[{},{}]", request(1, Tool::GetDiagnostics), open_diff(2, "t"));
     editor.server.feed(at(0), &text(&batch));
     let Some(ServerEvent::Call(ToolCall::GetDiagnostics(first, _))) = editor.server.poll_event() else {

@@ -9,7 +9,7 @@
 //! the loop: a job that waits is dropped, with all it holds, when its call ends.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{Call, Host, ToolArguments};
+use ide_mcp::ide::{Call, Host, ToolArguments, ToolCall};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
@@ -166,13 +166,22 @@ impl<S, E> fmt::Debug for Worker<S, E> {
     }
 }
 
-/// Answers a call; with a problem, the tool has failed.
+/// Answers a call; with a problem, the tool has failed. Where the connection has ended by now, nobody wants to know.
 pub(crate) fn answer<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: Result<T::Answer, String>) {
-    // Where the connection has ended by now, nobody wants to know.
     match answer {
         Ok(answer) => drop(host.answer(call, &answer)),
-        Err(problem) => drop(host.call(call).respond(&ToolResult::error(problem))),
+        Err(problem) => fail(host, call, problem),
     }
+}
+
+/// Answers a call of a tool that this editor does not serve.
+pub(crate) fn not_served(host: &mut Host, call: ToolCall) {
+    let problem = format!("{} is not served by this editor", call.name());
+    fail(host, call, problem);
+}
+
+fn fail(host: &mut Host, call: impl Into<CallId>, problem: String) {
+    let _ = host.call(call).respond(&ToolResult::error(problem));
 }
 
 #[cfg(test)]

@@ -147,8 +147,8 @@ impl Editor {
         line.trim().strip_suffix("kB")?.trim().parse().ok()
     }
 
-    /// How many files and sockets it has open; `None` where that cannot be found out. That of the guard of the lock file
-    /// does not count: a thread opens it, which may come to that only after the editor has said that it listens.
+    /// Returns the number of files and sockets that the editor has open; `None` where that cannot be found out. That of
+    /// the guard of the lock file does not count: a thread opens it, maybe only after the editor has said that it listens.
     pub(crate) fn descriptors(&self) -> Option<usize> {
         let is_guard = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.ends_with("anon_inode:inotify"));
         let open = fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;

@@ -108,7 +108,7 @@ impl<T> Calls<T> {
         if call.session() != self.session {
             return Ok(());
         }
-        match self.open.get_mut(call.serial()) {
+        match self.open.get_mut(call.number()) {
             Some(open) if open.at_once && full => Err(Refused::Busy),
             Some(open) if open.at_once => {
                 open.at_once = false;
@@ -128,9 +128,9 @@ impl<T> Calls<T> {
         if call.session() != self.session {
             return Err(NotOpen::Unknown);
         }
-        match self.end(call.serial(), NotOpen::Answered) {
+        match self.end(call.number(), NotOpen::Answered) {
             Some(open) => Ok((open.id, open.data)),
-            None => Err(self.how_ended(call.serial())),
+            None => Err(self.how_ended(call.number())),
         }
     }
 
@@ -159,13 +159,13 @@ impl<T> Calls<T> {
     /// If it is not open: how it ended.
     pub(crate) fn get_mut(&mut self, call: CallId) -> Result<&mut T, NotOpen> {
         self.get(call)?;
-        self.open.get_mut(call.serial()).map(|open| &mut open.data).ok_or(NotOpen::Unknown)
+        self.open.get_mut(call.number()).map(|open| &mut open.data).ok_or(NotOpen::Unknown)
     }
 
     /// Gives an open call another deadline. Nothing happens if it is not open.
     pub(crate) fn set_deadline(&mut self, call: CallId, deadline: Option<Time>) {
         if call.session() == self.session {
-            self.open.set_deadline(call.serial(), deadline);
+            self.open.set_deadline(call.number(), deadline);
         }
     }
 
@@ -243,7 +243,7 @@ impl<T> Calls<T> {
         if call.session() != self.session {
             return Err(NotOpen::Unknown);
         }
-        self.open.get(call.serial()).ok_or_else(|| self.how_ended(call.serial()))
+        self.open.get(call.number()).ok_or_else(|| self.how_ended(call.number()))
     }
 
     /// The number of the open call with this id.
@@ -377,7 +377,7 @@ mod tests {
         calls.set_deadline(first, Some(Time::from_millis(10)));
         assert_eq!(calls.deadline(), Some(Time::from_millis(10)));
 
-        let other = CallId::new(SessionId::new(2), first.serial());
+        let other = CallId::new(SessionId::new(2), first.number());
         calls.set_deadline(other, None);
         assert_eq!(
             (calls.deadline(), calls.get_mut(other)),

@@ -63,10 +63,6 @@ impl CallId {
     pub const fn number(self) -> u64 {
         self.serial
     }
-
-    pub(crate) const fn serial(self) -> u64 {
-        self.serial
-    }
 }
 
 /// Names one request of ours that waits for the peer's answer.

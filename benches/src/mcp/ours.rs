@@ -145,7 +145,7 @@ pub fn config(tools: ToolSet) -> ServerConfig {
     ServerConfig::new(Implementation::new("editor", "1"), Policy::without_authentication(port), tools)
 }
 
-/// What the application does about an event. An agent that has gone needs no answer.
+/// Does what the application does about an event. An agent that has gone needs no answer.
 pub fn on(server: &mut Server, event: ServerEvent) {
     let ServerEvent::Call(call) = event else { return };
     match call {

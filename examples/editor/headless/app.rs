@@ -7,14 +7,13 @@ use super::command::{Command, range};
 use super::report::{Event, Report};
 use crate::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::options::OnDiff;
-use crate::worker::{Worker, answer};
+use crate::worker::{Worker, answer, not_served};
 use crate::workspace::{Opened, Workspace, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     AgentId, Diagnostics, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
     Selection, ServerEvent, Tool, ToolCall, ToolSet,
 };
-use ide_mcp::mcp::ToolResult;
 use std::io;
 use std::time::Duration;
 
@@ -229,10 +228,7 @@ impl Headless {
                     answer(host, call, opened);
                 },
             ),
-            other => {
-                let problem = format!("{} is not served by this editor", other.name());
-                let _ = host.call(other).respond(&ToolResult::error(problem));
-            }
+            other => not_served(host, other),
         }
     }
 

@@ -8,7 +8,7 @@ use super::model::{Agent, Tone};
 use crate::diffs::{Proposal, Verdict};
 use crate::folders::Folders;
 use crate::options::OnDiff;
-use crate::worker::answer;
+use crate::worker::{answer, not_served};
 use crate::workspace::{missing_note, unicode};
 use ide_mcp::Time;
 use ide_mcp::ide::{
@@ -17,7 +17,6 @@ use ide_mcp::ide::{
     OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolCall, ToolSet, WorkspaceFolder,
     WorkspaceFolders, display_safe,
 };
-use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::path::Path;
 
@@ -199,10 +198,7 @@ impl App {
                 let selection = self.model.document().map(|document| document.selection());
                 answer(host, call, Ok(LatestSelection(selection.or_else(|| self.latest.clone()))));
             }
-            other => {
-                let problem = format!("{} is not served by this editor", other.name());
-                let _ = host.call(other).respond(&ToolResult::error(problem));
-            }
+            other => not_served(host, other),
         }
         // What the agent has just written shows soon.
         self.look();

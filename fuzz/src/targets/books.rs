@@ -77,7 +77,7 @@ pub struct Books<S> {
     /// How often progress was reported.
     progressed: usize,
     faults: usize,
-    /// When the session itself sent its last ping, and when the last message came.
+    /// The times of the last ping that the session itself sent, and of the last message that came.
     pinged: Option<Time>,
     heard: Time,
     gave_up: bool,

@@ -92,7 +92,7 @@ fn tools() -> ToolSet {
     ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile)
 }
 
-/// What the editor answers.
+/// Returns the editor's answer to a call.
 fn answer(call: &ToolCall) -> ToolResult<'static> {
     match call {
         ToolCall::OpenDiff(..) => {

@@ -31,8 +31,9 @@ pub enum Happened {
     Notification,
 }
 
-/// Whether a call may wait for ever.
+/// A call of either layer.
 pub trait MayWait: Debug {
+    /// Returns true if the call may wait for ever.
     fn may_wait(&self) -> bool;
 }
 

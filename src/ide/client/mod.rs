@@ -236,7 +236,7 @@ impl Client {
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// What is sent before the connection is open or after our close frame would be dropped in silence.
+    /// Refuses what would be dropped in silence: before the connection is open, and after our close frame.
     fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
             true => Ok(self.session()),

@@ -77,9 +77,9 @@ pub enum HostEvent {
     /// Something happened to an agent that was let in. Connections that never were are
     /// [counted](super::Host::unauthenticated).
     Agent {
-        /// Which agent.
+        /// The agent.
         agent: AgentId,
-        /// What happened.
+        /// The event of its connection.
         event: ServerEvent,
     },
     /// A client knows the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for

@@ -79,9 +79,8 @@ impl<'a> OpenCall<'a> {
     /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a
     /// member that the answer does not have; the call is still open then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
-        let whole = serde_json::from_str::<Whole>(text).is_ok();
-        let raw = if whole { serde_json::from_str(text).ok() } else { None };
-        let result = raw.and_then(ToolResult::read).unwrap_or_else(|| ToolResult::text(text));
+        let raw = serde_json::from_str::<&RawValue>(text).ok();
+        let result = raw.and_then(whole_result).unwrap_or_else(|| ToolResult::text(text));
         let tool = self.tool().filter(|_| !result.is_error);
         let config = self.owner.connection(self.call).map(|server| server.config.clone());
         let (Some(tool), Some(config)) = (tool, config) else { return self.respond(&result) };
@@ -99,9 +98,7 @@ impl<'a> OpenCall<'a> {
     /// call is still open.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
         if let (Some(CallKind::Tool(_) | CallKind::OwnTool), true) = (self.kind(), is_object(result)) {
-            let has_content = serde_json::from_str::<Whole>(result.get()).is_ok();
-            let read = ToolResult::read(result).filter(|_| has_content);
-            self.check(&read.ok_or(RespondError::NotAnAnswer)?)?;
+            self.check(&whole_result(result).ok_or(RespondError::NotAnAnswer)?)?;
         }
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
     }
@@ -142,8 +139,8 @@ impl<'a> OpenCall<'a> {
         })
     }
 
-    /// Sets how long the call waits from now on: `getDiagnostics` longer than its 400 ms or
-    /// 1.9 s, or an `openDiff` not for ever.
+    /// Sets how long the call waits from now on: `getDiagnostics` longer than its 400 ms or 1.9 s, or an `openDiff` not for
+    /// ever.
     ///
     /// # Errors
     ///
@@ -182,6 +179,12 @@ impl<'a> OpenCall<'a> {
         });
         done
     }
+}
+
+/// Reads the whole result of a tool. `None` without a list of blocks, which [`ToolResult::read`] takes for an empty one.
+fn whole_result(raw: &RawValue) -> Option<ToolResult<'_>> {
+    serde_json::from_str::<Whole>(raw.get()).ok()?;
+    ToolResult::read(raw)
 }
 
 /// A whole result of a tool.

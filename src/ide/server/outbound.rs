@@ -127,8 +127,8 @@ impl Server {
     }
 
     /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Each change begins the
-    /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools change all the time.
+    /// it has listed them. Each change begins the [settle time](Server::accepts_pushes) anew, so mentions wait as long as
+    /// the tools change all the time.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Server {
         if is_unknown { Err(NotOpen::Unknown) } else { Ok(()) }
     }
 
-    /// What is sent before the connection is open or after the end would be dropped in silence.
+    /// Refuses what would be dropped in silence: before the connection is open, and after the end.
     fn may_send(&self) -> Result<(), NotSent> {
         if self.has_ended() || self.ws.is_cut_off() {
             return Err(NotSent::Closed);

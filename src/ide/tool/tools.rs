@@ -64,7 +64,7 @@ macro_rules! tools {
             }
         }
 
-        /// What a call asks for: the tool and its arguments.
+        /// A call of a tool, with its arguments.
         #[derive(Debug)]
         pub(crate) enum ToolRequest {
             $($tool($tool),)*
