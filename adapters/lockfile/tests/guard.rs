@@ -169,6 +169,18 @@ mod notified {
         assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
     }
 
+    /// The look brings the file back before the notification that it is gone is taken.
+    #[test]
+    fn a_late_notification_ends_with_the_file_in_place() {
+        let dir = TempDir::new();
+        let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+        let mut guard = Guard::new(published, GuardMode::Notified);
+        fs::remove_file(guard.keep().path()).unwrap();
+        assert_eq!(guard.tick(Time::ZERO), Some(LockFileEvent::Restored));
+        assert_eq!(events(&mut guard, Time::ZERO), [LockFileEvent::Lost, LockFileEvent::Restored]);
+        assert_eq!(events(&mut guard, Time::ZERO), []);
+    }
+
     #[test]
     fn l06_a_lock_file_comes_back_whatever_took_it_away() {
         type Act = fn(&Path, &Path);

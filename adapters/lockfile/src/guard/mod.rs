@@ -97,7 +97,7 @@ pub struct Guard<K = Published> {
     notify: Option<Notify>,
     /// The next look. With an interval the first comes one interval after the first tick.
     look_at: LookAt,
-    /// The finding of the last look, unless the file was in place.
+    /// What was reported last, unless the file was in place.
     trouble: Option<LockFileEvent>,
     /// The system said that the file is gone.
     is_lost: bool,
@@ -183,7 +183,9 @@ impl<K: Keep> Guard<K> {
     /// Looks for the file if that is due, and brings it back if it is gone. Returns what happened, if anything did.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
-            return Some(LockFileEvent::Lost);
+            // Until a look says otherwise, also where an earlier look has brought the file back.
+            self.trouble = Some(LockFileEvent::Lost);
+            return self.trouble.clone();
         }
         match self.look_at {
             LookAt::In(wait) => {
