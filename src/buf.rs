@@ -151,24 +151,6 @@ impl Rx {
         true
     }
 
-    /// Hands over the first `len` bytes with the memory they lie in, and goes on with the others in `memory`.
-    pub(crate) fn split_front(&mut self, len: usize, memory: Vec<u8>) -> Vec<u8> {
-        let mut front = core::mem::replace(&mut self.buf, memory);
-        let at = self.start.saturating_add(len).min(self.end);
-        let rest = front.get(at..self.end).unwrap_or_default();
-        if self.buf.len() < rest.len() {
-            self.buf.resize(rest.len(), 0);
-        }
-        if let Some(room) = self.buf.get_mut(..rest.len()) {
-            room.copy_from_slice(rest);
-        }
-        let kept = rest.len();
-        front.truncate(at);
-        front.drain(..self.start.min(at));
-        (self.start, self.end, self.offered, self.awaited) = (0, kept, 0, 0);
-        front
-    }
-
     /// Drops the content and the memory.
     pub(crate) fn discard(&mut self) {
         *self = Self::new();
@@ -379,7 +361,6 @@ mod tests {
     fn rx_takes_nothing_into_space_that_moved() {
         let moves: &[(&str, fn(&mut Rx))] = &[
             ("append", |rx| assert!(rx.append(b"x"))),
-            ("split_front", |rx| drop(rx.split_front(1, Vec::new()))),
             ("discard", Rx::discard),
             ("trim", |rx| {
                 rx.consume(usize::MAX);
@@ -402,18 +383,6 @@ mod tests {
         rx.append(b"headbody");
         rx.consume(8);
         assert_eq!(rx.consumed(4), b"body");
-    }
-
-    #[test]
-    fn rx_hands_over_its_front_and_keeps_the_rest() {
-        let mut rx = Rx::new();
-        rx.append(b"gone, front, rest");
-        rx.consume(6);
-        let front = rx.split_front(6, vec![0; 2]);
-        assert_eq!((&*front, rx.bytes()), (&b"front,"[..], &b" rest"[..]));
-        assert_eq!(rx.allowed(), Rx::UNPOLLED_LIMIT - 17, "what came unpolled still counts");
-        assert_eq!(rx.split_front(99, Vec::new()), b" rest");
-        assert!(rx.bytes().is_empty());
     }
 
     #[test]

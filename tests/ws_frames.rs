@@ -328,7 +328,7 @@ fn memory_follows_what_came() {
     for (name, first, plain, strange) in cases {
         let beginning = [&header(*first)[..], &b"x".repeat(plain * KIB), strange.as_bytes()].concat();
         let sent = [beginning, b"y".repeat(1500 * KIB)].concat();
-        for received in [20 * KIB, 100 * KIB, 600 * KIB, 1400 * KIB] {
+        for received in [20 * KIB, 100 * KIB, 600 * KIB, 705 * KIB, 1400 * KIB] {
             let mut server = server(ws::Limits::default());
             server.trim();
             let cost = cost::of(|| {

@@ -78,22 +78,6 @@ impl Message {
         Ok(())
     }
 
-    /// The memory that it is to be put together in, before anything is.
-    pub(crate) fn take_memory(&mut self) -> Vec<u8> {
-        core::mem::take(&mut self.content).into_memory()
-    }
-
-    /// Begins with these bytes, of which nothing is known but that they came, in their own memory.
-    pub(crate) fn begin_with(&mut self, bytes: Vec<u8>) -> Result<(), ProtocolError> {
-        self.content = match self.kind {
-            Some(Kind::Text) => {
-                Content::Text(String::from_utf8(bytes).map_err(|_| ProtocolError::InvalidUtf8)?)
-            }
-            Some(Kind::Binary) | None => Content::Binary(bytes),
-        };
-        Ok(())
-    }
-
     /// Appends a piece of a fragment of which `rest` bytes are to come; `fin` says whether that one is the last.
     pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), ProtocolError> {
         self.content.make_room(piece.len().saturating_add(self.carry.len()), rest, fin);
