@@ -19,12 +19,12 @@ message     rpc/message.rs                   mcp   lib            rpc::message
 id          rpc/id.rs                        mcp   lib            rpc::
 depth       rpc/depth.rs                     mcp   lib            rpc::depth
 single_pass rpc/single_pass.rs,rpc/name.rs   mcp   lib            rpc::
-table       rpc/table.rs,rpc/sorted.rs       mcp   lib            rpc::
-calls       rpc/calls.rs                     mcp   lib            rpc::calls
-requests    rpc/requests.rs                  mcp   lib            rpc::requests
+table       mcp/table.rs,mcp/sorted.rs       mcp   lib            mcp::
+incoming    mcp/incoming/*.rs                mcp   lib,mcp_invariants
+outgoing    mcp/outgoing.rs                  mcp   lib,mcp_invariants
 batch       mcp/batch.rs                     mcp   lib,mcp_server
 arguments   ide/arguments.rs                 ide   lib            ide::
-diffs       ide/diffs.rs                     ide   ide_server
+open_calls  ide/open_calls.rs                ide   lib,ide_server
 lock_file   ide/lock_file/*.rs               ide   lib            ide::lock_file
 paths       ide/paths/*.rs                   ide   lib            ide::paths
 '

@@ -51,6 +51,8 @@ mod progress;
 mod server;
 mod session;
 mod session_methods;
+mod sorted;
+mod table;
 mod timeout;
 mod tools;
 mod version;

@@ -1,5 +1,16 @@
 //! What this side asks, of whichever role: each request ends with one outcome, and the peer is told when nobody waits
 //! for its answer any more.
+//!
+//! ```text
+//! request ──▶ waiting ──resolve───▶ the peer answered
+//!                     ──cancel────▶ this side gave it up
+//!                     ──expire────▶ no answer in time
+//!                     ──close_one─▶ the session ended
+//! ```
+//!
+//! Ids are the integers from 1 on, each used once. So whether an id was ever one of this side needs no memory: a response to one
+//! that has been issued and does not wait is late, to any other it is unknown. At a million requests a second, the ids stay
+//! below 2^53, beyond which some peers lose them, for 285 years.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -12,11 +23,12 @@ use super::{
     listing::Listing,
     params::CancelledOut,
     progress::{ProgressIn, with_token},
+    table::Table,
     timeout::Wait,
 };
 use crate::{
     Outbox, OutboxClosed, Time, To,
-    rpc::{ErrorObject, Id, Match, NotSent, RequestId, Requests, SessionId, SessionLimits, write},
+    rpc::{ErrorObject, Id, NotSent, RequestId, SessionId, SessionLimits, write},
     text::truncate,
 };
 
@@ -55,11 +67,12 @@ pub(super) enum Purpose {
 /// The requests of this side.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    requests: Requests<Asked>,
+    session: SessionId,
+    requests: Table<Asked>,
     /// How many may wait, beside the ping.
     limit: usize,
     /// The latest ping of the session's own. There is never a second one in flight.
-    ping: Option<RequestId>,
+    ping: Option<u64>,
     timeout: Duration,
     reason: usize,
 }
@@ -80,7 +93,8 @@ struct Pace {
 impl Outgoing {
     pub(super) const fn new(session: SessionId, limits: &SessionLimits, timeout: Duration) -> Self {
         Self {
-            requests: Requests::new(session),
+            session,
+            requests: Table::new(),
             limit: limits.requests,
             ping: None,
             timeout,
@@ -109,7 +123,7 @@ impl Outgoing {
         if self.is_full() && !matches!(purpose, Purpose::Initialize) {
             return Err(NotSent::TooManyInFlight);
         }
-        let id = self.requests.next_id();
+        let id = self.requests.next();
         let wait = timeout.begin(now, Wait::new(now, self.timeout, self.timeout));
         let pace = match (timeout, wait) {
             (Timeout::Progress { .. }, Some(wait)) => {
@@ -123,14 +137,15 @@ impl Outgoing {
             }
         };
         let deadline = wait.and_then(|wait| wait.deadline(now));
-        Ok(self.requests.open(deadline, Asked { purpose, pace }))
+        self.requests.open(deadline, Asked { purpose, pace });
+        Ok(RequestId::new(self.session, id))
     }
 
     /// Sends a ping of the session's own, in place of one that was not answered. However many requests of the
     /// application wait, there is room for this one. Returns false if the outbox is closed.
     pub(super) fn ping(&mut self, out: &mut impl Outbox) -> bool {
         self.forget_ping();
-        let id = self.requests.next_id();
+        let id = self.requests.next();
         let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
         if sent.is_ok() {
@@ -142,23 +157,23 @@ impl Outgoing {
     /// Ends the ping that waits, if one does, without a word: its answer does not matter any more.
     pub(super) fn forget_ping(&mut self) {
         if let Some(ping) = self.ping.take() {
-            self.requests.cancel(ping);
+            self.requests.end(ping);
         }
     }
 
     /// Whether as many requests wait as may; the ping does not count.
     fn is_full(&self) -> bool {
-        let pings = usize::from(self.ping.is_some_and(|ping| self.requests.is_waiting(ping)));
+        let pings = usize::from(self.ping.is_some_and(|ping| self.requests.get(ping).is_some()));
         self.len().saturating_sub(pings) >= self.limit
     }
 
     /// Ends the request that a response answers. It is named as the application knows it, here and below.
     pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
-        match self.requests.resolve(id) {
-            Match::Waiting(request, asked) => Ok((name(request, &asked.purpose), asked.purpose)),
-            Match::Late => Err(PeerFault::LateResponse),
-            Match::Unknown => Err(PeerFault::UnknownResponse),
-        }
+        let issued = 1..self.requests.next();
+        let number =
+            id.own_serial().filter(|number| issued.contains(number)).ok_or(PeerFault::UnknownResponse)?;
+        let asked = self.requests.end(number).ok_or(PeerFault::LateResponse)?;
+        Ok((handle(self.session, number, &asked.purpose), asked.purpose))
     }
 
     /// Whose progress this is, by the name that the application knows. It starts the clock of that request again.
@@ -169,8 +184,8 @@ impl Outgoing {
         limits: &SessionLimits,
     ) -> Result<Option<(RequestId, Progress<'static>)>, PeerFault> {
         let token = said.token(limits);
-        let found = token.as_ref().and_then(|token| self.requests.find_mut(token));
-        let Some((request, Asked { purpose, pace: Some(pace) })) = found else {
+        let number = token.and_then(|token| token.own_serial()).ok_or(PeerFault::UnknownProgress)?;
+        let Some(Asked { purpose, pace: Some(pace) }) = self.requests.get_mut(number) else {
             return Err(PeerFault::UnknownProgress);
         };
         let progress = said.progress(limits.reason);
@@ -179,7 +194,7 @@ impl Outgoing {
             return Err(PeerFault::StaleProgress);
         }
         pace.reached = progress.progress;
-        let (deadline, name) = (pace.wait.deadline(now), name(request, purpose));
+        let (deadline, request) = (pace.wait.deadline(now), handle(self.session, number, purpose));
         let is_news = match purpose {
             Purpose::Page(listing) if progress.progress <= listing.reached => false,
             Purpose::Page(listing) => {
@@ -188,58 +203,63 @@ impl Outgoing {
             }
             Purpose::Application | Purpose::Initialize | Purpose::Ping => true,
         };
-        self.requests.set_deadline(request, deadline);
-        Ok(is_news.then_some((name, progress)))
+        self.requests.set_deadline(number, deadline);
+        Ok(is_news.then_some((request, progress)))
     }
 
     /// Gives up what the application asked for by this name, and tells the peer. False if it does not wait.
     pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
-        let later_page = |(request, asked): (RequestId, &Asked)| match &asked.purpose {
-            Purpose::Page(listing) => (listing.handle == Some(named)).then_some(request),
+        let later_page = |(number, asked): (u64, &Asked)| match &asked.purpose {
+            Purpose::Page(listing) => (listing.handle == Some(named)).then_some(number),
             Purpose::Application | Purpose::Initialize | Purpose::Ping => None,
         };
-        // The handles of handshakes and pings are never handed out, so what is cancelled here may be.
-        let waits = self.requests.cancel(named).map(|_| named).or_else(|| {
-            let page = self.requests.iter().find_map(later_page)?;
-            self.requests.cancel(page).map(|_| page)
-        });
-        if let Some(request) = waits {
-            self.send_cancelled(request, reason, out);
+        if named.session() != self.session {
+            return false;
         }
-        waits.is_some()
+        // The handles of handshakes and pings are never handed out, so what is cancelled here may be.
+        let number = match self.requests.get(named.serial()) {
+            Some(_) => Some(named.serial()),
+            None => self.requests.iter().find_map(later_page),
+        };
+        let Some(number) = number else { return false };
+        self.requests.end(number);
+        self.send_cancelled(number, reason, out);
+        true
     }
 
     /// Ends one request that is due, and tells the peer.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
-        let (request, asked) = self.requests.expire(now)?;
-        match asked.purpose {
-            Purpose::Application | Purpose::Page(_) => self.send_cancelled(request, Some("timed out"), out),
+        let (number, Asked { purpose, .. }) = self.requests.expire(now)?;
+        match purpose {
+            Purpose::Application | Purpose::Page(_) => self.send_cancelled(number, Some("timed out"), out),
             Purpose::Initialize | Purpose::Ping => {}
         }
-        Some((name(request, &asked.purpose), asked.purpose))
+        Some((handle(self.session, number, &purpose), purpose))
     }
 
     /// Ends one request because the session ends. To be repeated until `None`.
     pub(super) fn close_one(&mut self) -> Option<(RequestId, Purpose)> {
-        let (request, asked) = self.requests.close_one()?;
-        Some((name(request, &asked.purpose), asked.purpose))
+        let number = self.requests.first()?;
+        let Asked { purpose, .. } = self.requests.end(number)?;
+        Some((handle(self.session, number, &purpose), purpose))
     }
 
-    fn send_cancelled(&self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) {
+    fn send_cancelled(&self, number: u64, reason: Option<&str>, out: &mut impl Outbox) {
         let reason = reason.map(|reason| truncate(reason, self.reason));
-        let params = CancelledOut { request_id: request.serial(), reason };
+        let params = CancelledOut { request_id: number, reason };
         let sent =
             send(out, To::Unasked, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "a number and a string are always JSON");
     }
 }
 
-/// The name by which the application knows a request.
-fn name(request: RequestId, purpose: &Purpose) -> RequestId {
-    match purpose {
-        Purpose::Page(listing) => listing.handle.unwrap_or(request),
-        Purpose::Application | Purpose::Initialize | Purpose::Ping => request,
-    }
+/// Returns the handle by which the application knows a request: for a later page of a list, that of the first.
+fn handle(session: SessionId, number: u64, purpose: &Purpose) -> RequestId {
+    let first = match purpose {
+        Purpose::Page(listing) => listing.handle,
+        Purpose::Application | Purpose::Initialize | Purpose::Ping => None,
+    };
+    first.unwrap_or_else(|| RequestId::new(session, number))
 }
 
 /// Sends one message. Nothing is sent if it cannot be written, or the outbox is closed.
@@ -251,4 +271,69 @@ pub(super) fn send(
     let mut written = Ok(());
     out.message(to, |buf| written = write(buf)).map_err(|OutboxClosed { .. }| NotSent::Closed)?;
     written.map_err(|write::Unserializable| NotSent::Unserializable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    struct Sent;
+
+    impl Outbox for Sent {
+        fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+            write(&mut Vec::new());
+            Ok(())
+        }
+
+        fn is_full(&self) -> bool {
+            false
+        }
+    }
+
+    fn outgoing(session: u64) -> Outgoing {
+        Outgoing::new(SessionId::new(session), &SessionLimits::default(), Duration::from_millis(10))
+    }
+
+    fn ask(outgoing: &mut Outgoing, timeout: Timeout) -> RequestId {
+        let what = ("a", None::<&()>);
+        outgoing.request(Time::ZERO, what, timeout, Purpose::Application, &mut Sent).unwrap()
+    }
+
+    #[test]
+    fn a_request_ends_once_and_later_answers_are_late() {
+        let mut outgoing = outgoing(1);
+        let answered = ask(&mut outgoing, Timeout::Default);
+        let cancelled = ask(&mut outgoing, Timeout::Default);
+        let expired = ask(&mut outgoing, Timeout::Default);
+        let closed = ask(&mut outgoing, Timeout::Never);
+        let request = |ended: Option<(RequestId, Purpose)>| ended.map(|(request, _)| request);
+
+        assert_eq!(request(outgoing.resolve(&Id::from(1)).ok()), Some(answered));
+        assert!(outgoing.cancel(cancelled, None, &mut Sent));
+        assert!(!outgoing.cancel(cancelled, None, &mut Sent));
+        assert_eq!(request(outgoing.expire(Time::from_millis(9), &mut Sent)), None);
+        assert_eq!(request(outgoing.expire(Time::from_millis(10), &mut Sent)), Some(expired));
+        assert_eq!(request(outgoing.close_one()), Some(closed));
+        assert_eq!(request(outgoing.close_one()), None);
+
+        for (id, fault) in [(0, PeerFault::UnknownResponse), (5, PeerFault::UnknownResponse)]
+            .into_iter()
+            .chain((1..=4).map(|id| (id, PeerFault::LateResponse)))
+        {
+            assert_eq!(outgoing.resolve(&Id::from(id)).err(), Some(fault), "{id}");
+        }
+        assert_eq!((outgoing.deadline(), outgoing.len()), (None, 0));
+        assert_eq!(ask(&mut outgoing, Timeout::Default).serial(), 5, "an id is used once");
+    }
+
+    #[test]
+    fn a_request_of_another_session_is_not_cancelled() {
+        let mut here = outgoing(1);
+        let kept = ask(&mut here, Timeout::Default);
+        let other = ask(&mut outgoing(2), Timeout::Default);
+        assert!(!here.cancel(other, None, &mut Sent));
+        assert_eq!(here.len(), 1);
+        assert!(here.cancel(kept, None, &mut Sent));
+    }
 }

@@ -83,7 +83,7 @@ impl Id {
     }
 
     /// A number that equal ids share and others hardly ever do.
-    pub(super) fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> u64 {
         match &self.key {
             Key::Int(value) => u64::from_ne_bytes(value.to_ne_bytes()),
             Key::Big { digits, .. } => digest(digits.bytes()),

@@ -12,7 +12,6 @@
 //! Nothing here knows a method name, a session's state, or how messages are framed. That the peer cancels a call, and
 //! by which notification, is the business of [`mcp`](crate::mcp).
 
-mod calls;
 pub mod code;
 mod depth;
 mod digest;
@@ -25,13 +24,9 @@ mod message;
 mod name;
 mod object;
 mod refusal;
-mod requests;
 pub(crate) mod single_pass;
-mod sorted;
-mod table;
 pub(crate) mod write;
 
-pub(crate) use calls::Calls;
 pub(crate) use digest::digest;
 pub use error::ErrorObject;
 pub use handle::{CallId, RequestId, SessionId};
@@ -42,4 +37,3 @@ pub use message::{Answer, Message, classify};
 pub(crate) use name::Name;
 pub(crate) use object::{each_member, is_object, read_object, text_of};
 pub use refusal::{NotOpen, NotSent, RespondError};
-pub(crate) use requests::{Match, Requests};

@@ -141,7 +141,8 @@ impl<T: Tools> Server<T> {
     }
 
     /// Lets a call wait for the application that was [let in to be answered at once](Tools::is_answered_at_once). Returns
-    /// false if too many calls wait: then this call is answered with that error.
+    /// false if too many calls wait: then this call is answered with that error. Nothing happens to a call that waits
+    /// already, or is not open.
     pub fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         self.session.incoming.defer(call, out)
     }

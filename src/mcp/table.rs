@@ -1,6 +1,6 @@
 //! What waits for its end: numbered once and for ever, ended once, perhaps with a time by which it must have ended.
 //!
-//! Both tables of a session are one of these with something around it. The memory of an entry that has ended is used
+//! The calls of the peer and the requests of this side are one table each. The memory of an entry that has ended is used
 //! for the next one, so that a session that asks and answers one by one allocates nothing here; a look-up is a binary
 //! search. What moves on removal are pairs of numbers.
 

@@ -1,0 +1,200 @@
+//! The answers to the calls of the peer: of the application, and in its place.
+
+use alloc::format;
+use core::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Call, Incoming};
+use crate::{
+    Outbox, Time, To,
+    mcp::{Progress, ProtocolVersion, ToolResult, outgoing::send, progress::ProgressOut},
+    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, is_object, write},
+    text::truncate,
+};
+
+impl Incoming {
+    /// Answers with the result of a tool, which is always an object.
+    pub(in crate::mcp) fn respond(
+        &mut self,
+        call: CallId,
+        result: &ToolResult<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotOpen> {
+        let is_sent = send_result(&self.get(call)?.id, result, out);
+        self.finish_sent(call, is_sent)
+    }
+
+    /// Ends an open call whose answer was sent. Where a closed outbox did not take it, the call stays open and ends with
+    /// the session.
+    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotOpen> {
+        if !is_sent {
+            return Err(NotOpen::Closed);
+        }
+        self.end(call.number(), NotOpen::Answered);
+        Ok(())
+    }
+
+    /// Answers with whatever is an object; with anything else the call stays open.
+    pub(in crate::mcp) fn respond_with<R: Serialize + ?Sized>(
+        &mut self,
+        call: CallId,
+        result: &R,
+        out: &mut impl Outbox,
+    ) -> Result<(), RespondError> {
+        let id = &self.get(call)?.id;
+        let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
+        if sent == Err(NotSent::Unserializable) {
+            return Err(RespondError::Unserializable);
+        }
+        Ok(self.finish_sent(call, sent.is_ok())?)
+    }
+
+    /// Answers with any value, as methods do that are not of MCP.
+    pub(in crate::mcp) fn respond_with_any(
+        &mut self,
+        call: CallId,
+        result: &RawValue,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotOpen> {
+        let id = &self.get(call)?.id;
+        let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
+        self.finish_sent(call, is_sent)
+    }
+
+    pub(in crate::mcp) fn fail(
+        &mut self,
+        call: CallId,
+        error: (i64, &str, Option<&RawValue>),
+        out: &mut impl Outbox,
+    ) -> Result<(), NotOpen> {
+        let is_sent = send_error(&self.get(call)?.id, error, out);
+        self.finish_sent(call, is_sent)
+    }
+
+    /// Answers with what was wrong with the request.
+    pub(in crate::mcp) fn fail_invalid(
+        &mut self,
+        call: CallId,
+        error: &ErrorObject,
+        limits: &SessionLimits,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotOpen> {
+        self.fail(call, limited(error, limits), out)
+    }
+
+    /// Tells the peer how far a call has come, and starts its clock again.
+    pub(in crate::mcp) fn progress(
+        &mut self,
+        now: Time,
+        call: CallId,
+        said: &Progress<'_>,
+        version: Option<ProtocolVersion>,
+        out: &mut impl Outbox,
+    ) -> Result<bool, NotOpen> {
+        let open = self.get_mut(call)?;
+        if !said.progress.is_finite() || said.progress <= open.reached {
+            return Ok(false);
+        }
+        let told = match &open.token {
+            Some(token) if !out.is_full() => {
+                let params = ProgressOut { token, said, version };
+                let sent = send(out, To::Unasked, |buf| {
+                    write::notification(buf, "notifications/progress", Some(&params))
+                });
+                debug_assert_ne!(sent, Err(NotSent::Unserializable), "numbers and strings are always JSON");
+                sent.is_ok()
+            }
+            Some(_) | None => false,
+        };
+        open.reached = said.progress;
+        if let Some(wait) = open.wait {
+            self.calls.set_deadline(call.number(), wait.deadline(now));
+        }
+        Ok(told)
+    }
+
+    /// Answers one call that is due. Returns the call, and whether the answer was sent: a closed outbox takes none.
+    pub(in crate::mcp) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
+        let (number, open) = self.calls.expire(now)?;
+        self.note(number, &open, NotOpen::Expired);
+        let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
+        let is_answered = match result.filter(|result| is_object(result)) {
+            Some(result) => send_result(&open.id, result, out),
+            None => {
+                let idle = open.wait.map_or(Duration::MAX, |wait| wait.idle);
+                give_up(&open, &format!("no answer to this call within {idle:?}"), out)
+            }
+        };
+        Some((CallId::new(self.session, number), is_answered))
+    }
+
+    /// Answers the oldest call as failed. Returns the call, and whether the answer was sent.
+    pub(in crate::mcp) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
+        let number = self.calls.first()?;
+        let open = self.end(number, NotOpen::Answered)?;
+        Some((CallId::new(self.session, number), give_up(&open, text, out)))
+    }
+}
+
+/// Answers for the application. What went wrong with a tool is for the model to read, so it is a result. Returns whether
+/// the answer was sent.
+fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
+    if call.is_tool {
+        send_result(&call.id, &ToolResult::error(text), out)
+    } else {
+        send_error(&call.id, (code::INTERNAL_ERROR, text, None), out)
+    }
+}
+
+/// Answers with what is known to be an object. Returns whether the answer was sent.
+fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) -> bool {
+    let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
+    debug_assert_ne!(sent, Err(NotSent::Unserializable), "a result of our own is an object");
+    sent.is_ok()
+}
+
+/// Answers with an error. Returns whether the answer was sent.
+fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
+    out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
+}
+
+/// Returns what is sent of an error whose message may repeat what the peer sent, at any length.
+fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str, Option<&'a RawValue>) {
+    (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
+}
+
+// What the application does not know of is answered by the functions below. Where the outbox is closed, no answer is
+// awaited, and there is nothing to undo.
+
+/// Answers with what is known to be an object.
+pub(in crate::mcp) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
+    send_result(id, result, out);
+}
+
+pub(in crate::mcp) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl Outbox) {
+    send_error(id, (code, message, None), out);
+}
+
+/// Answers with what was wrong with the request.
+pub(in crate::mcp) fn refuse_invalid(
+    id: &Id,
+    error: &ErrorObject,
+    limits: &SessionLimits,
+    out: &mut impl Outbox,
+) {
+    send_error(id, limited(error, limits), out);
+}
+
+pub(in crate::mcp) fn refuse_busy(id: &Id, out: &mut impl Outbox) {
+    refuse(id, code::INTERNAL_ERROR, "busy: too many calls are open", out);
+}
+
+pub(in crate::mcp) fn refuse_duplicate(id: &Id, out: &mut impl Outbox) {
+    refuse(id, code::INVALID_REQUEST, "a request with this id is open", out);
+}
+
+pub(in crate::mcp) fn not_found(id: &Id, method: &str, out: &mut impl Outbox) {
+    refuse(id, code::METHOD_NOT_FOUND, &format!("method not found: {method}"), out);
+}

@@ -1,0 +1,502 @@
+//! What the peer asks, of whichever role, and what waits for the application's answer: each call is answered once, or
+//! ends with an event that says why not.
+//!
+//! ```text
+//! open ──▶ waiting ──answer────▶ answered
+//!                  ──cancelled─▶ cancelled     the peer expects no answer any more
+//!                  ──expire────▶ expired       answered for the application
+//!                  ──fail_one──▶ answered      answered as failed, because this side shuts down
+//!                  ──close_one─▶ closed
+//! ```
+//!
+//! How the last calls ended is remembered, so that an answer that comes too late is refused with the reason.
+
+mod answers;
+
+use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use core::time::Duration;
+
+pub(super) use answers::{answer, not_found, refuse, refuse_busy, refuse_duplicate, refuse_invalid};
+
+use super::{Timeout, sorted, table::Table, timeout::Wait};
+use crate::{
+    Outbox, Time,
+    rpc::{CallId, Id, NotOpen, SessionId, SessionLimits},
+};
+
+/// How a call ended without an answer of the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallEnd {
+    /// The peer does not want the answer any more. Nothing was and will be sent.
+    Cancelled {
+        /// What the peer said about it, cut to [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
+        reason: Option<Box<str>>,
+    },
+    /// Its deadline passed, and it was answered for the application.
+    Expired,
+    /// This side shut down, and it was answered as failed.
+    ShutDown,
+    /// The session ended first; it was not answered.
+    Closed,
+}
+
+/// How long calls wait for the application.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    /// Unless something else is said.
+    pub(super) usual: Duration,
+    /// However much progress is reported.
+    pub(super) longest: Duration,
+}
+
+/// What its tool says of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) timeout: Timeout,
+    /// The result if the application has none in time, as JSON.
+    pub(super) when_late: Option<&'static str>,
+    /// It ends before anything else is read, so it is let in however many wait.
+    pub(super) at_once: bool,
+}
+
+/// How many ended calls are remembered at least. As many as may be open are, so that closing a session forgets none of
+/// them.
+const REMEMBERED: usize = 256;
+
+/// How many calls that are answered at once may be open beside those that wait: a batch of them, since a text is dealt
+/// with before the next is read.
+const AT_ONCE: usize = 64;
+
+/// The calls of the peer that wait for the application.
+///
+/// `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with `Call::at_once`, over `calls`. A call that
+/// waits is accepted while `bytes`, its own message included, is at most `most_bytes` (one call alone may be larger) and at
+/// most `quota`. The decision depends on open calls only, so it does not depend on how the bytes were cut.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    session: SessionId,
+    calls: Table<Call>,
+    /// The digest of its id and the number of every open call, sorted. Only ever searched.
+    by_id: Vec<(u64, u64)>,
+    /// The last calls that ended, by number.
+    ended: VecDeque<(u64, NotOpen)>,
+    waits: Waits,
+    /// How many calls may wait, beside those that are answered at once.
+    most: usize,
+    at_once: usize,
+    most_bytes: usize,
+    bytes: usize,
+    /// The share of this session in what several sessions may hold.
+    quota: usize,
+    /// The size of the message that is being taken.
+    message: usize,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The id that its answer must carry.
+    id: Id,
+    /// The size of its message.
+    bytes: usize,
+    at_once: bool,
+    /// A tool fails with a result, everything else with an error.
+    is_tool: bool,
+    wait: Option<Wait>,
+    /// The result when it is over, as JSON.
+    when_late: Option<&'static str>,
+    /// By which the peer wants to hear of progress.
+    token: Option<Id>,
+    reached: f64,
+}
+
+impl Incoming {
+    pub(super) const fn new(session: SessionId, limits: &SessionLimits, waits: Waits) -> Self {
+        Self {
+            session,
+            calls: Table::new(),
+            by_id: Vec::new(),
+            ended: VecDeque::new(),
+            waits,
+            most: limits.open_calls,
+            at_once: 0,
+            most_bytes: limits.open_bytes,
+            bytes: 0,
+            quota: usize::MAX,
+            message: 0,
+        }
+    }
+
+    /// Notes the size of the message, or element of a batch, whose calls are opened next.
+    pub(super) const fn on_message(&mut self, bytes: usize) {
+        self.message = bytes;
+    }
+
+    pub(super) const fn set_quota(&mut self, bytes: usize) {
+        self.quota = bytes;
+    }
+
+    /// Returns the size of the messages of the open calls.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the time at which the next call is due.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.calls.deadline()
+    }
+
+    /// Returns the number of open calls.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Returns true if there is no room for one more call, of those that wait or of those that are answered at once.
+    pub(super) fn is_full(&self, at_once: bool) -> bool {
+        if at_once { self.at_once >= AT_ONCE } else { !self.has_room_for(self.message) }
+    }
+
+    /// Returns true if there is room for one more call that waits, whose message has this size.
+    fn has_room_for(&self, bytes: usize) -> bool {
+        let sum = self.bytes.saturating_add(bytes);
+        let waiting = self.len().saturating_sub(self.at_once);
+        waiting < self.most && (self.bytes == 0 || sum <= self.most_bytes) && sum <= self.quota
+    }
+
+    pub(super) fn is_open(&self, call: CallId) -> bool {
+        self.get(call).is_ok()
+    }
+
+    /// Returns true if a call with this id waits for its answer.
+    pub(super) fn is_in_flight(&self, id: &Id) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// Takes a call of a tool, or answers that there are too many. No call with its id is in flight.
+    pub(super) fn open_tool(
+        &mut self,
+        now: Time,
+        id: Id,
+        terms: Terms,
+        token: Option<Id>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        self.open(now, id, true, terms, token, out)
+    }
+
+    /// Takes any other request, or answers that there are too many. No call with its id is in flight.
+    pub(super) fn open_raw(
+        &mut self,
+        now: Time,
+        id: Id,
+        at_once: bool,
+        token: Option<Id>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        let terms = Terms { timeout: Timeout::Default, when_late: None, at_once };
+        self.open(now, id, false, terms, token, out)
+    }
+
+    /// Lets a call wait that was to be answered at once. Returns false if too many calls wait, and answers this one so.
+    pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+        // Its own message is counted already.
+        let has_room = self.has_room_for(0);
+        let Ok(open) = self.get_mut(call) else { return true };
+        if open.at_once && has_room {
+            open.at_once = false;
+            self.at_once = self.at_once.saturating_sub(1);
+        } else if open.at_once {
+            refuse_busy(&open.id, out);
+            self.end(call.number(), NotOpen::Answered);
+            return false;
+        }
+        true
+    }
+
+    /// Gives a call another time to wait, counted from now.
+    pub(super) fn set_call_timeout(
+        &mut self,
+        now: Time,
+        call: CallId,
+        timeout: Timeout,
+    ) -> Result<(), NotOpen> {
+        let wait = timeout.begin(now, self.usual(now));
+        self.get_mut(call)?.wait = wait;
+        self.calls.set_deadline(call.number(), wait.and_then(|wait| wait.deadline(now)));
+        Ok(())
+    }
+
+    /// Ends the call that is named exactly.
+    pub(super) fn cancelled(&mut self, id: &Id) -> Option<CallId> {
+        let number = self.find(id)?;
+        self.end(number, NotOpen::Cancelled)?;
+        Some(CallId::new(self.session, number))
+    }
+
+    /// Ends the oldest call because the session ends. To be repeated until `None`.
+    pub(super) fn close_one(&mut self) -> Option<CallId> {
+        let number = self.calls.first()?;
+        self.end(number, NotOpen::Closed)?;
+        Some(CallId::new(self.session, number))
+    }
+
+    fn usual(&self, now: Time) -> Wait {
+        Wait::new(now, self.waits.usual, self.waits.usual.max(self.waits.longest))
+    }
+
+    fn open(
+        &mut self,
+        now: Time,
+        id: Id,
+        is_tool: bool,
+        Terms { timeout, when_late, at_once }: Terms,
+        token: Option<Id>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        if self.is_full(at_once) {
+            refuse_busy(&id, out);
+            return None;
+        }
+        let (digest, bytes) = (id.digest(), self.message);
+        let wait = timeout.begin(now, self.usual(now));
+        let deadline = wait.and_then(|wait| wait.deadline(now));
+        let call = Call { id, bytes, at_once, is_tool, wait, when_late, token, reached: f64::NEG_INFINITY };
+        let number = self.calls.open(deadline, call);
+        sorted::insert(&mut self.by_id, (digest, number));
+        self.at_once = self.at_once.saturating_add(usize::from(at_once));
+        self.bytes = self.bytes.saturating_add(bytes);
+        Some(CallId::new(self.session, number))
+    }
+
+    /// Returns an open call, or how it ended.
+    fn get(&self, call: CallId) -> Result<&Call, NotOpen> {
+        if call.session() != self.session {
+            return Err(NotOpen::Unknown);
+        }
+        self.calls.get(call.number()).ok_or_else(|| self.how_ended(call.number()))
+    }
+
+    fn get_mut(&mut self, call: CallId) -> Result<&mut Call, NotOpen> {
+        self.get(call)?;
+        self.calls.get_mut(call.number()).ok_or(NotOpen::Unknown)
+    }
+
+    /// Returns the number of the open call with this id.
+    fn find(&self, id: &Id) -> Option<u64> {
+        let digest = id.digest();
+        let from = sorted::place(&self.by_id, &(digest, 0));
+        let alike = self.by_id.get(from..)?.iter().take_while(|(known, _)| *known == digest);
+        alike
+            .map(|(_, number)| *number)
+            .find(|number| self.calls.get(*number).is_some_and(|open| open.id == *id))
+    }
+
+    fn end(&mut self, number: u64, how: NotOpen) -> Option<Call> {
+        let call = self.calls.end(number)?;
+        self.note(number, &call, how);
+        Some(call)
+    }
+
+    /// Notes how a call ended that is no longer in the table.
+    fn note(&mut self, number: u64, call: &Call, how: NotOpen) {
+        self.bytes = self.bytes.saturating_sub(call.bytes);
+        self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
+        sorted::remove(&mut self.by_id, &(call.id.digest(), number));
+        if self.ended.len() >= self.most.max(REMEMBERED) {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((number, how));
+    }
+
+    fn how_ended(&self, number: u64) -> NotOpen {
+        self.ended.iter().rev().find(|(ended, _)| *ended == number).map_or(NotOpen::Unknown, |(_, how)| *how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OutboxClosed, To};
+    use alloc::string::String;
+
+    /// What was sent.
+    #[derive(Debug, Default)]
+    struct Sent(Vec<String>);
+
+    impl Outbox for Sent {
+        fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+            let mut text = Vec::new();
+            write(&mut text);
+            self.0.push(String::from_utf8(text).unwrap());
+            Ok(())
+        }
+
+        fn is_full(&self) -> bool {
+            false
+        }
+    }
+
+    struct Calls {
+        incoming: Incoming,
+        out: Sent,
+    }
+
+    const DUE: Time = Time::from_millis(10);
+
+    impl Calls {
+        fn new(most: usize) -> Self {
+            let limits = SessionLimits { open_calls: most, ..SessionLimits::default() };
+            let wait = Duration::from_millis(10);
+            let waits = Waits { usual: wait, longest: wait };
+            Self { incoming: Incoming::new(SessionId::new(1), &limits, waits), out: Sent::default() }
+        }
+
+        /// Takes a request that is due at [`DUE`].
+        fn open(&mut self, id: impl Into<Id>, at_once: bool) -> Option<CallId> {
+            self.incoming.open_raw(Time::ZERO, id.into(), at_once, None, &mut self.out)
+        }
+
+        fn fail(&mut self, call: CallId) -> Result<(), NotOpen> {
+            self.incoming.fail(call, (1, "failed", None), &mut self.out)
+        }
+
+        fn expire(&mut self, now: Time) -> Option<CallId> {
+            self.incoming.expire(now, &mut self.out).map(|(call, _)| call)
+        }
+    }
+
+    #[test]
+    fn a_call_ends_once_and_its_end_is_remembered() {
+        let mut calls = Calls::new(8);
+        let opened = [1, 2, 3, 4, 5].map(|id| calls.open(id, false).unwrap());
+        let [answered, cancelled, expired, shut_down, closed] = opened;
+        calls.incoming.set_call_timeout(Time::ZERO, shut_down, Timeout::Never).unwrap();
+        calls.incoming.set_call_timeout(Time::ZERO, closed, Timeout::Never).unwrap();
+
+        assert_eq!(calls.fail(answered), Ok(()));
+        assert_eq!(calls.incoming.cancelled(&Id::from(2)), Some(cancelled));
+        assert_eq!(calls.incoming.cancelled(&Id::from(2)), None);
+        assert_eq!(calls.expire(Time::from_millis(9)), None);
+        assert_eq!((calls.expire(DUE), calls.expire(DUE)), (Some(expired), None));
+        let failed = calls.incoming.fail_one("the end", &mut calls.out);
+        assert_eq!(failed, Some((shut_down, true)));
+        assert_eq!((calls.incoming.close_one(), calls.incoming.close_one()), (Some(closed), None));
+
+        let sent = calls.out.0.len();
+        let rows = [
+            ("answered", answered, NotOpen::Answered),
+            ("cancelled", cancelled, NotOpen::Cancelled),
+            ("expired", expired, NotOpen::Expired),
+            ("answered as failed", shut_down, NotOpen::Answered),
+            ("closed", closed, NotOpen::Closed),
+            ("of another session", CallId::new(SessionId::new(2), 1), NotOpen::Unknown),
+            ("never opened", CallId::new(SessionId::new(1), 99), NotOpen::Unknown),
+        ];
+        for (name, call, how) in rows {
+            assert!(!calls.incoming.is_open(call), "{name}");
+            assert_eq!(calls.fail(call), Err(how), "{name}");
+            let waits = calls.incoming.set_call_timeout(DUE, call, Timeout::Never);
+            assert_eq!(waits, Err(how), "{name}");
+        }
+        assert_eq!(calls.out.0.len(), sent, "nothing is sent for a call that has ended");
+        assert_eq!((calls.incoming.deadline(), calls.incoming.len(), calls.incoming.bytes()), (None, 0, 0));
+    }
+
+    #[test]
+    fn a_handle_of_another_session_changes_nothing() {
+        let mut calls = Calls::new(8);
+        let call = calls.open(1, false).unwrap();
+        let other = CallId::new(SessionId::new(2), call.number());
+        assert_eq!(calls.fail(other), Err(NotOpen::Unknown));
+        let waits = calls.incoming.set_call_timeout(Time::ZERO, other, Timeout::Never);
+        assert_eq!(waits, Err(NotOpen::Unknown));
+        assert_eq!(calls.incoming.deadline(), Some(DUE));
+        assert_eq!((calls.incoming.is_open(call), calls.incoming.is_open(other)), (true, false));
+    }
+
+    #[test]
+    fn an_id_may_come_again_once_its_call_has_ended() {
+        let mut calls = Calls::new(8);
+        let first = calls.open(7, false).unwrap();
+        assert!(calls.incoming.is_in_flight(&Id::from(7)));
+        calls.incoming.cancelled(&Id::from(7)).unwrap();
+        assert!(!calls.incoming.is_in_flight(&Id::from(7)));
+        let second = calls.open(7, false).unwrap();
+        assert_eq!((calls.fail(first), calls.fail(second)), (Err(NotOpen::Cancelled), Ok(())));
+    }
+
+    #[test]
+    fn the_limit_is_the_number_of_calls_that_wait() {
+        let mut calls = Calls::new(2);
+        let first = calls.open(1, false).unwrap();
+        calls.open(2, false).unwrap();
+        assert_eq!(calls.open(3, false), None);
+        assert!(calls.out.0.iter().all(|text| text.contains("busy")) && calls.out.0.len() == 1);
+        calls.fail(first).unwrap();
+        assert!(calls.open(3, false).is_some());
+    }
+
+    #[test]
+    fn the_last_ends_are_remembered() {
+        let mut calls = Calls::new(1);
+        let mut ended = Vec::new();
+        for _ in 0..=REMEMBERED {
+            let call = calls.open(1, false).unwrap();
+            calls.fail(call).unwrap();
+            ended.push(call);
+        }
+        assert_eq!(calls.fail(ended[0]), Err(NotOpen::Unknown), "one more than is remembered");
+        assert_eq!(calls.fail(ended[1]), Err(NotOpen::Answered));
+    }
+
+    #[test]
+    fn closing_forgets_no_call_however_many_are_open() {
+        let mut calls = Calls::new(300);
+        let open: Vec<CallId> = (0..300).map(|id| calls.open(id, false).unwrap()).collect();
+        while calls.incoming.close_one().is_some() {}
+        assert!(open.iter().all(|call| calls.fail(*call) == Err(NotOpen::Closed)));
+    }
+
+    /// However the digests of ids fall together, only the id itself counts.
+    #[test]
+    fn calls_are_found_by_their_id_alone() {
+        const TOKENS: &[&str] =
+            &["0", "1", "-1", "\"\"", "\"0\"", "\"a\"", "1e30", "-1e30", "14695981039346656037"];
+        let read =
+            |token: &str| Id::read(serde_json::from_str(token).unwrap(), &SessionLimits::default()).unwrap();
+        let mut calls = Calls::new(16);
+        let open: Vec<_> = TOKENS.iter().map(|token| calls.open(read(token), false).unwrap()).collect();
+        for (token, call) in TOKENS.iter().zip(open) {
+            assert_eq!(calls.incoming.cancelled(&read(token)), Some(call), "{token}");
+            assert!(!calls.incoming.is_in_flight(&read(token)), "{token}");
+        }
+        assert_eq!(calls.incoming.by_id, []);
+    }
+
+    #[test]
+    fn calls_answered_at_once_have_places_of_their_own() {
+        let mut calls = Calls::new(1);
+        let waiting = calls.open(1, false).unwrap();
+        assert_eq!(calls.open(2, false), None);
+        let at_once: Vec<_> = (2..66).map(|id| calls.open(id, true).unwrap()).collect();
+        assert_eq!(calls.open(66, true), None);
+        assert!(!calls.incoming.defer(at_once[0], &mut calls.out), "another call waits");
+        assert_eq!(calls.fail(at_once[0]), Err(NotOpen::Answered), "it was refused");
+        calls.fail(waiting).unwrap();
+        assert!(calls.incoming.defer(at_once[1], &mut calls.out));
+        assert!(calls.incoming.defer(at_once[1], &mut calls.out), "it waits already");
+        assert!(calls.incoming.defer(waiting, &mut calls.out), "it has ended");
+        assert_eq!(calls.incoming.at_once, 62, "each is counted once");
+        assert!(!calls.incoming.defer(at_once[2], &mut calls.out));
+        // However they end, they do not count any more, and the one that waits does.
+        calls.fail(at_once[3]).unwrap();
+        calls.incoming.cancelled(&Id::from(6)).unwrap();
+        calls.incoming.set_call_timeout(Time::ZERO, at_once[1], Timeout::Never).unwrap();
+        while calls.expire(DUE).is_some() {}
+        assert_eq!((calls.incoming.len(), calls.incoming.at_once), (1, 0));
+        assert!(calls.incoming.is_full(false));
+        calls.open(99, true).unwrap();
+        while calls.incoming.close_one().is_some() {}
+        assert_eq!((calls.incoming.at_once, calls.incoming.is_full(false)), (0, false));
+    }
+}
