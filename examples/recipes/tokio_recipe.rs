@@ -130,10 +130,6 @@ impl Transport for Sockets {
         Ok((socket.stream.local_addr()?, socket.stream.peer_addr()?))
     }
 
-    fn release(&mut self, socket: Socket) {
-        drop(socket);
-    }
-
     fn close(&mut self) {
         self.listener = None;
     }

@@ -264,13 +264,11 @@ impl<M: Wire + Machine> Conn<M> {
 
     /// Makes reads and writes wait, or not. Whether that worked.
     fn set_blocking(&mut self, blocks: bool) -> bool {
-        if self.blocks != blocks {
-            if self.stream().set_nonblocking(!blocks).is_err() {
-                return false;
-            }
+        let is_set = self.blocks == blocks || self.stream().set_nonblocking(!blocks).is_ok();
+        if is_set {
             self.blocks = blocks;
         }
-        true
+        is_set
     }
 
     /// How long a read waits. Waits that follow one another are nearly the same, and the same one will do for them: it

@@ -3,6 +3,7 @@
 use crate::lock;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
+use std::mem;
 use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
@@ -30,10 +31,8 @@ struct State {
     bytes: VecDeque<u8>,
     /// `bytes` has reached [`ROOM`] and not fallen to [`LOW`] since: the thread waits.
     is_full: bool,
-    /// The transport ended.
-    has_ended: bool,
-    /// Why, if it was an error that has not been told.
-    error: Option<io::Error>,
+    /// The read that was the last; an error until it was told.
+    end: Option<io::Result<usize>>,
     /// Nobody takes any more.
     is_closed: bool,
 }
@@ -43,12 +42,8 @@ impl Inbound {
     pub(crate) fn take(&self, space: &mut [u8]) -> io::Result<usize> {
         let mut state = lock(&self.state);
         if state.bytes.is_empty() {
-            let error = state.error.take();
-            return if state.has_ended {
-                error.map_or(Ok(0), Err)
-            } else {
-                Err(ErrorKind::WouldBlock.into())
-            };
+            let end = state.end.as_mut().map(|end| mem::replace(end, Ok(0)));
+            return end.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()));
         }
         let taken = state.bytes.read(space);
         if state.is_full && state.bytes.len() <= LOW {
@@ -65,7 +60,7 @@ impl Inbound {
     /// Returns whether nothing will be added before the buffer is low.
     pub(crate) fn is_stuck(&self) -> bool {
         let state = lock(&self.state);
-        state.has_ended || state.is_full
+        state.end.is_some() || state.is_full
     }
 
     /// Nobody takes any more.
@@ -90,12 +85,9 @@ impl Inbound {
                     state.is_full = state.bytes.len() >= ROOM;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                end => {
-                    state.has_ended = true;
-                    state.error = end.err();
-                }
+                end => state.end = Some(end),
             }
-            let is_over = state.has_ended || state.is_closed;
+            let is_over = state.end.is_some() || state.is_closed;
             drop(state);
             if was_empty || is_over {
                 wakes.wake_by_ref();

@@ -11,7 +11,7 @@ use ide_mcp::Clock;
 use std::io::{self, ErrorKind, Write};
 use std::mem;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -40,16 +40,17 @@ struct State {
     stage: Stage,
     /// There was no room for something.
     lacked_room: bool,
-    has_failed: bool,
-    /// Why, until it was told.
-    error: Option<io::Error>,
+    /// The kind of the error of the socket.
+    failed: Option<ErrorKind>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+pub(crate) enum Stage {
     #[default]
     Open,
+    /// Nothing more will be put; what is there still goes out.
     Finishing,
+    /// The application has let go of the socket.
     Abandoned,
 }
 
@@ -65,16 +66,16 @@ impl Outbound {
         tells: impl FnOnce() -> bool,
     ) -> io::Result<usize> {
         let mut state = lock(&self.state);
-        let is_first = state.bytes.is_empty() && !state.is_writing && !state.has_failed;
+        let is_first = state.bytes.is_empty() && !state.is_writing && state.failed.is_none();
         // What is wrong, if anything, the thread finds as well.
         if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
             return Ok(n);
         }
-        if state.has_failed && tells() {
-            return Err(state.error.take().unwrap_or_else(|| ErrorKind::BrokenPipe.into()));
+        if let Some(failed) = state.failed.filter(|_| tells()) {
+            return Err(failed.into());
         }
         let room = ROOM.saturating_sub(state.bytes.len());
-        if room == 0 || state.has_failed {
+        if room == 0 || state.failed.is_some() {
             state.lacked_room = true;
             return Err(ErrorKind::WouldBlock.into());
         }
@@ -84,17 +85,8 @@ impl Outbound {
         Ok(n)
     }
 
-    /// Nothing more will be put; what is there still goes out.
-    pub(crate) fn finish(&self) {
-        self.go_on_to(Stage::Finishing);
-    }
-
-    /// The application has let go of the socket.
-    pub(crate) fn abandon(&self) {
-        self.go_on_to(Stage::Abandoned);
-    }
-
-    fn go_on_to(&self, stage: Stage) {
+    /// Moves on to a stage; never back.
+    pub(crate) fn go_on_to(&self, stage: Stage) {
         let mut state = lock(&self.state);
         state.stage = state.stage.max(stage);
         self.changed.notify_one();
@@ -106,8 +98,8 @@ impl Outbound {
         loop {
             let mut state = lock(&self.state);
             state.is_writing = false;
-            let mut state =
-                self.wait_while(state, |state| state.bytes.is_empty() && state.stage == Stage::Open);
+            let is_idle = |state: &mut State| state.bytes.is_empty() && state.stage == Stage::Open;
+            let mut state = self.changed.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner);
             if state.bytes.is_empty() {
                 break;
             }
@@ -119,10 +111,7 @@ impl Outbound {
                 wakes.wake_by_ref();
             }
             if let Err(error) = self.write(stream, &piece) {
-                let mut state = lock(&self.state);
-                state.has_failed = true;
-                state.error = Some(error);
-                drop(state);
+                lock(&self.state).failed = Some(error.kind());
                 // The other half must not go on as if nothing had happened.
                 let _ = stream.shutdown(Shutdown::Both);
                 wakes.wake_by_ref();
@@ -133,7 +122,7 @@ impl Outbound {
             piece.shrink_to(1024);
         }
         let _ = stream.shutdown(Shutdown::Write);
-        drop(self.wait_while(lock(&self.state), |state| state.stage != Stage::Abandoned));
+        drop(self.changed.wait_while(lock(&self.state), |state| state.stage != Stage::Abandoned));
         // With it ends the thread that reads.
         let _ = stream.shutdown(Shutdown::Both);
     }
@@ -156,13 +145,5 @@ impl Outbound {
             }
         }
         Ok(())
-    }
-
-    fn wait_while<'a>(
-        &self,
-        state: MutexGuard<'a, State>,
-        mut waits: impl FnMut(&State) -> bool,
-    ) -> MutexGuard<'a, State> {
-        self.changed.wait_while(state, |state| waits(state)).unwrap_or_else(PoisonError::into_inner)
     }
 }

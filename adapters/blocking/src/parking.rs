@@ -5,20 +5,11 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Wakes the thread that waited last.
-#[derive(Debug, Default)]
-pub(crate) struct Parking(Option<(Thread, Waker)>);
-
-impl Parking {
-    /// What wakes this thread.
-    pub(crate) fn waker(&mut self) -> Waker {
-        let thread = thread::current();
-        let of_thread = self.0.take_if(|(known, _)| known.id() == thread.id());
-        let (thread, waker) =
-            of_thread.unwrap_or_else(|| (thread.clone(), Waker::from(Arc::new(Unpark(thread)))));
-        self.0 = Some((thread, waker.clone()));
-        waker
-    }
+/// Returns the waker of this thread.
+pub(crate) fn waker() -> Waker {
+    thread_local!(static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current()))));
+    // At the end of a thread its own may have gone.
+    WAKER.try_with(Waker::clone).unwrap_or_else(|_| Waker::from(Arc::new(Unpark(thread::current()))))
 }
 
 /// Waits until the thread is woken, or until then. It may end early.
@@ -34,10 +25,6 @@ struct Unpark(Thread);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
         self.0.unpark();
     }
 }

@@ -1,7 +1,7 @@
 //! A socket that blocks, made into one that does not by two threads: one waits in its reads, one in its writes.
 
 use crate::inbound::Inbound;
-use crate::outbound::{Outbound, PATIENCE};
+use crate::outbound::{Outbound, PATIENCE, Stage};
 use ide_mcp_link::Shutdown;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -68,7 +68,7 @@ impl Write for Pipe {
 
 impl Shutdown for Pipe {
     fn shutdown_write(&mut self) -> io::Result<()> {
-        self.0.outbound.finish();
+        self.0.outbound.go_on_to(Stage::Finishing);
         Ok(())
     }
 }
@@ -76,7 +76,7 @@ impl Shutdown for Pipe {
 impl Drop for Pipe {
     fn drop(&mut self) {
         self.0.inbound.close();
-        self.0.outbound.abandon();
+        self.0.outbound.go_on_to(Stage::Abandoned);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an editor needs to be attached to, where a thread may wait for it.
 
 use crate::Waker;
-use crate::parking::{Parking, park};
+use crate::parking::{park, waker};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
@@ -59,7 +59,6 @@ pub struct Server {
     inner: Inner<Sockets>,
     wakes: WakeSet,
     clock: Clock,
-    parking: Parking,
 }
 
 impl Server {
@@ -73,7 +72,7 @@ impl Server {
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
-        Ok(Self { inner, wakes, clock: Clock::new(), parking: Parking::default() })
+        Ok(Self { inner, wakes, clock: Clock::new() })
     }
 
     ide_mcp_server::hand_over!();
@@ -120,7 +119,7 @@ impl Server {
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
         loop {
             // Registering comes first: a wake-up from here on wakes the thread.
-            let ready = self.wakes.register(&self.parking.waker());
+            let ready = self.wakes.register(&waker());
             let now = self.now();
             match self.inner.next(now, &ready) {
                 Next::Event(event) => return Some(event),

@@ -37,10 +37,6 @@ impl Transport for Sockets {
         pipe.ends()
     }
 
-    fn release(&mut self, pipe: Pipe) {
-        drop(pipe);
-    }
-
     /// Returns a thread: no loop waits here for a descriptor, threads wait for everything else as well.
     fn guarding(&self) -> Guarding {
         let wakes = self.wakes.guard_waker();

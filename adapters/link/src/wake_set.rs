@@ -50,28 +50,26 @@ impl WakeSet {
     #[must_use]
     pub fn register(&self, task: &Task) -> Readiness {
         let mut state = self.state();
-        if !state.task.as_ref().is_some_and(|registered| registered.will_wake(task)) {
-            state.task = Some(task.clone());
-        }
+        state.task.get_or_insert_with(|| task.clone()).clone_from(task);
         mem::take(&mut state.ready)
     }
 
     /// Returns the waker of the socket with this number.
     #[must_use]
     pub fn socket_waker(&self, number: usize) -> Task {
-        self.task_waker(Source::Socket(number))
+        self.task_waker(move |ready| ready.sockets.extend([number]))
     }
 
     /// Returns the waker of the listener.
     #[must_use]
     pub fn listener_waker(&self) -> Task {
-        self.task_waker(Source::Listener)
+        self.task_waker(|ready| ready.listener = true)
     }
 
     /// Returns the waker of the guard of a lock file.
     #[must_use]
     pub fn guard_waker(&self) -> Task {
-        self.task_waker(Source::Guard)
+        self.task_waker(|ready| ready.guard = true)
     }
 
     /// Returns the waker of the application, for its other threads.
@@ -80,8 +78,8 @@ impl WakeSet {
         Waker(self.clone())
     }
 
-    fn task_waker(&self, source: Source) -> Task {
-        Task::from(Arc::new(WakeHandle { wakes: self.clone(), source }))
+    fn task_waker(&self, note: impl Fn(&mut Readiness) + Send + Sync + 'static) -> Task {
+        Task::from(Arc::new(WakeHandle { wakes: self.clone(), note }))
     }
 
     fn wake(&self, note: impl FnOnce(&mut Readiness)) {
@@ -118,30 +116,18 @@ impl Waker {
 }
 
 /// The waker of one source.
-#[derive(Debug)]
-struct WakeHandle {
+struct WakeHandle<F> {
     wakes: WakeSet,
-    source: Source,
+    note: F,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Listener,
-    Guard,
-    Socket(usize),
-}
-
-impl Wake for WakeHandle {
+impl<F: Fn(&mut Readiness) + Send + Sync + 'static> Wake for WakeHandle<F> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.wakes.wake(|ready| match self.source {
-            Source::Listener => ready.listener = true,
-            Source::Guard => ready.guard = true,
-            Source::Socket(number) => drop(ready.sockets.insert(number)),
-        });
+        self.wakes.wake(&self.note);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The directory of lock files, as the one who publishes needs it.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
@@ -96,6 +96,15 @@ impl LockDir {
 
     pub(crate) fn handle(&self) -> &sys::Dir {
         &self.handle
+    }
+
+    /// Removes a file and returns true, or false if it had vanished.
+    pub(crate) fn remove(&self, name: &str) -> Result<bool, Error> {
+        match self.handle.remove(name) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io("remove", &self.path.join(name))(error)),
+        }
     }
 
     /// Writes beside the name and renames onto it. The temporary name cannot be guessed and does not end in

@@ -1,7 +1,8 @@
 //! The only place that reads the environment or draws randomness: glue between the system and the pure functions of
 //! [`ide_mcp::ide`].
 
-use std::env::{self, VarError};
+use std::env;
+use std::ffi::OsString;
 
 use getrandom::SysRng;
 use ide_mcp::ide::locate::{Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate};
@@ -45,9 +46,6 @@ pub fn new_token() -> Result<AuthToken, Error> {
 }
 
 fn variable(name: &'static str) -> Result<Option<String>, Error> {
-    match env::var(name) {
-        Ok(value) => Ok(Some(value)),
-        Err(VarError::NotPresent) => Ok(None),
-        Err(VarError::NotUnicode(_)) => Err(Error::VariableNotUnicode { variable: name }),
-    }
+    let value = env::var_os(name).map(OsString::into_string).transpose();
+    value.map_err(|_| Error::VariableNotUnicode { variable: name })
 }

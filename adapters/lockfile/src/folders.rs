@@ -91,10 +91,7 @@ fn json_len(text: &str) -> usize {
 /// The path as JSON gets it. Collecting the components drops trailing slashes.
 fn text(path: &Path) -> Result<String, Error> {
     let path: PathBuf = path.components().collect();
-    match path.to_str() {
-        Some(text) => Ok(plain(text)),
-        None => Err(Error::NotUnicode { path }),
-    }
+    path.to_str().map(plain).ok_or_else(|| Error::NotUnicode { path: path.clone() })
 }
 
 /// The path of the system as it is published.

@@ -53,10 +53,7 @@ impl LockDir {
     /// # Errors
     /// As [`scan`].
     pub fn remove_leftovers(&self, ide_name: &str) -> Result<Vec<Leftover>, Error> {
-        let look = |found| {
-            let removed = self.remove_leftover(&found, ide_name);
-            Leftover { found, removed }
-        };
+        let look = |found| Leftover { removed: self.remove_leftover(&found, ide_name), found };
         Ok(scan(self.path())?.into_iter().map(look).collect())
     }
 
@@ -88,12 +85,7 @@ impl LockDir {
             (Err(error), _) if error.is_not_found() => return Ok(()),
             _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
-        match self.handle().remove(name) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Stays::Failed(Error::io("remove", &found.path)(error)))
-            }
-            Ok(()) | Err(_) => Ok(()),
-        }
+        self.remove(name).map(drop).map_err(Stays::Failed)
     }
 }
 
@@ -102,10 +94,7 @@ fn is_listening(port: u16) -> Option<bool> {
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match TcpStream::connect_timeout(&addr, PATIENCE) {
         // Where nobody listens the port may be given to the very socket that asks.
-        Ok(stream) => match (stream.local_addr(), stream.peer_addr()) {
-            (Ok(local), Ok(peer)) => Some(local != peer),
-            _ => None,
-        },
+        Ok(stream) => Some(stream.local_addr().ok()? != stream.peer_addr().ok()?),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
     }

@@ -1,6 +1,7 @@
 //! A lock file of ours while it is published: a guard that removes it, and the step that brings it back.
 
 use std::ffi::OsStr;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -23,10 +24,8 @@ pub struct Published {
     port: u16,
     file: LockFile,
     path: PathBuf,
-    /// Dropping has nothing left to do.
-    settled: bool,
-    /// The process that published it. A copy in a child that was forked removes nothing.
-    process: u32,
+    /// The process that published it, until it was removed. A copy in a child that was forked removes nothing.
+    process: Option<NonZero<u32>>,
 }
 
 /// What [`Published::republish_if_missing`] found.
@@ -44,7 +43,7 @@ pub enum Watch {
 impl Published {
     pub(crate) fn new(dir: LockDir, form: LockForm, port: u16, file: LockFile) -> Self {
         let path = dir.path().join(form.file_name(port, &file));
-        Self { dir, form, port, file, path, settled: false, process: process::id() }
+        Self { dir, form, port, file, path, process: NonZero::new(process::id()) }
     }
 
     /// Where the file is.
@@ -97,21 +96,16 @@ impl Published {
     /// # Errors
     /// [`Error::Io`]. The file is then still there, and dropping will not try again.
     pub fn remove(mut self) -> Result<bool, Error> {
-        self.settled = true;
         self.take_away()
     }
 
-    fn take_away(&self) -> Result<bool, Error> {
-        if self.process != process::id() {
+    fn take_away(&mut self) -> Result<bool, Error> {
+        if self.process.take() != NonZero::new(process::id()) {
             return Ok(false);
         }
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
-            Seen::Ours => match self.dir.handle().remove(&self.form.file_name(self.port, &self.file)) {
-                Ok(()) => Ok(true),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-                Err(error) => Err(Error::io("remove", &self.path)(error)),
-            },
+            Seen::Ours => self.dir.remove(&self.form.file_name(self.port, &self.file)),
         }
     }
 
@@ -119,15 +113,11 @@ impl Published {
     fn look(&self) -> Result<Seen, Error> {
         let name = self.form.file_name(self.port, &self.file);
         match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {
-            Ok(file) if file.auth_token.is_some() && file.auth_token == self.file.auth_token => {
-                Ok(Seen::Ours)
+            Ok(file) => {
+                let has_token = file.auth_token.is_some() && file.auth_token == self.file.auth_token;
+                let text = |file: &LockFile| self.form.write(self.port, file).ok();
+                Ok(if has_token || text(&file) == text(&self.file) { Seen::Ours } else { Seen::Theirs })
             }
-            Ok(file)
-                if self.form.write(self.port, &file).ok() == self.form.write(self.port, &self.file).ok() =>
-            {
-                Ok(Seen::Ours)
-            }
-            Ok(_) => Ok(Seen::Theirs),
             Err(error) if error.is_not_found() => Ok(Seen::Nothing),
             Err(error @ (Error::Io { .. } | Error::Entropy(_))) => Err(error),
             Err(_) => Ok(Seen::Theirs),
@@ -137,10 +127,8 @@ impl Published {
 
 impl Drop for Published {
     fn drop(&mut self) {
-        if !self.settled {
-            // Nobody is left to be told.
-            let _ = self.take_away();
-        }
+        // Nobody is left to be told.
+        let _ = self.take_away();
     }
 }
 
@@ -163,7 +151,7 @@ mod tests {
         let published = || LockDir::open(temp.path()).unwrap().publish(1, &file).unwrap();
         let in_child = || {
             let mut copy = published();
-            copy.process = copy.process.wrapping_add(1);
+            copy.process = copy.process.and_then(|id| id.checked_add(1));
             copy
         };
         drop(in_child());

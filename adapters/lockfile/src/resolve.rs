@@ -20,10 +20,8 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
         Err(why) => return Ok(PathClass::Suspicious(why)),
     };
     let mut folders = folders.iter().filter_map(|folder| resolve(folder).ok());
-    Ok(match folders.any(|folder| path.is_within(&folder)) {
-        true => PathClass::Inside(path),
-        false => PathClass::Outside(path),
-    })
+    let is_inside = folders.any(|folder| path.is_within(&folder));
+    Ok(if is_inside { PathClass::Inside(path) } else { PathClass::Outside(path) })
 }
 
 /// The path without symbolic links. What does not exist yet is put behind the deepest directory above it that does.

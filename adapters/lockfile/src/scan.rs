@@ -79,18 +79,15 @@ pub struct Found {
 
 impl Found {
     fn new(path: PathBuf, port: u16, Contents { metadata, file }: Contents) -> Self {
-        let pid = file
-            .as_ref()
-            .ok()
-            .filter(|file| file.running_in_windows == cfg!(windows))
-            .and_then(|file| file.pid);
+        let of_this_system = file.as_ref().ok().filter(|file| file.running_in_windows == cfg!(windows));
+        let pid_alive = of_this_system.and_then(|file| file.pid).and_then(pid_alive);
         Self {
             path,
             port: Some(port),
             file,
             modified: metadata.as_ref().and_then(|metadata| metadata.modified().ok()),
             mode: metadata.as_ref().and_then(sys::mode),
-            pid_alive: pid.and_then(pid_alive),
+            pid_alive,
         }
     }
 

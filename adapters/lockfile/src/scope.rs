@@ -4,23 +4,18 @@
 //! from here, and can be alive. So an editor marks its lock file with its scope, and removes by itself only what is left over in its
 //! own.
 
+use std::fs;
+
 /// Returns the scope of this process: the id of the run of the kernel, and the number of the pid namespace. `None` where the
 /// system does not tell, as elsewhere than on Linux.
 #[must_use]
 pub fn process_scope() -> Option<String> {
-    scope()
-}
-
-#[cfg(target_os = "linux")]
-fn scope() -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    // The link leads to the namespace itself, whose inode is its number.
-    let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?.ino();
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    // The link is named for the namespace: pid:[4026531836].
+    let link = fs::read_link("/proc/self/ns/pid").ok()?;
+    let namespace = link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
     Some(format!("{}/{namespace}", boot.trim_end()))
-}
-
-#[cfg(not(target_os = "linux"))]
-const fn scope() -> Option<String> {
-    None
 }

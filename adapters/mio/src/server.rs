@@ -1,6 +1,6 @@
 //! What an editor needs to be attached to, in the application's loop.
 
-use crate::sockets::{About, Sockets, TOKENS, about};
+use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{Host, HostConfig, HostEvent};
 use ide_mcp_server::{Bind, Server as Inner};
@@ -99,16 +99,16 @@ impl Server {
     /// Whether events with this token are for the server.
     #[must_use]
     pub const fn owns(&self, token: Token) -> bool {
-        about(self.base.0, token).is_some()
+        matches!(token.0.checked_sub(self.base.0), Some(offset) if offset < TOKENS)
     }
 
     /// Takes note of an event of the `Poll`; whether it was for the server.
     pub fn handle(&mut self, event: &Event) -> bool {
-        match about(self.base.0, event.token()) {
-            Some(About::Listener) => self.inner.acceptable(),
-            Some(About::Guard) => self.inner.lock_ready(),
-            Some(About::Socket(number)) => self.inner.ready(number),
-            None => return false,
+        match event.token().0.checked_sub(self.base.0) {
+            Some(0) => self.inner.acceptable(),
+            Some(GUARD) => self.inner.lock_ready(),
+            Some(offset) if offset < TOKENS => self.inner.ready(offset.saturating_sub(1)),
+            Some(_) | None => return false,
         }
         true
     }

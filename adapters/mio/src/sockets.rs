@@ -17,7 +17,8 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 /// connection.
 pub(crate) const TOKENS: usize = 1024;
 
-const GUARD: usize = TOKENS - 1;
+/// The token of the guard, counted from the first.
+pub(crate) const GUARD: usize = TOKENS - 1;
 
 /// The listener, and how sockets get their tokens: counted from `base`, the first is the listener's.
 #[derive(Debug)]
@@ -28,15 +29,6 @@ pub(crate) struct Sockets {
     /// The descriptor of a guard.
     #[cfg(unix)]
     guard: Option<OwnedFd>,
-}
-
-/// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
-    Listener,
-    /// The last token.
-    Guard,
-    Socket(usize),
 }
 
 impl Sockets {
@@ -55,16 +47,6 @@ impl Sockets {
             #[cfg(unix)]
             guard: None,
         })
-    }
-}
-
-/// What an event with this token is about, at a server whose tokens begin with `base`.
-pub(crate) const fn about(base: usize, Token(token): Token) -> Option<About> {
-    match token.checked_sub(base) {
-        Some(0) => Some(About::Listener),
-        Some(GUARD) => Some(About::Guard),
-        Some(offset) if offset < TOKENS => Some(About::Socket(offset.saturating_sub(1))),
-        _ => None,
     }
 }
 

@@ -56,10 +56,7 @@ impl<T: Transport> Door<T> {
     }
 
     pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
-        match self.is_open {
-            true if self.readable => Some(now),
-            true => self.retry_at,
-            false => None,
-        }
+        let due = if self.readable { Some(now) } else { self.retry_at };
+        due.filter(|_| self.is_open)
     }
 }

@@ -184,29 +184,24 @@ impl<S: Read + Write + Shutdown> Links<S> {
     fn write_to(&mut self, host: &mut Host, now: Time, index: usize) {
         let Some(Some(place)) = self.places.get_mut(index) else { return };
         let Place { id, link, .. } = place;
-        let stays = match host.wire(*id) {
-            Some(mut wire) => {
-                link.write(&mut wire, now, BUDGET);
-                if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
-                    place.is_resting = true;
-                    // All rest equally long, so this is the last, or nearly so.
-                    let before = self.resting.iter().rposition(|(other, _)| *other <= at);
-                    self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
-                }
-                let may_move = link.may_read() || link.is_due(&wire);
-                (!link.is_ending()).then_some(may_move || place.is_ending)
+        if let Some(mut wire) = host.wire(*id) {
+            link.write(&mut wire, now, BUDGET);
+            if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
+                place.is_resting = true;
+                // All rest equally long, so this is the last, or nearly so.
+                let before = self.resting.iter().rposition(|(other, _)| *other <= at);
+                self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }
-            // The application removed it: the socket goes with it.
-            None => None,
-        };
-        match stays {
-            Some(true) => self.touch(index),
-            Some(false) => {}
-            None => {
-                host.remove(now, *id);
-                self.retire(index);
+            if !link.is_ending() {
+                if link.may_read() || link.is_due(&wire) || place.is_ending {
+                    self.touch(index);
+                }
+                return;
             }
         }
+        // It is done, or the application removed it: the socket goes with it.
+        host.remove(now, *id);
+        self.retire(index);
     }
 
     /// Lets the sockets go whose farewell has arrived, or had its time.

@@ -43,8 +43,8 @@ pub trait Transport {
     /// The error of the system, such as for a peer that has left.
     fn ends(socket: &Self::Socket) -> io::Result<(SocketAddr, SocketAddr)>;
 
-    /// Lets a socket go.
-    fn release(&mut self, socket: Self::Socket);
+    /// Lets a socket go. By default it is dropped.
+    fn release(&mut self, _socket: Self::Socket) {}
 
     /// Returns where the guard of a lock file runs unless the application says otherwise.
     fn guarding(&self) -> Guarding {

@@ -60,10 +60,7 @@ impl Socket {
             To::Write => self.io.poll_writable(&mut context),
         };
         *self.armed(to) = polled.is_pending();
-        match polled {
-            Poll::Ready(done) => done.map(Poll::Ready),
-            Poll::Pending => Ok(Poll::Pending),
-        }
+        Ok(polled?)
     }
 
     const fn armed(&mut self, to: To) -> &mut bool {

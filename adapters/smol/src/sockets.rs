@@ -46,9 +46,8 @@ impl Transport for Sockets {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     // Arms the reactor, unless it has something to report.
                     let mut context = Context::from_waker(&self.of_listener);
-                    match listener.poll_readable(&mut context) {
-                        std::task::Poll::Ready(reported) => reported?,
-                        std::task::Poll::Pending => return Err(error),
+                    if listener.poll_readable(&mut context)?.is_pending() {
+                        return Err(error);
                     }
                 }
                 accepted => return accepted.map(|(stream, _)| stream),
@@ -62,10 +61,6 @@ impl Transport for Sockets {
 
     fn ends(socket: &Socket) -> io::Result<(SocketAddr, SocketAddr)> {
         Ok((socket.stream().local_addr()?, socket.stream().peer_addr()?))
-    }
-
-    fn release(&mut self, socket: Socket) {
-        drop(socket);
     }
 
     #[cfg(unix)]

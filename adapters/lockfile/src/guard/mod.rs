@@ -119,15 +119,14 @@ impl<K: Keep> Guard<K> {
     /// Guards this file from the first [`tick`](Self::tick) on.
     pub fn new(keep: K, mode: GuardMode) -> Self {
         let notify = if mode == GuardMode::Notified { Notify::new(keep.path()) } else { None };
-        let mut guard = Self { keep, mode, notify, look_at: LookAt::Never, trouble: None, is_lost: false };
-        guard.look_at = match mode {
+        let look_at = match mode {
             // Something may have happened between publishing and watching.
-            GuardMode::Notified if guard.notify.is_some() => LookAt::Now,
+            GuardMode::Notified if notify.is_some() => LookAt::Now,
             GuardMode::Notified => LookAt::In(Self::INTERVAL),
             GuardMode::Every(interval) => LookAt::In(interval),
             GuardMode::Off => LookAt::Never,
         };
-        guard
+        Self { keep, mode, notify, look_at, trouble: None, is_lost: false }
     }
 
     /// Returns the descriptor that becomes readable when something happens; then call [`notified`](Self::notified). `None`
@@ -209,19 +208,16 @@ impl<K: Keep> Guard<K> {
             (_, GuardMode::Notified, Some(Ok(true))) => again(),
             (_, GuardMode::Notified | GuardMode::Off, _) => LookAt::Never,
         };
-        let (event, trouble) = match found {
+        let trouble = match found {
             Ok(Watch::InPlace) if self.trouble.is_none() => return None,
-            Ok(Watch::InPlace | Watch::Republished) => (LockFileEvent::Restored, None),
-            Ok(Watch::Taken) => (LockFileEvent::Taken, Some(LockFileEvent::Taken)),
-            Err(error) => {
-                let failed = LockFileEvent::Failed { error: error.to_string() };
-                (failed.clone(), Some(failed))
-            }
+            Ok(Watch::InPlace | Watch::Republished) => None,
+            Ok(Watch::Taken) => Some(LockFileEvent::Taken),
+            Err(error) => Some(LockFileEvent::Failed { error: error.to_string() }),
         };
         // A finding that lasts is reported once.
         let is_known = trouble.is_some() && trouble == self.trouble;
-        self.trouble = trouble;
-        (!is_known).then_some(event)
+        self.trouble.clone_from(&trouble);
+        (!is_known).then(|| trouble.unwrap_or(LockFileEvent::Restored))
     }
 
     /// Removes the file: [`Published::remove`].

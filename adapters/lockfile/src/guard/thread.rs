@@ -46,14 +46,10 @@ impl GuardThread {
         on_event: impl FnMut(LockFileEvent) + Send + 'static,
     ) -> Result<Self, Error> {
         let path = keep.path().to_owned();
-        let failed = |error: std::io::Error| Err(Error::io("guard", &path)(error));
         let (commands, received) = mpsc::channel();
         let (sender, ended) = mpsc::channel();
         #[cfg(unix)]
-        let (wake, woken) = match pair() {
-            Ok(pair) => pair,
-            Err(error) => return failed(error),
-        };
+        let (wake, woken) = pair().map_err(Error::io("guard", &path))?;
         let waiting = Waiting {
             commands: received,
             #[cfg(unix)]
@@ -64,10 +60,8 @@ impl GuardThread {
             // Nobody waits for it where the owner has given up.
             let _ = sender.send(waiting.run(Guard::new(keep, mode), on_event));
         };
-        let thread = match thread::Builder::new().name("ide-mcp guard".into()).spawn(run) {
-            Ok(thread) => thread,
-            Err(error) => return failed(error),
-        };
+        let thread = thread::Builder::new().name("ide-mcp guard".into()).spawn(run);
+        let thread = thread.map_err(Error::io("guard", &path))?;
         Ok(Self {
             path,
             commands,
@@ -105,9 +99,7 @@ impl GuardThread {
                 let _ = thread.join();
                 removed
             }
-            Err(_) => {
-                Err(Error::io::<std::io::Error>("remove", &self.path)(std::io::ErrorKind::TimedOut.into()))
-            }
+            Err(_) => Err(Error::io("remove", &self.path)(std::io::ErrorKind::TimedOut)),
         }
     }
 
@@ -176,11 +168,7 @@ impl Waiting {
         fds.extend(notified.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let _ = poll(&mut fds, wait.as_ref());
         while std::io::Read::read(&mut &self.woken, &mut [0; 16]).is_ok_and(|n| n > 0) {}
-        match self.commands.try_recv() {
-            Ok(command) => Ok(command),
-            Err(mpsc::TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
-            Err(mpsc::TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-        }
+        self.commands.recv_timeout(Duration::ZERO)
     }
 
     #[cfg(not(unix))]

@@ -162,13 +162,10 @@ pub(crate) fn us() -> Option<u32> {
 /// Returns a process that holds the socket with this inode.
 pub(crate) fn process_with(inode: u64) -> Option<u32> {
     let target = format!("socket:[{inode}]");
-    let holds =
-        |pid: &u32| {
-            let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok();
-            entries.into_iter().flatten().flatten().any(|entry| {
-                fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == target.as_str())
-            })
-        };
+    let holds = |pid: &u32| {
+        let mut files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        files.any(|file| fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == target.as_str()))
+    };
     let entries = fs::read_dir("/proc").ok()?;
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(holds)
 }
