@@ -2,10 +2,10 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::rpc::read_object;
+use crate::rpc::{read_object, text_of};
 
 /// One block of the result of a tool.
 #[derive(Clone, Debug)]
@@ -37,12 +37,7 @@ impl Serialize for Content<'_> {
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Text(text) => {
-                let mut block = serializer.serialize_struct("Content", 2)?;
-                block.serialize_field("type", "text")?;
-                block.serialize_field("text", text)?;
-                block.end()
-            }
+            Self::Text(text) => serializer.collect_map([("type", "text"), ("text", text)]),
             Self::Raw(raw) => raw.serialize(serializer),
         }
     }
@@ -52,12 +47,13 @@ impl Serialize for Content<'_> {
 ///
 /// A tool that failed has a result too, since the model is to read what went wrong; a JSON-RPC error is for calls that
 /// never reached a tool.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
     /// The blocks, in order.
     pub content: Vec<Content<'a>>,
     /// Whether the tool failed.
+    #[serde(rename = "isError", skip_serializing_if = "core::ops::Not::not")]
     pub is_error: bool,
 }
 
@@ -109,24 +105,11 @@ impl<'a> ToolResult<'a> {
     }
 }
 
-impl Serialize for ToolResult<'_> {
-    #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let members = if self.is_error { 2 } else { 1 };
-        let mut result = serializer.serialize_struct("ToolResult", members)?;
-        result.serialize_field("content", &self.content)?;
-        if self.is_error {
-            result.serialize_field("isError", &true)?;
-        }
-        result.end()
-    }
-}
-
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isError")]
+    #[serde(rename = "isError")]
     is_error: Option<&'a RawValue>,
 }
 
@@ -134,21 +117,15 @@ struct Members<'a> {
 struct Block<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
 }
 
 fn read_block(raw: &RawValue) -> Content<'_> {
     let text = read_object::<Block<'_>>(raw)
         .filter(|block| block.kind == "text")
-        .and_then(|block| block.text)
-        .and_then(|text| serde_json::from_str::<TextToken<'_>>(text.get()).ok());
-    text.map_or(Content::Raw(Cow::Borrowed(raw)), |text| Content::Text(text.0))
+        .and_then(|block| text_of(block.text?));
+    text.map_or(Content::Raw(Cow::Borrowed(raw)), Content::Text)
 }
-
-/// Borrows where no escape has to be undone.
-#[derive(Deserialize)]
-struct TextToken<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

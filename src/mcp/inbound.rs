@@ -199,7 +199,7 @@ pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event
         if session.keep_time(out) {
             continue;
         }
-        let (request, purpose) = session.outgoing.expire(session.now(), out)?;
+        let (request, purpose) = session.outgoing.expire(session.now, out)?;
         ended(role, request, purpose, Outcome::TimedOut, out);
     }
 }

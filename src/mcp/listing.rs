@@ -4,12 +4,12 @@
 //! A server that gives the same cursor again, or pages without end, would be asked for ever. So what is gathered is
 //! limited in pages and bytes, and no cursor is followed twice.
 
-use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::Timeout;
+use super::{PeerFault, Timeout};
 use crate::rpc::{RequestId, each_member, text_of};
 
 /// A list of a server.
@@ -66,7 +66,7 @@ pub(super) struct Listing {
     /// The greatest progress that was reported of the list. Each page counts anew; the application sees one request.
     pub(super) reached: f64,
     /// The items so far, with commas between them.
-    items: Vec<u8>,
+    items: String,
     /// The cursors that were followed, as they are written.
     followed: Vec<Box<RawValue>>,
 }
@@ -78,10 +78,8 @@ pub(super) enum Turn {
     Next(Listing),
     /// That was the last one; this is the whole.
     Whole(Box<RawValue>),
-    /// The page cannot be read.
-    Unreadable,
-    /// The list has no end, or none within the limits.
-    Endless,
+    /// The page cannot be read, or the list has no end within the limits.
+    Fault(PeerFault),
 }
 
 impl Listing {
@@ -91,15 +89,9 @@ impl Listing {
             timeout,
             handle: None,
             reached: f64::NEG_INFINITY,
-            items: Vec::new(),
+            items: String::new(),
             followed: Vec::new(),
         }
-    }
-
-    /// The same, known to the application as the first of its requests.
-    pub(super) const fn known_as(mut self, handle: RequestId) -> Self {
-        self.handle = Some(handle);
-        self
     }
 
     /// What the next request must carry: nothing for the first page.
@@ -117,7 +109,7 @@ impl Listing {
         });
         let items =
             items.filter(|_| all.is_some()).and_then(|items| items.strip_prefix('[')?.strip_suffix(']'));
-        let Some(items) = items.map(str::trim) else { return Turn::Unreadable };
+        let Some(items) = items.map(str::trim) else { return Turn::Fault(PeerFault::UnreadableList) };
         let next = next.filter(|cursor| cursor.get() != "null");
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
@@ -127,21 +119,21 @@ impl Listing {
             self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
         let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);
         if held > limits.bytes {
-            return Turn::Endless;
+            return Turn::Fault(PeerFault::EndlessList);
         }
         if !items.is_empty() {
             if !self.items.is_empty() {
-                self.items.push(b',');
+                self.items.push(',');
             }
-            self.items.extend_from_slice(items.as_bytes());
+            self.items.push_str(items);
         }
         match next {
             None => self.whole(),
-            Some(cursor) if !cursor.get().starts_with('"') => Turn::Unreadable,
+            Some(cursor) if !cursor.get().starts_with('"') => Turn::Fault(PeerFault::UnreadableList),
             Some(cursor) => {
                 let again = self.followed.iter().any(|known| known.get() == cursor.get());
                 if again || self.followed.len().saturating_add(1) >= limits.pages {
-                    return Turn::Endless;
+                    return Turn::Fault(PeerFault::EndlessList);
                 }
                 self.followed.push(cursor.to_owned());
                 Turn::Next(self)
@@ -150,33 +142,21 @@ impl Listing {
     }
 
     fn whole(self) -> Turn {
-        let mut text = alloc::string::String::from("{\"");
-        text.push_str(self.list.member());
-        text.push_str("\":[");
-        text.push_str(core::str::from_utf8(&self.items).unwrap_or_default());
-        text.push_str("]}");
-        RawValue::from_string(text).map_or(Turn::Unreadable, Turn::Whole)
+        let text = format!("{{\"{}\":[{}]}}", self.list.member(), self.items);
+        RawValue::from_string(text).map_or(Turn::Fault(PeerFault::UnreadableList), Turn::Whole)
     }
 }
 
-/// `{"cursor":…}`
-pub(super) struct Cursor<'a>(pub(super) &'a RawValue);
-
-impl Serialize for Cursor<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut params = serializer.serialize_map(Some(1))?;
-        params.serialize_entry("cursor", self.0)?;
-        params.end()
-    }
+/// The parameters of a request for a later page.
+#[derive(Serialize)]
+pub(super) struct Cursor<'a> {
+    pub(super) cursor: &'a RawValue,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{
-        format,
-        string::{String, ToString},
-    };
+    use alloc::string::ToString;
 
     const LIMITS: PageLimits = PageLimits { pages: 4, bytes: 20 };
 
@@ -189,7 +169,7 @@ mod tests {
             listing = match listing.add(page, LIMITS) {
                 Turn::Next(next) => next,
                 Turn::Whole(whole) => return whole.get().to_string(),
-                end @ (Turn::Unreadable | Turn::Endless) => return format!("{end:?}"),
+                Turn::Fault(fault) => return format!("{fault:?}"),
             };
         }
     }
@@ -211,7 +191,7 @@ mod tests {
             (
                 "the same cursor",
                 &[r#"{"prompts":[],"nextCursor":"a"}"#, r#"{"prompts":[],"nextCursor":"a"}"#],
-                "Endless",
+                "EndlessList",
             ),
             (
                 "as many pages as the limit",
@@ -231,25 +211,25 @@ mod tests {
                     r#"{"prompts":[3],"nextCursor":"c"}"#,
                     r#"{"prompts":[4],"nextCursor":"d"}"#,
                 ],
-                "Endless",
+                "EndlessList",
             ),
             (
                 "more bytes than the limit",
                 &[r#"{"prompts":[1234567890],"nextCursor":"a"}"#, r#"{"prompts":[12345678901]}"#],
-                "Endless",
+                "EndlessList",
             ),
             (
                 "a cursor as long as the limit",
                 &[r#"{"prompts":[],"nextCursor":"123456789012345678"}"#, r#"{"prompts":[]}"#],
                 r#"{"prompts":[]}"#,
             ),
-            ("one byte longer", &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#], "Endless"),
+            ("one byte longer", &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#], "EndlessList"),
             ("a name with an escape", &[r#"{"pr\u006fmpts":[1]}"#], r#"{"pr\u006fmpts":[1]}"#),
-            ("no object", &["[]"], "Unreadable"),
-            ("null", &["null"], "Unreadable"),
-            ("no items", &[r#"{"tools":[]}"#], "Unreadable"),
-            ("items that are none", &[r#"{"prompts":{}}"#], "Unreadable"),
-            ("a cursor that is a number", &[r#"{"prompts":[],"nextCursor":1}"#], "Unreadable"),
+            ("no object", &["[]"], "UnreadableList"),
+            ("null", &["null"], "UnreadableList"),
+            ("no items", &[r#"{"tools":[]}"#], "UnreadableList"),
+            ("items that are none", &[r#"{"prompts":{}}"#], "UnreadableList"),
+            ("a cursor that is a number", &[r#"{"prompts":[],"nextCursor":1}"#], "UnreadableList"),
         ];
         for (name, pages, want) in CASES {
             assert_eq!(gather(pages), *want, "{name}");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
-use crate::rpc::{is_object, read_object};
+use crate::rpc::{is_object, read_object, text_of};
 use crate::text::truncate;
 
 /// An object without members, as arguments that a peer left out are read.
@@ -32,21 +32,13 @@ pub(super) enum ClientCapabilities<'a> {
 pub(super) struct Initialize<'a> {
     #[serde(borrow)]
     protocol_version: Option<&'a RawValue>,
-    #[serde(borrow)]
     client_info: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) capabilities: Option<&'a RawValue>,
 }
 
-impl<'a> Initialize<'a> {
-    pub(super) fn read(params: Option<&'a RawValue>) -> Self {
-        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
-    }
-
+impl Initialize<'_> {
     pub(super) fn version(&self) -> ProtocolVersion {
-        let offer: Option<Cow<'_, str>> =
-            self.protocol_version.and_then(|offer| serde_json::from_str(offer.get()).ok());
-        ProtocolVersion::negotiate(offer.as_deref())
+        ProtocolVersion::negotiate(self.protocol_version.and_then(text_of).as_deref())
     }
 
     pub(super) fn client(&self) -> Option<Implementation> {
@@ -110,11 +102,8 @@ struct ToolsCapability {
 pub(super) struct InitializeResult<'a> {
     #[serde(borrow)]
     pub(super) protocol_version: Cow<'a, str>,
-    #[serde(borrow)]
     pub(super) capabilities: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) server_info: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) instructions: Option<&'a RawValue>,
 }
 
@@ -123,9 +112,8 @@ pub(super) struct InitializeResult<'a> {
 pub(super) struct Call<'a> {
     #[serde(borrow)]
     pub(super) name: Cow<'a, str>,
-    #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(rename = "_meta")]
     pub(super) meta: Option<&'a RawValue>,
 }
 
@@ -178,15 +166,13 @@ pub(super) struct CallOut<'a> {
 pub(super) struct Cancelled<'a> {
     #[serde(borrow)]
     pub(super) request_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     reason: Option<&'a RawValue>,
 }
 
 impl Cancelled<'_> {
     /// The reason, if there is a readable one: at most `limit` bytes of it, cut at a character.
     pub(super) fn reason(&self, limit: usize) -> Option<Box<str>> {
-        let text: Cow<'_, str> = serde_json::from_str(self.reason?.get()).ok()?;
-        Some(truncate(&text, limit).into())
+        Some(truncate(&text_of(self.reason?)?, limit).into())
     }
 }
 
@@ -205,21 +191,11 @@ pub(super) struct ToolList<'a> {
     pub(super) tools: &'a [ToolSpec],
 }
 
-/// The answer to `resources/list` of a server that has none.
-#[derive(Serialize)]
-pub(super) struct NoResources {
-    pub(super) resources: [(); 0],
-}
+/// The answer to a request for a list of a server that has none: the name of the member, and no items.
+pub(super) struct EmptyList(pub(super) &'static str);
 
-/// The answer to `resources/templates/list` of a server that has none.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NoResourceTemplates {
-    pub(super) resource_templates: [(); 0],
-}
-
-/// The answer to `prompts/list` of a server that has none.
-#[derive(Serialize)]
-pub(super) struct NoPrompts {
-    pub(super) prompts: [(); 0],
+impl Serialize for EmptyList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.0, [(); 0])])
+    }
 }

@@ -56,17 +56,11 @@ pub(super) struct ProgressIn<'a> {
     #[serde(borrow)]
     progress_token: &'a RawValue,
     progress: f64,
-    #[serde(borrow)]
     total: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
 }
 
-impl<'a> ProgressIn<'a> {
-    pub(super) fn read(params: Option<&'a RawValue>) -> Option<Self> {
-        serde_json::from_str(params?.get()).ok()
-    }
-
+impl ProgressIn<'_> {
     pub(super) fn token(&self, limits: &SessionLimits) -> Option<Id> {
         Id::read(self.progress_token, limits)
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallEnd, Event, Outcome, PeerFault, Progress, ProtocolVersion, Timeout,
+    CallEnd, Event, Outcome, PeerFault, ProtocolVersion, Timeout,
     incoming::Incoming,
     outgoing::{Outgoing, Purpose, send},
     params::Cancelled,
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
-    rpc::{CallId, Id, NotOpen, NotSent, RequestId, SessionLimits, write},
+    rpc::{Id, NotSent, RequestId, SessionLimits, read_object, write},
     time::earlier,
 };
 
@@ -48,7 +48,8 @@ pub(super) struct Session<C> {
     keepalive: Option<Keepalive>,
     /// Armed once the session is ready.
     pulse: Pulse,
-    now: Time,
+    /// The latest time seen.
+    pub(super) now: Time,
     faults: usize,
     events: VecDeque<Event<C>>,
 }
@@ -78,10 +79,6 @@ impl<C> Session<C> {
     /// Sets the clock. A time before the latest one counts as the latest.
     pub(super) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
-    }
-
-    pub(super) const fn now(&self) -> Time {
-        self.now
     }
 
     pub(super) fn push(&mut self, event: Event<C>) {
@@ -159,9 +156,7 @@ impl<C> Session<C> {
 
     /// Ends the call that is named exactly; anything else changes nothing and is not answered.
     pub(super) fn on_cancelled(&mut self, params: Option<&RawValue>) {
-        let Some(cancelled) = params.and_then(|p| serde_json::from_str::<Cancelled<'_>>(p.get()).ok()) else {
-            return;
-        };
+        let Some(cancelled) = params.and_then(read_object::<Cancelled<'_>>) else { return };
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
         if let Some(call) = id.and_then(|id| self.incoming.cancelled(&id)) {
             let reason = cancelled.reason(self.limits.reason);
@@ -170,7 +165,7 @@ impl<C> Session<C> {
     }
 
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
-        let said = ProgressIn::read(params).ok_or(PeerFault::UnknownProgress);
+        let said = params.and_then(read_object::<ProgressIn<'_>>).ok_or(PeerFault::UnknownProgress);
         match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
             Ok(Some((request, progress))) => self.push(Event::Progress { request, progress }),
             Ok(None) => {}
@@ -252,15 +247,6 @@ impl<C> Session<C> {
         waited
     }
 
-    pub(super) fn progress(
-        &mut self,
-        call: CallId,
-        said: &Progress<'_>,
-        out: &mut impl Outbox,
-    ) -> Result<bool, NotOpen> {
-        self.incoming.progress(self.now, call, said, self.version, out)
-    }
-
     pub(super) fn drain(&mut self) {
         if self.state != State::Closed {
             self.state = State::Draining;
@@ -294,11 +280,6 @@ impl<C> Session<C> {
                 Err(NotSent::NotReady)
             }
         }
-    }
-
-    /// The same for the log, which may begin as soon as `initialize` was answered.
-    pub(super) fn may_log(&self) -> Result<(), NotSent> {
-        self.may_speak(self.state == State::Opening)
     }
 }
 

@@ -109,7 +109,8 @@ macro_rules! session_methods {
             said: &Progress<'_>,
             out: &mut impl Outbox,
         ) -> Result<bool, NotOpen> {
-            self.session.progress(call, said, out)
+            let Session { incoming, now, version, .. } = &mut self.session;
+            incoming.progress(*now, call, said, *version, out)
         }
 
         /// Lets an open call wait this long, counted from the latest time seen, in place of what was said before. What
@@ -119,8 +120,7 @@ macro_rules! session_methods {
         ///
         /// If the call is not open: how it ended.
         pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
-            let now = self.session.now();
-            self.session.incoming.set_call_timeout(now, call, timeout)
+            self.session.incoming.set_call_timeout(self.session.now, call, timeout)
         }
 
         /// Sends a notification; `params` are an object.

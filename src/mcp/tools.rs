@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::Timeout;
@@ -62,17 +62,19 @@ pub trait Tools {
 }
 
 /// One tool as `tools/list` describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
     /// What it is called by.
     pub name: Cow<'static, str>,
     /// What it does, for the model that chooses it. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The JSON Schema of its arguments, as JSON.
     ///
     /// Where this is not a JSON object, any object is announced (`{"type":"object"}`), so that one faulty schema does
     /// not cost the peer the whole list.
+    #[serde(rename = "inputSchema", serialize_with = "schema")]
     pub input_schema: Cow<'static, str>,
 }
 
@@ -87,19 +89,11 @@ impl ToolSpec {
     }
 }
 
-impl Serialize for ToolSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let members = if self.description.is_empty() { 2 } else { 3 };
-        let mut spec = serializer.serialize_struct("ToolSpec", members)?;
-        spec.serialize_field("name", &self.name)?;
-        if !self.description.is_empty() {
-            spec.serialize_field("description", &self.description)?;
-        }
-        match serde_json::from_str::<&RawValue>(&self.input_schema) {
-            Ok(schema) if rpc::is_object(schema) => spec.serialize_field("inputSchema", schema)?,
-            Ok(_) | Err(_) => spec.serialize_field("inputSchema", &AnyObject { kind: "object" })?,
-        }
-        spec.end()
+/// Writes a schema; in place of what is no object, that of any object.
+fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(schema) if rpc::is_object(schema) => schema.serialize(serializer),
+        Ok(_) | Err(_) => serializer.collect_map([("type", "object")]),
     }
 }
 
@@ -108,12 +102,6 @@ pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
     let texts = specs.iter().flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema]);
     // A byte that is in no text lies behind each.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
-}
-
-#[derive(Serialize)]
-struct AnyObject {
-    #[serde(rename = "type")]
-    kind: &'static str,
 }
 
 /// Tools whose arguments the application reads itself: every listed name is served.

@@ -47,8 +47,6 @@ impl core::error::Error for ErrorObject {}
 struct Members<'a> {
     #[serde(borrow)]
     code: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
 }

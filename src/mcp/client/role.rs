@@ -18,7 +18,7 @@ use super::Client;
 use crate::{
     Outbox,
     mcp::{
-        Event, Outcome, PeerFault,
+        Event, Outcome,
         inbound::{self, Asked, Role},
         incoming::{not_found, refuse},
         listing::{Cursor, Listing, PageLimits, Turn},
@@ -45,10 +45,10 @@ impl Client {
         let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
         match listing.add(page, limits) {
             Turn::Whole(whole) => return Some(Outcome::Result(whole)),
-            Turn::Unreadable => self.session.report(PeerFault::UnreadableList),
-            Turn::Endless => self.session.report(PeerFault::EndlessList),
-            Turn::Next(listing) => {
-                return self.ask_for_page(listing.known_as(request), out);
+            Turn::Fault(fault) => self.session.report(fault),
+            Turn::Next(mut listing) => {
+                listing.handle = Some(request);
+                return self.ask_for_page(listing, out);
             }
         }
         Some(Outcome::Malformed)
@@ -62,7 +62,7 @@ impl Client {
         }
         let (method, timeout) = (listing.list.method(), listing.timeout);
         let cursor = listing.cursor().map(ToOwned::to_owned);
-        let params = cursor.as_deref().map(Cursor);
+        let params = cursor.as_deref().map(|cursor| Cursor { cursor });
         let purpose = Purpose::Page(Box::new(listing));
         let asked = self.session.ask((method, params.as_ref()), timeout, purpose, out);
         asked.err().map(|_| Outcome::Malformed)

@@ -20,7 +20,7 @@ use crate::{
         params, progress,
     },
     rpc::{
-        ErrorObject, Id, Name, SessionLimits, code,
+        ErrorObject, Id, Name, SessionLimits, code, read_object,
         single_pass::{Params, use_slow_path},
     },
 };
@@ -61,7 +61,7 @@ impl<T: Tools> Server<T> {
             return refuse_duplicate(&id, out);
         }
         let Decoded { tool, token, at_once } = call;
-        let now = self.session.now();
+        let now = self.session.now;
         let (timeout, when_late) = (self.tools.timeout(&tool), self.tools.result_when_late(&tool));
         let terms = Terms { timeout, when_late, at_once };
         if let Some(call) = self.session.incoming.open_tool(now, id, terms, token, out) {
@@ -71,11 +71,10 @@ impl<T: Tools> Server<T> {
 
     /// Where it matters, which is where too many calls wait.
     pub(super) fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
-        let named = |params: &RawValue| {
-            let call = serde_json::from_str::<params::Call<'_>>(params.get()).ok();
-            call.is_some_and(|call| self.tools.is_answered_at_once(&call.name))
-        };
-        self.session.incoming.is_full(false) && params.is_some_and(named)
+        self.session.incoming.is_full(false)
+            && params
+                .and_then(read_object::<params::Call<'_>>)
+                .is_some_and(|call| self.tools.is_answered_at_once(&call.name))
     }
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, ErrorObject> {

@@ -206,7 +206,8 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<bool, NotSent> {
         let lowest = self.log_level.ok_or(NotSent::Undeclared)?;
-        self.session.may_log()?;
+        // The log may begin as soon as `initialize` was answered.
+        self.session.may_speak(self.session.state == State::Opening)?;
         if level < lowest {
             return Ok(false);
         }

@@ -26,11 +26,11 @@ use crate::{
         inbound::{self, Asked, Role},
         incoming::{answer, not_found, refuse},
         outgoing::Purpose,
-        params::{self, Empty, Initialize, NoPrompts, NoResourceTemplates, NoResources, SetLevel, ToolList},
+        params::{self, Empty, EmptyList, Initialize, SetLevel, ToolList},
         session::{Session, State},
         tools::digest,
     },
-    rpc::{Id, RequestId, code, single_pass},
+    rpc::{Id, RequestId, code, read_object, single_pass},
 };
 
 const INITIALIZED: &str = "notifications/initialized";
@@ -53,7 +53,7 @@ impl<T: Tools> Server<T> {
     }
 
     fn initialize(&mut self, id: &Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked = Initialize::read(params);
+        let asked = params.and_then(read_object::<Initialize<'_>>).unwrap_or_default();
         let version = asked.version();
         self.client = asked.client();
         self.capabilities = asked.capabilities.map(ToOwned::to_owned);
@@ -82,9 +82,9 @@ impl<T: Tools> Server<T> {
                 self.session.push(Event::ToolsListed);
             }
             "tools/call" => self.call(asked.id, params, out),
-            "resources/list" => answer(id, &NoResources { resources: [] }, out),
-            "resources/templates/list" => answer(id, &NoResourceTemplates { resource_templates: [] }, out),
-            "prompts/list" => answer(id, &NoPrompts { prompts: [] }, out),
+            "resources/list" => answer(id, &EmptyList("resources"), out),
+            "resources/templates/list" => answer(id, &EmptyList("resourceTemplates"), out),
+            "prompts/list" => answer(id, &EmptyList("prompts"), out),
             "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
                 Some(level) => {
                     self.log_level = Some(level);
