@@ -14,7 +14,7 @@ use crate::Time;
 ///
 /// # The laws
 ///
-/// They hold for every [`Wire`] and [`Machine`] of this crate and are asserted by `tests/laws.rs`.
+/// They hold for every [`Wire`] and [`Machine`] of this crate and are asserted by `tests/it/laws.rs`.
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
 /// 2. **Cuts do not matter**: for any cutting of the same bytes at the same times with the same `sent` calls, and any

@@ -20,11 +20,11 @@ id          rpc/id.rs                        mcp   lib            rpc::
 depth       rpc/depth.rs                     mcp   lib            rpc::depth
 single_pass rpc/single_pass.rs,rpc/name.rs   mcp   lib            rpc::
 table       mcp/table.rs,mcp/sorted.rs       mcp   lib            mcp::
-incoming    mcp/incoming/*.rs                mcp   lib,mcp_invariants
-outgoing    mcp/outgoing.rs                  mcp   lib,mcp_invariants
-batch       mcp/batch.rs                     mcp   lib,mcp_server
+incoming    mcp/incoming/*.rs                mcp   lib,it         mcp::incoming mcp_invariants
+outgoing    mcp/outgoing.rs                  mcp   lib,it         mcp::outgoing mcp_invariants
+batch       mcp/batch.rs                     mcp   lib,it         batch mcp_server
 arguments   ide/arguments.rs                 ide   lib            ide::
-open_calls  ide/open_calls.rs                ide   lib,ide_server
+open_calls  ide/open_calls.rs                ide   lib,it         open_calls ide_server
 lock_file   ide/lock_file/*.rs               ide   lib            ide::lock_file
 paths       ide/paths/*.rs                   ide   lib            ide::paths
 '
@@ -45,7 +45,7 @@ sed -i '/^ide-mcp = { path = "\.", features/d' Cargo.toml
 failed=()
 mapfile -t rows < <(sed '/^$/d' <<<"$table")
 for row in "${rows[@]}"; do
-    read -r module files features targets name <<<"$row"
+    read -r module files features targets filters <<<"$row"
     [ $# -eq 0 ] || [[ " $* " == *" $module "* ]] || continue
     printf '\n== %s\n' "$module"
     rm -rf "${work:?}/$module"
@@ -57,7 +57,8 @@ for row in "${rows[@]}"; do
     for target in "${targets[@]}"; do
         if [ "$target" = lib ]; then run+=(--cargo-arg=--lib); else run+=("--cargo-arg=--test=$target"); fi
     done
-    [ -z "$name" ] || run+=(-- "$name")
+    read -ra filters <<<"$filters"
+    run+=(-- -- "${filters[@]}")
     status=0
     "${run[@]}" || status=$?
     case $status in

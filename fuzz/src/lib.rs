@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets, apart from libFuzzer: `tests/corpora.rs` of the root package includes [`targets`] as
+//! The bodies of the fuzz targets, apart from libFuzzer: `tests/it/corpora.rs` of the root package includes [`targets`] as
 //! well and replays the corpora with every `cargo test`.
 
 pub mod support;

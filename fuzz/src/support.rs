@@ -1,23 +1,23 @@
 //! What the targets share with the behaviour tests, under the same paths.
 #![allow(dead_code, reason = "the tests use the rest")]
 
-#[path = "../../tests/support/calls.rs"]
+#[path = "../../tests/it/support/calls.rs"]
 pub mod calls;
-#[path = "../../tests/support/editors.rs"]
+#[path = "../../tests/it/support/editors.rs"]
 pub mod editors;
-#[path = "../../tests/support/frames.rs"]
+#[path = "../../tests/it/support/frames.rs"]
 pub mod frames;
-#[path = "../../tests/support/hosts.rs"]
+#[path = "../../tests/it/support/hosts.rs"]
 pub mod hosts;
-#[path = "../../tests/support/law.rs"]
+#[path = "../../tests/it/support/law.rs"]
 pub mod law;
-#[path = "../../tests/support/run.rs"]
+#[path = "../../tests/it/support/run.rs"]
 pub mod run;
-#[path = "../../tests/support/said.rs"]
+#[path = "../../tests/it/support/said.rs"]
 pub mod said;
-#[path = "../../tests/support/sockets.rs"]
+#[path = "../../tests/it/support/sockets.rs"]
 pub mod sockets;
-#[path = "../../tests/support/subject.rs"]
+#[path = "../../tests/it/support/subject.rs"]
 pub mod subject;
 
 /// What of the laws can be asserted in a single run.

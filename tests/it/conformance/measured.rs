@@ -1,0 +1,332 @@
+//! What the real client was seen to do (docs/evidence.md), and what follows for an editor or an agent.
+
+use super::row::{
+    Offers::{Nothing, These},
+    Proof::{Agent, Editor, Elsewhere, Test},
+    Row,
+    Step::*,
+    answers, row,
+};
+use super::tools::selected;
+use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
+
+const EDITOR: &str = "tests/it/ide_server.rs";
+const PAIR: &str = "tests/it/ide_pair.rs";
+const REFUSALS: &str = "tests/it/ide_refusals.rs";
+const REPLAY: &str = "tests/it/replay.rs";
+const MATCHING: &str = "src/ide/matching/tests.rs";
+
+pub const ROWS: &[Row] = &[
+    row(
+        "connecting 1",
+        "request line and headers: the recorded ones are let in",
+        Test(REPLAY, "version_1_0_51"),
+    ),
+    row(
+        "connecting 2",
+        "without `mcp` in the 101 the client leaves: an agent does too",
+        Test(PAIR, "an_editor_that_does_not_choose_mcp_is_left"),
+    ),
+    row(
+        "connecting 3",
+        "permessage-deflate may be refused, and is",
+        Test("tests/it/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
+    ),
+    row("connecting 4", "a wrong token is 401", Test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike")),
+    row(
+        "connecting 5",
+        "a lock file below ~/.config/claude is never found",
+        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
+    ),
+    row(
+        "connecting 6",
+        "a dead process is no match",
+        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+    ),
+    row(
+        "connecting 7",
+        "the parent of the working directory matches",
+        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+    ),
+    row(
+        "connecting 8",
+        "no folder and no port never match",
+        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+    ),
+    row(
+        "connecting 9",
+        "a list of folders is the legacy form",
+        Test("src/ide/lock_file/text.rs", "every_known_variant_is_read"),
+    ),
+    row(
+        "connecting 10",
+        "the client comes back on the same port and shakes hands again",
+        Test(REPLAY, "version_2_1_330_with_a_second_connection"),
+    ),
+    row(
+        "session 1",
+        "the order of the opening: the recorded one",
+        Test(REPLAY, "version_2_1_330_with_a_diff_decided_in_the_terminal"),
+    ),
+    row(
+        "session 2",
+        "2024-11-05 is accepted by the client: an agent accepts it too",
+        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+    ),
+    row(
+        "session 3",
+        "an unknown version ends it: for an agent too",
+        Test(PAIR, "an_editor_that_answers_nonsense_is_left"),
+    ),
+    row(
+        "session 4",
+        "a selection before `initialize` is lost: it is sent from `initialized` on",
+        Test(EDITOR, "i38_selections_are_sent_early_settled_and_late"),
+    ),
+    row(
+        "session 5",
+        "no message marks the moment from which pushes are accepted: it is up to 500 ms after the answer to `tools/list`, so the selection is sent again, and mentions wait, until 1.6 s after it",
+        Test("tests/it/ide_pushes.rs", "selections_and_mentions_reach_a_slow_client"),
+    ),
+    row(
+        "session 6",
+        "prefixed names are ignored by the client: an editor writes bare ones",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(selected());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+                ),
+                Does(|server| server.mention(&Mention::new("/w/a.rs", None)).unwrap()),
+                Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.rs"}}"#),
+            ],
+        ),
+    ),
+    row(
+        "session 7",
+        "list_changed makes the client forget the selection: it is sent again",
+        Test(EDITOR, "i38_the_selection_is_sent_again_after_a_change_of_the_tools"),
+    ),
+    row(
+        "session 8",
+        "diagnostics_changed shows nothing: an agent hears it",
+        Agent("diagnostics_changed", r#"{"uris":[]}"#, "Pushed(DiagnosticsChanged(Stale { uris: [] }))"),
+    ),
+    row(
+        "session 9",
+        "a ping is answered",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
+            ],
+        ),
+    ),
+    row(
+        "session 10",
+        "the client answers roots/list with its folder: an agent answers -32601 where its configuration does not forward it",
+        Test(PAIR, "what_an_editor_asks_is_answered"),
+    ),
+    row(
+        "session 11",
+        "an unknown request is -32601",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: x/y"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "session 12",
+        "a batch is ignored, except in 2025-03-26",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(
+                    r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
+                ),
+                Hears("PeerFault(Batch)"),
+            ],
+        ),
+    ),
+    row(
+        "session 13",
+        "text that is no JSON, and answers to nothing, are tolerated",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says("{nonsense"),
+                Hears("PeerFault(Message(NotJson))"),
+                Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
+                Hears("PeerFault(UnknownResponse)"),
+                Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            ],
+        ),
+    ),
+    row(
+        "session 12 and 13, an agent",
+        "passes over batches, nonsense and answers to nothing",
+        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+    ),
+    row("session 9, an agent", "answers pings", Test(PAIR, "what_an_editor_asks_is_answered")),
+    row(
+        "session 14",
+        "fragments and pings between them",
+        Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
+    ),
+    row(
+        "session 15",
+        "the client reads binary frames: an agent does too",
+        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+    ),
+    row(
+        "session 16",
+        "with an empty list closeAllDiffTabs is called all the same",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#),
+                Says(
+                    r#"{"method":"tools/call","params":{"name":"closeAllDiffTabs","arguments":{},"_meta":{"progressToken":2}},"jsonrpc":"2.0","id":2}"#,
+                ),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"CLOSED_0_DIFF_TABS"}]}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "calls 1",
+        "a prompt begins with closeAllDiffTabs",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])],
+        ),
+    ),
+    row(
+        "calls 2",
+        "a diff of a new file has both paths alike",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/new.txt","new_file_path":"/w/new.txt","new_file_contents":"x","tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#,
+                ),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/new.txt", new_file_path: "/w/new.txt", new_file_contents: "x", tab_name: "✻ [Claude Code] new.txt (c5bbaf) ⧉" })"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "calls 3",
+        "accepted with another text; close_tab twice; the problems of the file before the client writes it, and of all files after",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff, Tool::GetDiagnostics]),
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
+                ),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
+                ),
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Accepted { contents: "y".into() }).unwrap()
+                }),
+                Result(&["FILE_SAVED", "y"]),
+                Calls("close_tab", r#"{"tab_name":"t"}"#),
+                Result(&["TAB_CLOSED"]),
+                Calls("close_tab", r#"{"tab_name":"t"}"#),
+                Result(&["TAB_CLOSED"]),
+                Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
+                Calls("getDiagnostics", "{}"),
+                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            ],
+        ),
+    ),
+    row(
+        "calls 4",
+        "FILE_SAVED in one block is not understood: it cannot be written, nor read as a verdict",
+        Test("src/ide/tool/open_diff.rs", "verdicts_are_read"),
+    ),
+    row(
+        "calls 5",
+        "rejected in two blocks",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
+                ),
+                Hears(
+                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
+                ),
+                answers!(OpenDiff, |server, call| {
+                    server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+                }),
+                Result(&["DIFF_REJECTED", "t"]),
+            ],
+        ),
+    ),
+    row(
+        "calls 6",
+        "-32601 leaves the terminal to decide",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
+                ),
+                Refused(-32601, "openDiff"),
+                Calls("close_tab", r#"{"tab_name":"t"}"#),
+                Result(&["TAB_CLOSED"]),
+            ],
+        ),
+    ),
+    row(
+        "calls 7",
+        "decided in the terminal: close_tab ends the request that is never cancelled",
+        Test(REPLAY, "the_diff_that_was_left_open_ends_with_its_tab"),
+    ),
+    row(
+        "calls 8",
+        "Escape in the terminal: the same",
+        Test(PAIR, "a_diff_that_was_decided_in_the_terminal_ends_with_its_tab"),
+    ),
+    row(
+        "calls 9",
+        "the client exits with 1000, or just goes away",
+        Test(PAIR, "an_agent_that_leaves_takes_its_diffs_along"),
+    ),
+    row(
+        "what the model sees",
+        "getDiagnostics and executeCode, where they are listed",
+        Elsewhere("the client does; `Tool` says so"),
+    ),
+];

@@ -1,0 +1,303 @@
+//! Notifications both ways.
+
+use super::row::{
+    Offers::{All, Nothing},
+    Proof::{Agent, Editor, Test},
+    Row,
+    Step::*,
+    row,
+};
+use super::tools::selected;
+use ide_mcp::ide::{
+    Diagnostic, DiagnosticsChanged,
+    Dialect::{JetBrains, SnakeCase, VsCode},
+    FileDiagnostics, Mention, Range, Selection, Severity,
+};
+
+fn now() -> DiagnosticsChanged {
+    let problem = Diagnostic::new(Severity::Information, Range::default(), "m");
+    DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/a", vec![problem]))
+}
+
+pub const ROWS: &[Row] = &[
+    row(
+        "selection_changed",
+        "all members, the URL not encoded",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(selected());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "selection_changed, cleared",
+        "an empty text, an empty path and an empty range: the client removes the selection (measured)",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(Selection::cleared());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "selection_changed, JetBrains",
+        "three members",
+        Editor(
+            JetBrains,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(selected());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab","filePath":"/w/a.rs"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "selection_changed, JetBrains, cleared",
+        "three members, none of them null: the client drops those with a null (measured)",
+        Editor(
+            JetBrains,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(Selection::cleared());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"","filePath":""}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "selection_changed, snake case",
+        "below notifications/, with a range",
+        Editor(
+            SnakeCase,
+            Nothing,
+            &[
+                Does(|server| {
+                    server.select(selected());
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"notifications/selection_changed","params":{"file_path":"/w/a.rs","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "selection_changed, heard",
+        "by either name, in any shape",
+        Agent(
+            "notifications/selection_changed",
+            r#"{"file_path":"/foo/bar.txt","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":20}}}"#,
+            r#"Pushed(SelectionChanged(Selection { text: "", file_path: "/foo/bar.txt", file_url: None, range: Range { start: Position { line: 10, character: 5 }, end: Position { line: 10, character: 20 } } }))"#,
+        ),
+    ),
+    row(
+        "selection_changed, heard, nulls",
+        "as cleared",
+        Agent(
+            "selection_changed",
+            r#"{"selection":null,"text":null,"filePath":null}"#,
+            r#"Pushed(SelectionChanged(Selection { text: "", file_path: "", file_url: None, range: Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 0 } } }))"#,
+        ),
+    ),
+    row(
+        "at_mentioned",
+        "lines from 0, both of them meant; both or none",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| server.mention(&Mention::new("/w/a", Some((28, 29)))).unwrap()),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a","lineStart":28,"lineEnd":29}}"#,
+                ),
+                At(100),
+                Does(|server| server.mention(&Mention::new("/w/a", None)).unwrap()),
+                Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a"}}"#),
+            ],
+        ),
+    ),
+    row(
+        "at_mentioned, snake case",
+        "below notifications/",
+        Editor(
+            SnakeCase,
+            Nothing,
+            &[
+                Does(|server| server.mention(&Mention::new("/w/a", Some((1, 2)))).unwrap()),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"notifications/at_mentioned","params":{"file_path":"/w/a","line_start":1,"line_end":2}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "at_mentioned, heard",
+        "with null lines",
+        Agent(
+            "at_mentioned",
+            r#"{"filePath":"/w/a","lineStart":null,"lineEnd":null}"#,
+            r#"Pushed(AtMentioned(Mention { file_path: "/w/a", lines: None, line_count: None }))"#,
+        ),
+    ),
+    row(
+        "at_mentioned, heard, startLine",
+        "as lineStart",
+        Agent(
+            "at_mentioned",
+            r#"{"filePath":"/w/a","startLine":1,"endLine":2}"#,
+            r#"Pushed(AtMentioned(Mention { file_path: "/w/a", lines: Some((1, 2)), line_count: None }))"#,
+        ),
+    ),
+    row(
+        "diagnostics_changed",
+        "which files are to be asked for again",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| {
+                    assert!(
+                        !server
+                            .diagnostics_changed(&DiagnosticsChanged::Stale {
+                                uris: vec!["file:///w/a".into()]
+                            })
+                            .unwrap()
+                    )
+                }),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "diagnostics_changed, JetBrains",
+        "the problems of one file",
+        Editor(
+            JetBrains,
+            Nothing,
+            &[
+                Does(|server| assert!(!server.diagnostics_changed(&now()).unwrap())),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"INFO","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}}}]}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "diagnostics_changed, heard",
+        "in either shape",
+        Agent(
+            "diagnostics_changed",
+            r#"{"uris":["file:///w/a"]}"#,
+            r#"Pushed(DiagnosticsChanged(Stale { uris: ["file:///w/a"] }))"#,
+        ),
+    ),
+    row(
+        "diagnostics_changed, heard, JetBrains",
+        "in either shape",
+        Agent(
+            "diagnostics_changed",
+            r#"{"uri":"file:///w/a","diagnostics":[]}"#,
+            r#"Pushed(DiagnosticsChanged(Now(FileDiagnostics { uri: "file:///w/a", lines_in_file: None, diagnostics: [] })))"#,
+        ),
+    ),
+    row(
+        "workspace/didChangeActiveEditor",
+        "the selection of the other editor",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Does(|server| assert!(!server.active_editor_changed(selected()).unwrap())),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","method":"workspace/didChangeActiveEditor","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "notifications/tools/list_changed",
+        "and the selection again, once the tools were listed",
+        Test("tests/it/ide_server.rs", "i38_the_selection_is_sent_again_after_a_change_of_the_tools"),
+    ),
+    row(
+        "notifications/tools/list_changed, heard",
+        "as such",
+        Agent("notifications/tools/list_changed", "{}", "ToolsChanged"),
+    ),
+    row(
+        "ide_connected",
+        "with the process of the client",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Says(
+                    r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":54321,"isPluginVersionUnsupported":true}}"#,
+                ),
+                Hears("IdeConnected { pid: Some(54321), is_version_unsupported: true }"),
+                Says(
+                    r#"{"jsonrpc":"2.0","method":"notifications/ide_connected","params":{"project_path":"/w","pid":"x"}}"#,
+                ),
+                Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
+                Says(r#"{"jsonrpc":"2.0","method":"ide_connected"}"#),
+                Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
+            ],
+        ),
+    ),
+    row(
+        "ide_connected, as a request",
+        "answered",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":"x","method":"ide_connected","params":{"pid":1}}"#),
+                Hears("IdeConnected { pid: Some(1), is_version_unsupported: false }"),
+                Wrote(r#"{"jsonrpc":"2.0","id":"x","result":{}}"#),
+            ],
+        ),
+    ),
+    row(
+        "notifications/initialized",
+        "opens the session; some say initialized",
+        Test("tests/it/ide_server.rs", "a_client_that_says_initialized_without_a_prefix_is_ready"),
+    ),
+    row(
+        "notifications/cancelled",
+        "ends the call, without an answer",
+        Test("tests/it/ide_server.rs", "a_cancelled_diff_is_told_and_never_answered"),
+    ),
+    row(
+        "log_event",
+        "handed on",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Says(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
+                Hears(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),
+            ],
+        ),
+    ),
+];

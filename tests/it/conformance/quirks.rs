@@ -1,0 +1,350 @@
+//! Q1 to Q42: what surprises in the protocol, and what this crate does about it.
+
+use super::row::{
+    Offers::{All, Nothing, These},
+    Proof::{Editor, Elsewhere, Reads, Test},
+    Row,
+    Step::*,
+    row,
+};
+use ide_mcp::{
+    ide::{Dialect::VsCode, Tool},
+    mcp::ToolResult,
+};
+
+const EDITOR: &str = "tests/it/ide_server.rs";
+const HOST: &str = "tests/it/ide_host.rs";
+const REFUSALS: &str = "tests/it/ide_refusals.rs";
+
+pub const ROWS: &[Row] = &[
+    row(
+        "Q1",
+        "mcp is chosen where it is offered",
+        Test(REFUSALS, "h04_the_sub_protocol_is_chosen_and_never_echoed"),
+    ),
+    row("Q2", "a verdict has two blocks", Test(EDITOR, "a_verdict_is_answered_once_and_ends_the_diff")),
+    row(
+        "Q3",
+        "the editor never writes the file",
+        Elsewhere("`DiffOutcome` has no step that writes, and says why"),
+    ),
+    row(
+        "Q4",
+        "a diff that nobody handles is no verdict",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
+                ),
+                Refused(-32601, "openDiff"),
+            ],
+        ),
+    ),
+    row(
+        "Q5",
+        "the client hides its own diff once an editor is attached",
+        Elsewhere("the client does: handle `Tool::OpenDiff`, or tell the person to set `diffTool: terminal`"),
+    ),
+    row(
+        "Q6",
+        "some clients open no diff at all",
+        Elsewhere("the client does; `Server::open_diffs` shows what is open"),
+    ),
+    row(
+        "Q7",
+        "closeAllDiffTabs ends the diffs of its client and no others",
+        Test(HOST, "close_all_diff_tabs_spares_other_clients"),
+    ),
+    row(
+        "Q8",
+        "whatever ends a diff is told, once",
+        Test(EDITOR, "j08_every_ending_of_the_connection_ends_everything_once"),
+    ),
+    row(
+        "Q9",
+        "close_tab comes twice, with any name, byte for byte",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[
+                Calls("close_tab", r#"{"tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#),
+                Result(&["TAB_CLOSED"]),
+                Calls("close_tab", r#"{"tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#),
+                Result(&["TAB_CLOSED"]),
+            ],
+        ),
+    ),
+    row(
+        "Q10",
+        "answers come in any order",
+        Test(HOST, "eight_open_diffs_on_both_do_not_hold_up_the_diagnostics"),
+    ),
+    row(
+        "Q11",
+        "stale variables of an outer editor are removed",
+        Test("src/ide/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
+    ),
+    row(
+        "Q12",
+        "loopback is merged into no_proxy and NO_PROXY",
+        Test("src/ide/launch_env.rs", "l12_loopback_is_merged_into_what_was_there"),
+    ),
+    row(
+        "Q13",
+        "a linked folder is listed in both forms",
+        Test("adapters/lockfile/tests/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
+    ),
+    row("Q14", "drives in either case", Test("src/ide/paths/spelling.rs", "folder_contains_path_by_system")),
+    row(
+        "Q14 flag",
+        "runningInWindows is written",
+        Test("src/ide/lock_file/text.rs", "the_members_stand_in_the_order_of_the_real_writer"),
+    ),
+    row(
+        "Q15",
+        "WSL: a process that cannot be seen is not dead",
+        Test("adapters/lockfile/tests/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
+    ),
+    row(
+        "Q15 drives",
+        "WSL: a drive of Windows is below /mnt",
+        Test("src/ide/paths/spelling.rs", "folder_of_windows_is_translated_in_wsl"),
+    ),
+    row(
+        "Q16",
+        "directories follow variables that are handed in",
+        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
+    ),
+    row(
+        "Q17",
+        "stale lock files are reported and left to their owner",
+        Test("adapters/lockfile/tests/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
+    ),
+    row(
+        "Q17 sockets",
+        "dead sockets end",
+        Test("tests/it/host_sending.rs", "i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep"),
+    ),
+    row(
+        "Q18",
+        "a side that has slept pings again before giving up",
+        Test("src/keepalive.rs", "a_late_check_pings_again_first"),
+    ),
+    row("Q19", "pings can be off, and any byte is life", Test("src/keepalive.rs", "any_byte_is_life")),
+    row(
+        "Q20",
+        "a lock file that vanished comes back with the same port and token",
+        Test("adapters/lockfile/tests/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
+    ),
+    row(
+        "Q20 port",
+        "an editor that starts again on its port with its token has its clients back",
+        Test("adapters/mio/tests/resume.rs", "a_client_comes_back_to_an_editor_on_the_port_of_before"),
+    ),
+    row(
+        "Q20 client",
+        "and an agent looks for it there, for a minute",
+        Test("tests/it/ide_pair.rs", "an_editor_that_comes_back_on_its_port_is_found_again"),
+    ),
+    row(
+        "Q21",
+        "several clients; one too many gets 503",
+        Test(HOST, "sixteen_are_let_in_and_the_next_is_told_that_it_is_full"),
+    ),
+    row("Q22", "selections to all", Test(HOST, "i30_a_selection_that_rests_goes_to_everybody_by_itself")),
+    row(
+        "Q22 mentions",
+        "mentions to one",
+        Test(HOST, "mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order"),
+    ),
+    row(
+        "Q23",
+        "a malformed frame ends the connection with its code",
+        Test("tests/it/ws_frames.rs", "violations_have_the_close_codes_of_the_rfc"),
+    ),
+    row(
+        "Q24",
+        "fragments, and pings between them",
+        Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
+    ),
+    row(
+        "Q25",
+        "16 MiB a message at an editor, 64 MiB elsewhere",
+        Test("tests/it/ws_frames.rs", "a_message_may_be_as_long_as_the_limit"),
+    ),
+    row(
+        "Q25 diagnostics",
+        "1,000 diagnostics, and a note",
+        Test("src/ide/tool/get_diagnostics.rs", "a_thousand_diagnostics_are_shown_and_the_rest_counted"),
+    ),
+    row(
+        "Q26",
+        "an editor takes no binary message",
+        Test(EDITOR, "peers_that_break_the_rules_are_told_which"),
+    ),
+    row(
+        "Q27",
+        "lines and columns from 0, columns in UTF-16",
+        Test("src/ide/position.rs", "places_and_bytes_agree"),
+    ),
+    row(
+        "Q28",
+        "lines of a mention from 0, the last one included",
+        Test("src/ide/push/at_mentioned.rs", "mentions_have_both_lines_or_none"),
+    ),
+    row(
+        "Q29",
+        "a long selection is cut between characters",
+        Test(EDITOR, "a_selection_is_cut_at_256_kib_between_characters"),
+    ),
+    row(
+        "Q30",
+        "any spelling of a file, which the application echoes",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("getDiagnostics", r#"{"uri":"/w/a b"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a b") })"#),
+                Calls("getDiagnostics", r#"{"uri":"_claude_fs_right:/w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
+            ],
+        ),
+    ),
+    row(
+        "Q30 paths",
+        "a URI, encoded or not, a path, or a side of a change: the same file",
+        Test("src/ide/paths/tests.rs", "p05_uris_are_decoded_once"),
+    ),
+    row(
+        "Q31",
+        "getDiagnostics is answered empty after 400 ms for one file, after 1.9 s for all",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
+                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
+                At(399),
+                At(400),
+                Result(&["[]"]),
+                Hears("ended Expired"),
+                Calls("getDiagnostics", "{}"),
+                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                At(2_299),
+                At(2_300),
+                Result(&["[]"]),
+                Hears("ended Expired"),
+            ],
+        ),
+    ),
+    row(
+        "Q31 longer",
+        "unless the application gives it more time",
+        Test(EDITOR, "a_call_may_be_given_another_time"),
+    ),
+    row(
+        "Q32",
+        "only what is handled is listed",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#),
+            ],
+        ),
+    ),
+    row(
+        "Q33",
+        "tools may be handled and not listed",
+        Test("src/ide/toolset.rs", "tools_are_called_by_the_names_of_every_dialect"),
+    ),
+    row(
+        "Q34",
+        "set_permission_mode is answered; other unknown tools are refused",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls("set_permission_mode", r#"{"mode":"acceptEdits"}"#),
+                Hears(r#"PermissionMode { mode: "acceptEdits" }"#),
+                Result(&["OK"]),
+                Calls("brand_new", "{}"),
+                Refused(-32602, "tool brand_new not found"),
+            ],
+        ),
+    ),
+    row(
+        "Q35",
+        "what must not be seen is not selected",
+        Test("tests/it/host_sending.rs", "what_the_filter_hides_does_not_leave_the_editor"),
+    ),
+    row(
+        "Q36",
+        "preview and makeFrontmost come as they are said",
+        Editor(
+            VsCode,
+            All,
+            &[
+                Calls("openFile", r#"{"filePath":"/w/a","preview":true,"makeFrontmost":false}"#),
+                Hears(
+                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: true, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
+                ),
+            ],
+        ),
+    ),
+    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n01_web_pages")),
+    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n02_hosts")),
+    row(
+        "Q38",
+        "a client that is gone is an ending like others",
+        Test("tests/it/turn.rs", "a_reset_ends_the_connection_at_once"),
+    ),
+    row(
+        "Q39",
+        "the system chooses the port",
+        Test("adapters/conformance/tests/shared/main.rs", "n06_two_that_start_at_once_never_collide"),
+    ),
+    row(
+        "Q40",
+        "ids are echoed as they are; null is none",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+                Says(r#"{"jsonrpc":"2.0","id":"\u0041","method":"ping"}"#),
+                Wrote(r#"{"jsonrpc":"2.0","id":"\u0041","result":{}}"#),
+                Says(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"close_tab"}}"#),
+                Wrote(
+                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the argument tab_name is missing at line 1 column 2"}}"#,
+                ),
+            ],
+        ),
+    ),
+    row(
+        "Q40 null",
+        "a request with the id null is reported and not answered",
+        Test("tests/it/mcp_vectors.rs", "j11_what_has_no_id_has_no_answer"),
+    ),
+    row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
+    row("Q41 more", "and nulls where nothing is", Test("src/mcp/content.rs", "results_are_read_tolerantly")),
+    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n02_hosts")),
+];
+
+/// The same result as a peer writes it that leaves nothing out.
+fn told(result: &ToolResult<'_>) -> String {
+    let text = result.texts().next().unwrap_or_default();
+    let said = format!(
+        r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":false,"structuredContent":null}}"#
+    );
+    let raw: Box<serde_json::value::RawValue> = serde_json::from_str(&said).unwrap();
+    let read = ToolResult::read(&raw).unwrap();
+    assert!(!read.is_error);
+    read.texts().collect()
+}

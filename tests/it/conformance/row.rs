@@ -1,0 +1,276 @@
+//! What a row is, and how it is run. Running it writes down what went over the wire.
+
+use crate::support::ide::{Editor, call, config, shown};
+use ide_mcp::{
+    Time,
+    ide::{
+        Answer, Client, ClientConfig, Dialect, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    },
+    mcp::{Implementation, ToolResult},
+    rpc::{CallId, SessionId},
+    testing::{Pair, Random},
+};
+use serde_json::{Value, value::RawValue};
+
+/// A claim, and what shows that it holds.
+pub struct Row {
+    pub id: &'static str,
+    pub claim: &'static str,
+    pub proof: Proof,
+}
+
+pub const fn row(id: &'static str, claim: &'static str, proof: Proof) -> Row {
+    Row { id, claim, proof }
+}
+
+pub enum Proof {
+    /// An attached client of an editor that speaks this dialect and handles these tools, and what happens.
+    Editor(Dialect, Offers, &'static [Step]),
+    /// An editor says this by this method; this is the event of the agent.
+    Agent(&'static str, &'static str, &'static str),
+    /// An agent reads this result of a tool as this.
+    Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
+    /// Another test shows it.
+    Test(&'static str, &'static str),
+    /// It is not for this crate to do; why.
+    Elsewhere(&'static str),
+}
+
+/// Which tools the editor handles.
+#[derive(Clone, Copy)]
+pub enum Offers {
+    All,
+    Nothing,
+    These(&'static [Tool]),
+}
+
+pub enum Step {
+    /// The client says this.
+    Says(&'static str),
+    /// The client calls a tool with these arguments, under the next id from 5 on.
+    Calls(&'static str, &'static str),
+    /// The application hears this.
+    Hears(&'static str),
+    /// The application answers the last call of a tool that it heard of.
+    Answers(fn(&mut Server, ToolCall)),
+    /// The application answers the last request that it heard of, which is no call of a tool.
+    AnswersDirectly(fn(&mut Server, CallId)),
+    /// The application does something of its own.
+    Does(fn(&mut Server)),
+    /// It becomes this time, in ms.
+    At(u64),
+    /// The editor wrote this text.
+    Wrote(&'static str),
+    /// The editor wrote the result of the last call: these blocks of text.
+    Result(&'static [&'static str]),
+    /// The same, of a tool that failed.
+    Failed(&'static [&'static str]),
+    /// The editor refused the last call with this code and a message that has this in it.
+    Refused(i64, &'static str),
+}
+
+/// A line of what happened.
+pub enum Line {
+    In(String),
+    Out(String),
+    Event(String),
+}
+
+/// Runs a row and says what happened.
+pub fn run(row: &Row) -> Vec<Line> {
+    match &row.proof {
+        Proof::Editor(dialect, offers, steps) => Run::new(*dialect, *offers).steps(row.id, steps),
+        Proof::Agent(method, params, event) => {
+            let heard = heard_by_an_agent(method, params);
+            assert_eq!(heard, *event, "{}", row.id);
+            let said = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+            vec![Line::In(said), Line::Event(heard)]
+        }
+        Proof::Reads(read, texts, expected) => {
+            let result =
+                ToolResult::new(texts.iter().map(|text| ide_mcp::mcp::Content::text(*text)).collect());
+            let found = read(&result);
+            assert_eq!(found, *expected, "{}", row.id);
+            vec![Line::In(serde_json::to_string(&result).unwrap()), Line::Event(found)]
+        }
+        Proof::Test(..) | Proof::Elsewhere(_) => Vec::new(),
+    }
+}
+
+pub fn read<A: Answer + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
+    format!("{:?}", A::read(result))
+}
+
+/// A step in which the application answers the last call, which is of this tool.
+macro_rules! answers {
+    ($tool:ident, |$server:ident, $call:ident| $body:expr) => {
+        $crate::conformance::row::Step::Answers(|$server, $call| {
+            let ide_mcp::ide::ToolCall::$tool($call, _) = $call else { panic!("{:?}", $call) };
+            $body
+        })
+    };
+}
+pub(crate) use answers;
+
+/// The request that a call is made of.
+fn request_of(call: &ToolCall) -> String {
+    let shown = format!("{call:?}");
+    let (tool, rest) = shown.split_once('(').unwrap();
+    let (_, arguments) = rest.split_once("), ").unwrap();
+    format!("{tool}({arguments}")
+}
+
+struct Run {
+    editor: Editor,
+    events: std::collections::VecDeque<ServerEvent>,
+    texts: std::collections::VecDeque<String>,
+    last: Option<ToolCall>,
+    direct: Option<CallId>,
+    id: u32,
+    lines: Vec<Line>,
+}
+
+impl Run {
+    fn new(dialect: Dialect, offers: Offers) -> Self {
+        let mut tools = ToolSet::new();
+        let handled: &[Tool] = match offers {
+            Offers::All => &Tool::ALL,
+            Offers::Nothing => &[],
+            Offers::These(tools) => tools,
+        };
+        for tool in handled {
+            tools = tools.handle(*tool);
+        }
+        let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools)
+            .with_dialect(dialect);
+        config.settle = Some(std::time::Duration::ZERO);
+        Self {
+            editor: Editor::attached(config),
+            events: Default::default(),
+            texts: Default::default(),
+            last: None,
+            direct: None,
+            id: 4,
+            lines: Vec::new(),
+        }
+    }
+
+    fn steps(mut self, row: &str, steps: &[Step]) -> Vec<Line> {
+        for step in steps {
+            self.step(row, step);
+        }
+        assert!(self.events.is_empty(), "{row}: not expected: {:?}", self.events);
+        assert!(self.texts.is_empty(), "{row}: not expected: {:?}", self.texts);
+        self.lines
+    }
+
+    fn step(&mut self, row: &str, step: &Step) {
+        match step {
+            Step::Says(text) => self.say(text),
+            Step::Calls(name, arguments) => {
+                self.id += 1;
+                self.say(&call(self.id, name, arguments));
+            }
+            Step::Hears(expected) => {
+                let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: nothing was heard"));
+                let said = match event {
+                    ServerEvent::Call(call) => {
+                        let said = request_of(&call);
+                        self.last = Some(call);
+                        said
+                    }
+                    ServerEvent::Direct { call, request } => {
+                        self.direct = Some(call);
+                        format!("{request:?}")
+                    }
+                    event => shown(std::slice::from_ref(&event)).remove(0),
+                };
+                assert_eq!(said, *expected, "{row}");
+                self.lines.push(Line::Event(said));
+            }
+            Step::Answers(answer) => {
+                answer(&mut self.editor.server, self.last.take().unwrap());
+                self.look();
+            }
+            Step::AnswersDirectly(answer) => {
+                answer(&mut self.editor.server, self.direct.unwrap());
+                self.look();
+            }
+            Step::Does(act) => {
+                act(&mut self.editor.server);
+                self.look();
+            }
+            Step::At(millis) => {
+                let events = self.editor.at(*millis);
+                self.events.extend(events);
+                self.look();
+            }
+            Step::Wrote(expected) => assert_eq!(self.wrote(row), *expected, "{row}"),
+            Step::Result(texts) => {
+                let written = self.wrote(row);
+                assert_eq!(written, self.result(texts, ""), "{row}");
+            }
+            Step::Failed(texts) => {
+                let written = self.wrote(row);
+                assert_eq!(written, self.result(texts, r#","isError":true"#), "{row}");
+            }
+            Step::Refused(code, reason) => {
+                let said: Value = serde_json::from_str(&self.wrote(row)).unwrap();
+                assert_eq!(
+                    (&said["id"], &said["error"]["code"]),
+                    (&self.id.into(), &(*code).into()),
+                    "{row}"
+                );
+                let message = said["error"]["message"].as_str().unwrap();
+                assert!(message.contains(reason), "{row}: {message}");
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.lines.push(Line::In(text.into()));
+        let events = self.editor.say(text);
+        self.events.extend(events);
+        self.look();
+    }
+
+    fn look(&mut self) {
+        let texts = self.editor.texts();
+        self.texts.extend(texts);
+    }
+
+    fn wrote(&mut self, row: &str) -> String {
+        let text = self.texts.pop_front().unwrap_or_else(|| panic!("{row}: nothing was written"));
+        self.lines.push(Line::Out(text.clone()));
+        text
+    }
+
+    fn result(&self, texts: &[&str], error: &str) -> String {
+        let block =
+            |text: &&str| format!(r#"{{"type":"text","text":{}}}"#, serde_json::to_string(text).unwrap());
+        let blocks: Vec<String> = texts.iter().map(block).collect();
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[{}]{error}}}}}"#,
+            self.id,
+            blocks.join(",")
+        )
+    }
+}
+
+fn heard_by_an_agent(method: &str, params: &str) -> String {
+    let policy = ide_mcp::ide::Policy::without_authentication(1);
+    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
+    let mut pair = Pair::new(
+        Server::new(server, SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    );
+    pair.settle();
+    pair.client_events.clear();
+    let params: &RawValue = serde_json::from_str(params).unwrap();
+    pair.server.notify(method, Some(params)).unwrap();
+    pair.settle();
+    assert_eq!(pair.client_events.len(), 1);
+    format!("{:?}", pair.client_events[0])
+}

@@ -1,0 +1,440 @@
+//! One row for each tool.
+
+use super::row::{
+    Offers::{All, Nothing, These},
+    Proof::{self, Editor, Reads},
+    Row,
+    Step::*,
+    answers, read, row,
+};
+use ide_mcp::ide::{
+    ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect::VsCode,
+    DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection,
+    OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Position, Range, Reformatted, Selection, Severity,
+    TabClosed, Tool, WorkspaceFolder, WorkspaceFolders,
+};
+
+const fn vs_code(steps: &'static [super::row::Step]) -> Proof {
+    Editor(VsCode, All, steps)
+}
+
+pub fn selected() -> Selection {
+    Selection::new("/w/a.rs", Range::new(Position::new(1, 2), Position::new(1, 4)), "ab")
+}
+
+pub const ROWS: &[Row] = &[
+    row(
+        "openDiff",
+        "waits for a person; accepted: two blocks, and the client writes the file",
+        vs_code(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"new","tab_name":"✻ t ⧉"}"#,
+            ),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "new", tab_name: "✻ t ⧉" })"#,
+            ),
+            At(600_000),
+            answers!(OpenDiff, |server, call| {
+                server.answer(call, &DiffOutcome::Accepted { contents: "newer".into() }).unwrap()
+            }),
+            Result(&["FILE_SAVED", "newer"]),
+        ]),
+    ),
+    row(
+        "openDiff, rejected",
+        "two blocks, the second of which is the tab",
+        vs_code(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
+            ),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+            ),
+            answers!(OpenDiff, |server, call| {
+                server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
+            }),
+            Result(&["DIFF_REJECTED", "t"]),
+        ]),
+    ),
+    row(
+        "openDiff, other names",
+        "one path is enough, a tab is named after its file",
+        vs_code(&[
+            Calls("openDiff", r#"{"oldFilePath":"/w/a","newFileContents":"x"}"#),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "/w/a" })"#,
+            ),
+        ]),
+    ),
+    row(
+        "openDiff, nobody handles it",
+        "-32601, never a verdict",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls(
+                    "openDiff",
+                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
+                ),
+                Refused(-32601, "openDiff"),
+            ],
+        ),
+    ),
+    row(
+        "close_tab",
+        "answered though unlisted and unknown",
+        Editor(VsCode, Nothing, &[Calls("close_tab", r#"{"tab_name":"t"}"#), Result(&["TAB_CLOSED"])]),
+    ),
+    row(
+        "close_tab, of another tab",
+        "goes to an application that handles it",
+        Editor(
+            VsCode,
+            These(&[Tool::CloseTab]),
+            &[
+                Calls("close_tab", r#"{"path":"/w/a"}"#),
+                Hears(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
+                answers!(CloseTab, |server, call| server.answer(call, &TabClosed::new(true)).unwrap()),
+                Result(&["TAB_CLOSED"]),
+            ],
+        ),
+    ),
+    row(
+        "close_tab, of an open diff",
+        "ends it, and answers it first",
+        vs_code(&[
+            Calls("openDiff", r#"{"new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+            ),
+            Calls("close_tab", r#"{"tab_name":"t"}"#),
+            Hears("diff t TabClosed"),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"DIFF_REJECTED"},{"type":"text","text":"t"}]}}"#,
+            ),
+            Result(&["TAB_CLOSED"]),
+        ]),
+    ),
+    row(
+        "closeAllDiffTabs",
+        "answered though unlisted, with the number of diffs of this client",
+        Editor(VsCode, Nothing, &[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])]),
+    ),
+    row(
+        "closeAllDiffTabs, read",
+        "whatever an editor answers",
+        Reads(read::<ClosedDiffTabs>, &["CLOSED_2_DIFF_TABS"], "Some(ClosedDiffTabs { count: 2 })"),
+    ),
+    row(
+        "getDiagnostics",
+        "the URI is echoed as it was spelled",
+        vs_code(&[
+            Calls("getDiagnostics", r#"{"uri":"file:///w/é x.rs"}"#),
+            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
+            answers!(GetDiagnostics, |server, call| {
+                let range = Range::new(Position::new(10, 5), Position::new(10, 8));
+                let mut problem = Diagnostic::new(Severity::Error, range, "m");
+                problem.source = Some("rustc".into());
+                problem.code = Some("E0308".into());
+                let file = FileDiagnostics::new("file:///w/é x.rs", vec![problem]);
+                server.answer(call, &Diagnostics::new(vec![file])).unwrap();
+            }),
+            Result(&[
+                r#"[{"uri":"file:///w/é x.rs","diagnostics":[{"message":"m","severity":"Error","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}},"source":"rustc","code":"E0308"}]}]"#,
+            ]),
+        ]),
+    ),
+    row(
+        "getDiagnostics, of all files",
+        "no argument, an empty one, null",
+        vs_code(&[
+            Calls("getDiagnostics", "{}"),
+            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            Calls("getDiagnostics", r#"{"uri":""}"#),
+            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            Calls("getDiagnostics", r#"{"uri":null}"#),
+            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+        ]),
+    ),
+    row(
+        "getDiagnostics, two spellings",
+        "fine where they agree, the first of the names is echoed",
+        vs_code(&[
+            Calls("getDiagnostics", r#"{"filePath":"/w/a b","uri":"file:///w/a%20b"}"#),
+            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
+            Calls("getDiagnostics", r#"{"filePath":"/w/a","uri":"file:///w/b"}"#),
+            Refused(-32602, "uri contradicts"),
+        ]),
+    ),
+    row(
+        "openFile",
+        "in front, and in the background; empty texts count as absent",
+        vs_code(&[
+            Calls(
+                "openFile",
+                r#"{"filePath":"/w/a.rs","preview":false,"startText":"","endText":"","selectToEndOfLine":false,"makeFrontmost":true}"#,
+            ),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "/w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+            ),
+            answers!(OpenFile, |server, call| server
+                .answer(call, &OpenedFile::focused("/w/a.rs", None))
+                .unwrap()),
+            Result(&["Opened file: /w/a.rs"]),
+            Calls("openFile", r#"{"uri":"file:///w/a.rs","makeFrontmost":false}"#),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "file:///w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
+            ),
+            answers!(OpenFile, |server, call| {
+                server.answer(call, &OpenedFile::unfocused("/w/a.rs", "rust", 7)).unwrap()
+            }),
+            Result(&[r#"{"success":true,"filePath":"/w/a.rs","languageId":"rust","lineCount":7}"#]),
+        ]),
+    ),
+    row(
+        "getCurrentSelection",
+        "what is selected, or that there is no editor",
+        vs_code(&[
+            Calls("getCurrentSelection", "{}"),
+            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            answers!(GetCurrentSelection, |server, call| server
+                .answer(call, &CurrentSelection(Some(selected())))
+                .unwrap()),
+            Result(&[
+                r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
+            ]),
+            Calls("getCurrentSelection", "{}"),
+            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            answers!(GetCurrentSelection, |server, call| server
+                .answer(call, &CurrentSelection(None))
+                .unwrap()),
+            Result(&[r#"{"success":false,"message":"No active editor found"}"#]),
+        ]),
+    ),
+    row(
+        "getLatestSelection",
+        "the same, with other words for nothing",
+        vs_code(&[
+            Calls("getLatestSelection", "{}"),
+            Hears("GetLatestSelection(GetLatestSelection)"),
+            answers!(GetLatestSelection, |server, call| server.answer(call, &LatestSelection(None)).unwrap()),
+            Result(&[r#"{"success":false,"message":"No selection available"}"#]),
+        ]),
+    ),
+    row(
+        "getOpenEditors",
+        "tabs, with what is known of them",
+        vs_code(&[
+            Calls("getOpenEditors", "{}"),
+            Hears("GetOpenEditors(GetOpenEditors)"),
+            answers!(GetOpenEditors, |server, call| {
+                let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
+                tab.is_active = true;
+                tab.line_count = Some(7);
+                server.answer(call, &OpenEditors::new(vec![tab])).unwrap();
+            }),
+            Result(&[
+                r#"{"tabs":[{"uri":"file:///w/a.rs","isActive":true,"label":"a.rs","languageId":"rust","isDirty":false,"lineCount":7}]}"#,
+            ]),
+            Calls("getOpenEditors", "{}"),
+            Hears("GetOpenEditors(GetOpenEditors)"),
+            answers!(GetOpenEditors, |server, call| server.answer(call, &OpenEditors::default()).unwrap()),
+            Result(&[r#"{"tabs":[]}"#]),
+        ]),
+    ),
+    row(
+        "getWorkspaceFolders",
+        "folders, the first of which is the root",
+        vs_code(&[
+            Calls("getWorkspaceFolders", "{}"),
+            Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
+            answers!(GetWorkspaceFolders, |server, call| {
+                server.answer(call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])).unwrap()
+            }),
+            Result(&[
+                r#"{"success":true,"folders":[{"name":"p","uri":"file:///w/p","path":"/w/p"}],"rootPath":"/w/p"}"#,
+            ]),
+        ]),
+    ),
+    row(
+        "checkDocumentDirty",
+        "open or not",
+        vs_code(&[
+            Calls("checkDocumentDirty", r#"{"filePath":"/w/a"}"#),
+            Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
+            answers!(CheckDocumentDirty, |server, call| {
+                server
+                    .answer(
+                        call,
+                        &DocumentState::Open { file_path: "/w/a".into(), is_dirty: true, is_untitled: false },
+                    )
+                    .unwrap()
+            }),
+            Result(&[r#"{"success":true,"filePath":"/w/a","isDirty":true,"isUntitled":false}"#]),
+            Calls("checkDocumentDirty", r#"{"documentUri":"file:///w/b"}"#),
+            Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "file:///w/b" })"#),
+            answers!(CheckDocumentDirty, |server, call| {
+                server.answer(call, &DocumentState::NotOpen { file_path: "/w/b".into() }).unwrap()
+            }),
+            Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
+        ]),
+    ),
+    row(
+        "saveDocument",
+        "saved or not",
+        vs_code(&[
+            Calls("saveDocument", r#"{"uri":"/w/a"}"#),
+            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
+            answers!(SaveDocument, |server, call| {
+                server
+                    .answer(
+                        call,
+                        &DocumentSaved::Open {
+                            file_path: "/w/a".into(),
+                            saved: true,
+                            message: "Saved".into(),
+                        },
+                    )
+                    .unwrap()
+            }),
+            Result(&[r#"{"success":true,"filePath":"/w/a","saved":true,"message":"Saved"}"#]),
+            Calls("saveDocument", r#"{"filePath":"/w/b"}"#),
+            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/b" })"#),
+            answers!(SaveDocument, |server, call| {
+                server.answer(call, &DocumentSaved::NotOpen { file_path: "/w/b".into() }).unwrap()
+            }),
+            Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
+        ]),
+    ),
+    row(
+        "executeCode",
+        "texts and images; it waits for a person",
+        vs_code(&[
+            Calls("executeCode", r#"{"code":"1"}"#),
+            Hears(r#"ExecuteCode(ExecuteCode { code: "1" })"#),
+            At(600_000),
+            answers!(ExecuteCode, |server, call| {
+                let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
+                server.answer(call, &CodeOutput::new(vec![OutputBlock::Text("1".into()), image])).unwrap();
+            }),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"1"},{"type":"image","data":"AA==","mimeType":"image/png"}]}}"#,
+            ),
+        ]),
+    ),
+    row(
+        "executeCode, by default",
+        "neither listed nor served",
+        Editor(
+            VsCode,
+            These(&[Tool::OpenDiff]),
+            &[
+                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+                Wrote(concat!(
+                    r#"{"jsonrpc":"2.0","id":9,"result":{"tools":["#,
+                    r##"{"name":"openDiff","description":"Show a proposed change of a file and wait until it is accepted or rejected","inputSchema":{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
+                    r##"{"name":"close_tab","description":"Close the tab with this name","inputSchema":{"type":"object","properties":{"tab_name":{"type":"string","description":"Name of the tab"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
+                    r##"{"name":"closeAllDiffTabs","description":"Close all diffs that this client has opened","inputSchema":{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##
+                )),
+                Calls("executeCode", r#"{"code":"1"}"#),
+                Refused(-32602, "executeCode"),
+            ],
+        ),
+    ),
+    row(
+        "set_permission_mode",
+        "answered though unlisted, and told",
+        Editor(
+            VsCode,
+            Nothing,
+            &[
+                Calls("set_permission_mode", r#"{"mode":"plan"}"#),
+                Hears(r#"PermissionMode { mode: "plan" }"#),
+                Result(&["OK"]),
+            ],
+        ),
+    ),
+    row(
+        "open_files",
+        "the paths that were opened",
+        vs_code(&[
+            Calls("open_files", r#"{"file_paths":["/w/a","/w/b"]}"#),
+            Hears(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
+            answers!(OpenFiles, |server, call| server
+                .answer(call, &OpenedFiles::new(vec!["/w/a".into()]))
+                .unwrap()),
+            Result(&[r#"{"opened_files":["/w/a"]}"#]),
+        ]),
+    ),
+    row(
+        "get_all_opened_file_paths",
+        "one path a line",
+        vs_code(&[
+            Calls("get_all_opened_file_paths", "{}"),
+            Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
+            answers!(GetAllOpenedFilePaths, |server, call| {
+                server.answer(call, &FilePaths::new(vec!["/w/a".into(), "/w/b".into()])).unwrap()
+            }),
+            Result(&["/w/a\n/w/b"]),
+        ]),
+    ),
+    row(
+        "reformat_file",
+        "done, or not found",
+        vs_code(&[
+            Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
+            Hears(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
+            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(true)).unwrap()),
+            Result(&["OK"]),
+            Calls("reformat_file", r#"{"filePath":"/w/b"}"#),
+            Hears(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
+            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(false)).unwrap()),
+            Failed(&["File not found"]),
+        ]),
+    ),
+    row(
+        "get_cursor_position",
+        "line and column from 0",
+        vs_code(&[
+            Calls("get_cursor_position", "{}"),
+            Hears("GetCursorPosition(GetCursorPosition)"),
+            answers!(GetCursorPosition, |server, call| {
+                server.answer(call, &CursorPosition::new("/w/a", Position::new(3, 4))).unwrap()
+            }),
+            Result(&[r#"{"file_path":"/w/a","line":3,"column":4}"#]),
+        ]),
+    ),
+    row(
+        "set_cursor_position",
+        "in a file, or in the one that has the focus",
+        vs_code(&[
+            Calls("set_cursor_position", r#"{"line":3,"character":4}"#),
+            Hears("SetCursorPosition(SetCursorPosition { file_path: None, line: 3, column: 4 })"),
+            answers!(SetCursorPosition, |server, call| server.answer(call, &Done).unwrap()),
+            Result(&["OK"]),
+        ]),
+    ),
+    row(
+        "set_selection",
+        "in a file, or in the one that has the focus",
+        vs_code(&[
+            Calls(
+                "set_selection",
+                r#"{"file_path":"/w/a","range":{"start":{"line":0,"character":1},"end":{"line":2,"character":3}}}"#,
+            ),
+            Hears(
+                r#"SetSelection(SetSelection { file_path: Some("/w/a"), range: Range { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 3 } } })"#,
+            ),
+            answers!(SetSelection, |server, call| server.answer(call, &Done).unwrap()),
+            Result(&["OK"]),
+        ]),
+    ),
+    row(
+        "a tool of the application's own",
+        "comes with its arguments as they are",
+        Proof::Test("tests/it/ide_server.rs", "calls_arrive_typed"),
+    ),
+];

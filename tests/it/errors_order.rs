@@ -1,0 +1,164 @@
+//! docs/errors.md has the refusals of a request to open in the order in which they are decided.
+
+use crate::support::ide::{HEAD, at, config, drain};
+use ide_mcp::ide::{Host, HostConfig};
+use ide_mcp::{Machine as _, Wire as _};
+
+/// What breaks a rule.
+#[derive(Clone, Copy)]
+enum Fault {
+    /// Text of the good request, and what stands in its place.
+    Change(&'static str, &'static str),
+    /// A field, and how often it is added at the end.
+    Add(&'static str, usize),
+    /// None: whoever could come in finds the editor full.
+    Full,
+}
+use Fault::{Add, Change, Full};
+
+/// Each row of the page: its status, `*` if the request decides the order, the text, what it is about, and the fault. Of
+/// two that are about the same a request breaks only one.
+const ROWS: &[(&str, &str, &str, Fault)] = &[
+    ("400", "the request line is missing", "first line", Change("GET ", "\r\nGET ")),
+    ("400", "a line must end in CR LF", "line", Change("(cli)\r\n", "(cli)\n")),
+    ("431", "the request head is too long", "length", Add("Cookie: a=b", 700)),
+    ("408", "the request was not complete in time", "end", Change("\r\n\r\n", "\r\n")),
+    ("505*", "the HTTP version must be 1.1", "HTTP version", Change("HTTP/1.1\r\n", "HTTP/2.0\r\n")),
+    ("431*", "the request has more than 64 header fields", "count", Add("a: b", 60)),
+    ("400*", "the request is not HTTP/1.1", "grammar", Add("X : y", 1)),
+    ("400", "the method must be GET", "method", Change("GET ", "POST ")),
+    ("400", "the request target must be a path", "target", Change(" / ", " http://evil/ ")),
+    ("505", "the HTTP version must be 1.1", "HTTP version", Change("HTTP/1.1\r\n", "HTTP/1.0\r\n")),
+    ("400*", "Expect is not accepted", "expect", Add("Expect: 100-continue", 1)),
+    (
+        "400*",
+        "a request to upgrade has no body: Content-Length must be 0 or absent",
+        "body",
+        Add("Content-Length: 5", 1),
+    ),
+    (
+        "400*",
+        "a request to upgrade has no body: Transfer-Encoding is not accepted",
+        "coding",
+        Add("Transfer-Encoding: chunked", 1),
+    ),
+    ("400*", "Sec-WebSocket-Version is doubled", "version", Add("Sec-WebSocket-Version: 14", 1)),
+    ("400*", "Sec-WebSocket-Key is doubled", "key", Add("Sec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==", 1)),
+    (
+        "400",
+        "this is a WebSocket endpoint: the Upgrade field must name websocket",
+        "upgrade",
+        Change("Upgrade: websocket\r\n", ""),
+    ),
+    ("400", "the Connection field must name Upgrade", "connection", Change("Connection: Upgrade\r\n", "")),
+    ("400", "Sec-WebSocket-Version is missing", "version", Change("Sec-WebSocket-Version: 13\r\n", "")),
+    (
+        "400",
+        "Sec-WebSocket-Key is missing",
+        "key",
+        Change("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", ""),
+    ),
+    ("426", "the WebSocket version must be 13", "version", Change("Version: 13", "Version: 12")),
+    ("400", "Sec-WebSocket-Key must be 16 bytes in base64", "key", Change("jZQ==", "jZQ=")),
+    (
+        "403",
+        "the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
+        "host",
+        Change("Host: 127.0.0.1", "Host: evil.example"),
+    ),
+    ("403", "web pages may not attach", "origin", Add("Origin: null", 1)),
+    ("404", "there is nothing at this path", "target", Change(" / ", " /elsewhere ")),
+    (
+        "401",
+        "the token of the lock file is missing or wrong",
+        "token",
+        Change("Authorization: tok", "Authorization: kot"),
+    ),
+    ("400", "the sub-protocol mcp must be offered", "sub-protocol", Change("Protocol: mcp", "Protocol: pcm")),
+    ("503", "too many agents are attached", "place", Full),
+];
+
+impl Fault {
+    /// The request with this fault too; `None` where the faults before it left no place for it.
+    fn break_in(self, request: &str) -> Option<String> {
+        match self {
+            Change(from, to) => request.contains(from).then(|| request.replacen(from, to, 1)),
+            Add(field, count) => {
+                let fields = request.strip_suffix("\r\n").filter(|fields| fields.ends_with("\r\n"))?;
+                Some(format!("{fields}{}\r\n", format!("{field}\r\n").repeat(count)))
+            }
+            Full => Some(request.to_owned()),
+        }
+    }
+
+    /// Where it stands in a request.
+    fn place(self, request: &str) -> Option<usize> {
+        match self {
+            Change(_, text) | Add(text, _) => request.find(text),
+            Full => None,
+        }
+    }
+}
+
+/// The status and the body that a full editor answers; where there is none at once, after 5 s.
+fn answer(request: &str) -> (String, String) {
+    let mut server = config();
+    server.policy.paths = vec!["/".into()];
+    server.policy.subprotocol_required = true;
+    let mut config = HostConfig::new(server);
+    config.max_clients = 0;
+    let mut host = Host::new(config);
+    let conn = host.connect(at(0));
+    host.wire(conn).unwrap().feed(at(0), request.as_bytes());
+    drain(&mut host);
+    if host.wire(conn).unwrap().outgoing().is_empty() {
+        host.tick(at(5_000));
+        drain(&mut host);
+    }
+    let answer = String::from_utf8(host.wire(conn).unwrap().outgoing().to_vec()).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().to_owned(), body.trim_end().to_owned())
+}
+
+#[test]
+fn the_rows_stand_in_the_order_of_the_decision() {
+    let page = include_str!("../../docs/errors.md").replace('`', "");
+    let section = page.split("\n## ").nth(1).unwrap();
+    let rows: Vec<(&str, &str)> = section
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+            Some((cells.next()?, cells.next()?))
+        })
+        .skip(2)
+        .collect();
+    assert_eq!(rows, ROWS.iter().map(|(status, text, ..)| (*status, *text)).collect::<Vec<_>>());
+
+    let mut pairs = 0;
+    for (index, (status, text, about, fault)) in ROWS.iter().enumerate() {
+        let one = fault.break_in(HEAD).unwrap();
+        assert_eq!(answer(&one), (status.trim_end_matches('*').to_owned(), (*text).to_owned()));
+        for (later, (other_status, other_text, other_about, other)) in ROWS.iter().enumerate().skip(index + 1)
+        {
+            if about == other_about {
+                continue;
+            }
+            // Stars that stand together, without a row between them that has none.
+            let together = ROWS[index..=later].iter().all(|(status, ..)| status.ends_with('*'));
+            for (first, second) in [(fault, other), (other, fault)] {
+                let Some(both) = first.break_in(HEAD).and_then(|request| second.break_in(&request)) else {
+                    continue;
+                };
+                let (status, text) = if together && other.place(&both) < fault.place(&both) {
+                    (other_status, other_text)
+                } else {
+                    (status, text)
+                };
+                let expected = (status.trim_end_matches('*').to_owned(), (*text).to_owned());
+                assert_eq!(answer(&both), expected, "{about} and {other_about}: {both:?}");
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 600, "{pairs} pairs");
+}

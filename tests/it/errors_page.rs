@@ -1,0 +1,117 @@
+//! docs/errors.md has every text that the sources make.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What begins a place where texts for people or peers stand, and what ends it.
+const PLACES: [(&str, &str); 8] = [
+    ("fmt::Display for ", "\n}\n"),
+    ("const fn rule(", "\n    }\n"),
+    ("const fn text(", "\n    }\n"),
+    ("-> Refusal {", "\n}\n"),
+    ("Refusal::new(", ")"),
+    ("bad(", ")"),
+    (" refuse(", ")"),
+    ("ErrorObject::new(", ")"),
+];
+
+/// These are no errors, or only put others together.
+const OTHERS: [&str; 9] = [
+    "CloseCode",
+    "Refusal",
+    "ErrorObject",
+    "ProtocolVersion",
+    "LogLevel",
+    "Id",
+    "Broken",
+    "Masked",
+    "Severity",
+];
+
+#[test]
+fn every_text_is_explained() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = one_line(&fs::read_to_string(root.join("docs/errors.md")).unwrap());
+    let (mut found, mut missing) = (0, Vec::new());
+    for file in rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters"))) {
+        let source = fs::read_to_string(&file).unwrap();
+        let source = source.split("#[cfg(test)]").next().unwrap();
+        let of_places = PLACES.iter().flat_map(|place| texts(source, place));
+        for text in of_places.chain(io_errors(source)) {
+            // What is filled in is an ellipsis there.
+            for piece in text.split(['{', '}']).step_by(2).map(str::trim).filter(|piece| piece.len() > 8) {
+                found += 1;
+                if !page.contains(&one_line(piece)) {
+                    missing.push(format!("{piece:?} of {}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "docs/errors.md does not explain\n{}", missing.join("\n"));
+    assert!(found > 130, "only {found} texts were found: the sources have changed their form");
+}
+
+fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (at, _) in source.match_indices(begin) {
+        let place = &source[at + begin.len()..];
+        let place = &place[..place.find(end).unwrap_or(place.len())];
+        if OTHERS.iter().any(|other| place.starts_with(&format!("{other} "))) {
+            continue;
+        }
+        texts.extend(literals(place));
+    }
+    texts
+}
+
+/// The texts of errors of std, which may have a name before they are used.
+fn io_errors(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in source.match_indices("io::Error::new(").chain(source.match_indices("Error::other(")) {
+        let block = source[..at].rfind('{').unwrap();
+        let end = at + source[at..].find(';').unwrap();
+        let texts = literals(&source[block..end]);
+        assert!(!texts.is_empty(), "no text is seen in {}", &source[block..end]);
+        found.extend(texts);
+    }
+    found
+}
+
+/// The string literals of a piece of code, with what they escape.
+fn literals(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut chars = code.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != '"' {
+            continue;
+        }
+        let mut text = String::new();
+        while let Some(char) = chars.next().filter(|char| *char != '"') {
+            match (char, chars.peek()) {
+                ('\\', Some('\n')) => while chars.next_if(|char| char.is_whitespace()).is_some() {},
+                ('\\', Some(_)) => text.extend(chars.next()),
+                _ => text.push(char),
+            }
+        }
+        found.push(text);
+    }
+    found
+}
+
+/// Without what Markdown needs around it.
+fn one_line(text: &str) -> String {
+    text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if entry.is_dir() && !["tests", "target", "conformance"].contains(&name) {
+            found.extend(rust_files(&entry));
+        } else if name.ends_with(".rs") {
+            found.push(entry);
+        }
+    }
+    found
+}

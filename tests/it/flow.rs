@@ -1,0 +1,320 @@
+//! Flow control of two joined ends: send buffers above the high-water mark, and what arrived before the end.
+
+use std::time::Duration;
+
+use crate::support::ide::{HEAD, PORT, config, masked, token};
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolCall},
+    mcp::{Implementation, Outcome, ToolResult},
+    rpc::SessionId,
+    testing::{Pair, Random},
+    ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent, SendError},
+};
+
+const MIB: usize = 1 << 20;
+
+type Sockets = Pair<ws::Server, ws::Client>;
+
+/// Two WebSocket machines, open and quiet.
+fn sockets(limits: &ws::Limits) -> Sockets {
+    let client =
+        ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), Time::ZERO).unwrap();
+    let mut pair = Pair::new(ws::Server::new(limits.clone(), Time::ZERO), client, Time::ZERO);
+    let accept = |server: &mut ws::Server, event: &OwnedEvent| {
+        if matches!(event, OwnedEvent::Upgrade(_)) {
+            server.accept(None).unwrap();
+        }
+    };
+    pair.settle_with(accept, |_, _| {});
+    pair.server_events.clear();
+    pair.client_events.clear();
+    pair
+}
+
+/// An open server whose high-water mark is 1,000 bytes.
+fn small_server() -> ws::Server {
+    let mut limits = ws::Limits::default();
+    limits.outgoing = 1000;
+    let mut server = ws::Server::new(limits, Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    server.sent(usize::MAX);
+    assert_eq!(server.poll_event(), None);
+    server
+}
+
+fn binary_lens(events: &[OwnedEvent]) -> Vec<usize> {
+    let len = |event: &OwnedEvent| match event {
+        OwnedEvent::Binary(bytes) => bytes.len(),
+        other => panic!("{other:?}"),
+    };
+    events.iter().map(len).collect()
+}
+
+#[test]
+fn both_ends_send_more_than_the_mark() {
+    for mib in [7, 9, 16, 24, 40] {
+        let mut pair = sockets(&ws::Limits::default());
+        pair.server.sender().binary(&vec![1; mib * MIB]).unwrap();
+        pair.client.sender().binary(&vec![2; mib * MIB]).unwrap();
+        pair.settle();
+        assert!(pair.is_at_rest(), "{mib} MiB each");
+        for events in [&pair.server_events, &pair.client_events] {
+            assert_eq!(binary_lens(events), [mib * MIB], "{mib} MiB each");
+        }
+    }
+}
+
+/// Law 10, with marks and messages of any size, several messages in each direction, and pieces of any length.
+#[test]
+fn joined_sockets_rest_at_any_size() {
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let mut limits = ws::Limits::default();
+        limits.outgoing = 1 + random.below(400);
+        limits.message = 1 + random.below(3 * limits.outgoing);
+        let mut pair = sockets(&limits);
+        pair.to_server.piece = 1 + random.below(100);
+        pair.to_client.piece = 1 + random.below(100);
+        let mut said = [Vec::new(), Vec::new()];
+        for _ in 0..6 {
+            // Each sends until it is refused: never more than the mark and one message.
+            for (to, said) in said.iter_mut().enumerate() {
+                loop {
+                    let bytes = vec![7; limits.message - random.below(limits.message.min(9))];
+                    let sent = match to {
+                        0 => pair.client.sender().binary(&bytes),
+                        _ => pair.server.sender().binary(&bytes),
+                    };
+                    match sent {
+                        Ok(()) => said.push(bytes.len()),
+                        Err(error) => break assert_eq!(error, SendError::Full),
+                    }
+                }
+            }
+            pair.settle();
+            assert!(pair.is_at_rest(), "seed {seed}, {limits:?}");
+        }
+        let reported = [binary_lens(&pair.server_events), binary_lens(&pair.client_events)];
+        assert_eq!(reported, said, "seed {seed}, {limits:?}");
+    }
+}
+
+#[test]
+fn above_the_mark_one_message_and_the_mark_are_read() {
+    let mut limits = ws::Limits::default();
+    (limits.outgoing, limits.message) = (1000, 5000);
+    let mut pair = sockets(&limits);
+    let part = masked(0x82, &[7; 4000]);
+    pair.server.feed(Time::ZERO, &part[..2000]);
+    assert_eq!(pair.server.poll_event(), None);
+    pair.server.sender().binary(&[1; 2000]).unwrap();
+    let mut taken = 0;
+    while pair.server.wants_input() {
+        let len = pair.server.space().len().min(100);
+        pair.server.filled(Time::ZERO, len);
+        taken += len;
+        assert_eq!(pair.server.poll_event(), None);
+    }
+    // The rest of the message in progress; a message, the mark, and the longest header.
+    assert_eq!(taken, part.len() - 2000 + 5000 + 1000 + 14);
+    assert!(pair.server.space().is_empty());
+}
+
+#[test]
+fn bytes_before_the_end_are_reported_above_the_mark() {
+    let text = |text: &str| OwnedEvent::Text(text.into());
+    let by_peer = Closed::Remote { code: CloseCode::new(1000), reason: "".into() };
+    for with_close in [true, false] {
+        for full in [true, false] {
+            let mut server = small_server();
+            let last = if with_close { masked(0x88, b"\x03\xe8") } else { Vec::new() };
+            let bytes = [masked(0x81, b"ask"), masked(0x81, b"answer"), last].concat();
+            server.feed(Time::ZERO, &bytes);
+            server.feed_eof(Time::ZERO);
+            let mut events = Vec::new();
+            while let Some(event) = server.poll_event() {
+                if full && event == text("ask") {
+                    server.sender().text(&"x".repeat(2000)).unwrap();
+                }
+                events.push(event);
+            }
+            let closed = if with_close { by_peer.clone() } else { Closed::Abnormal };
+            let expected = [text("ask"), text("answer"), OwnedEvent::Closed(closed)];
+            assert_eq!(events, expected, "close frame {with_close}, full {full}");
+        }
+    }
+}
+
+/// An agent and an editor, attached.
+fn attached() -> Pair<Server, Client> {
+    let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
+    let mut pair = Pair::new(
+        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    );
+    pair.settle();
+    assert!(pair.client.is_ready());
+    pair.server_events.clear();
+    pair.client_events.clear();
+    pair
+}
+
+fn open_diff(pair: &mut Pair<Server, Client>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
+    pair.client.call(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
+}
+
+#[test]
+fn large_verdict_meets_large_call() {
+    for mib in [9, 15] {
+        let mut pair = attached();
+        let first = open_diff(&mut pair, "new".into(), "first");
+        pair.settle();
+        let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+        // The person saves while the agent asks for more.
+        let saved = DiffOutcome::Accepted { contents: "s".repeat(mib * MIB) };
+        pair.server.call(call).respond(&ToolResult::diff(&saved)).unwrap();
+        let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
+        pair.settle();
+        assert!(pair.is_at_rest());
+        let [ServerEvent::Call(ToolCall::OpenDiff(call, diff))] = &pair.server_events[..] else {
+            panic!("{mib} MiB: the call did not arrive")
+        };
+        assert_eq!(diff.new_file_contents.len(), mib * MIB);
+        pair.server
+            .call(call.id())
+            .respond(&ToolResult::diff(&DiffOutcome::Rejected { tab_name: "second".into() }))
+            .unwrap();
+        pair.settle();
+        let ended: Vec<_> = pair
+            .client_events
+            .iter()
+            .map(|event| match event {
+                ClientEvent::Outcome { request, outcome: Outcome::Result(_) } => *request,
+                other => panic!("{mib} MiB: {other:?}"),
+            })
+            .collect();
+        assert_eq!(ended, [first, second]);
+    }
+}
+
+#[test]
+fn verdict_before_the_end_is_reported_above_the_mark() {
+    let mut pair = attached();
+    let first = open_diff(&mut pair, "new".into(), "first");
+    pair.settle();
+    let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+    pair.server
+        .call(call)
+        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "saved".into() }))
+        .unwrap();
+    pair.server.shutdown();
+    let now = pair.now;
+    pair.client.feed(now, pair.server.outgoing());
+    // The agent asks for more in the turn in which the end of the editor arrives.
+    let second = open_diff(&mut pair, "n".repeat(9 * MIB), "second");
+    pair.client.feed_eof(now);
+    let events: Vec<_> = std::iter::from_fn(|| pair.client.poll_event()).collect();
+    let [
+        ClientEvent::Outcome { request: saved, outcome: Outcome::Result(_) },
+        ClientEvent::Outcome { request: lost, outcome: Outcome::Closed },
+        ClientEvent::Closed(Closed::Remote { .. }),
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!((*saved, *lost), (first, second));
+}
+
+/// A peer that asks as much as it can, reads nothing and goes: what is answered above the mark goes nowhere.
+#[test]
+fn answers_after_the_end_take_no_memory() {
+    let mut config = config();
+    (config.ws.outgoing, config.ws.message) = (64 * 1024, 1 << 20);
+    let mut editor = crate::support::ide::Editor::attached(config);
+    let list = crate::support::ide::text(&crate::support::ide::request(7, "tools/list"));
+    let mut taken = 0;
+    while editor.server.wants_input() {
+        let space = editor.server.space();
+        let len = space.len().min(list.len() - taken % list.len());
+        space[..len].copy_from_slice(&list[taken % list.len()..][..len]);
+        editor.server.filled(Time::ZERO, len);
+        taken += len;
+        while editor.server.poll_event().is_some() {}
+    }
+    assert!(editor.server.is_open() && taken > 1 << 20);
+    editor.server.feed_eof(Time::ZERO);
+    let used = allocation_counter::measure(|| while editor.server.poll_event().is_some() {});
+    assert!(used.bytes_max < 64 * 1024, "{} bytes", used.bytes_max);
+    assert!(!editor.server.is_open());
+    editor.server.tick(Time::ZERO.saturating_add(Duration::from_secs(10)));
+    assert!(editor.server.is_done());
+}
+
+/// Valid text that comes in pieces by `space` and `filled`, with something in between: it is reported as it was sent,
+/// or the connection ends as `InputOverflow`.
+#[test]
+fn space_that_moved_ends_the_connection() {
+    let texts =
+        ["short".to_owned(), "x".repeat(20_000) + "\u{e9}" + &"y".repeat(20_000), "\u{e9}".repeat(900)];
+    let bytes: Vec<u8> = texts.iter().flat_map(|text| masked(0x81, text.as_bytes())).collect();
+    let mut overfed = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut server = small_server();
+        let (mut rest, mut events) = (&bytes[..], Vec::new());
+        while !rest.is_empty() && server.wants_input() {
+            let piece = 1 + random.below(9000);
+            let space = server.space();
+            let len = space.len().min(rest.len()).min(piece);
+            space[..len].copy_from_slice(&rest[..len]);
+            match random.below(30) {
+                0 => events.extend(std::iter::from_fn(|| server.poll_event())),
+                1 => server.trim(),
+                2 if seed % 2 == 0 => server.feed(Time::ZERO, &rest[..1]),
+                _ => {}
+            }
+            server.filled(Time::ZERO, len);
+            rest = &rest[len..];
+            events.extend(std::iter::from_fn(|| server.poll_event()));
+        }
+        let ended = events.last() == Some(&OwnedEvent::Closed(Closed::InputOverflow));
+        overfed += usize::from(ended);
+        let reported = &events[..events.len() - usize::from(ended)];
+        for (event, text) in reported.iter().zip(&texts) {
+            assert!(*event == OwnedEvent::Text(text.clone()), "seed {seed}: {event:?}");
+        }
+        assert!(ended || reported.len() == texts.len(), "seed {seed}: {events:?}");
+    }
+    assert!((50..290).contains(&overfed), "{overfed} of 300 ended");
+}
+
+#[test]
+fn filled_beyond_what_was_offered_ends_the_connection() {
+    type Act = fn(&mut ws::Server, usize);
+    let cases: &[(&str, Act)] = &[
+        ("one byte more", |server, len| server.filled(Time::ZERO, len + 1)),
+        ("twice", |server, len| {
+            server.filled(Time::ZERO, len);
+            server.filled(Time::ZERO, 1);
+        }),
+        ("a feed in between", |server, len| {
+            server.feed(Time::ZERO, &masked(0x81, b"two"));
+            server.filled(Time::ZERO, len);
+        }),
+        ("without space", |server, _| {
+            server.feed(Time::ZERO, &masked(0x81, b"two"));
+            server.filled(Time::ZERO, 1);
+        }),
+    ];
+    for (name, act) in cases {
+        let mut server = small_server();
+        let len = server.space().len();
+        act(&mut server, len);
+        let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+        assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::InputOverflow)), "{name}: {events:?}");
+    }
+}

@@ -1,0 +1,230 @@
+//! What a host says to whom: broadcasts, what the filter keeps back, pings of either kind, and sleep.
+
+use std::time::Duration;
+
+use crate::support::ide::{
+    CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text, texts, written,
+};
+use ide_mcp::Keepalive;
+use ide_mcp::ide::{
+    ConnId, DiagnosticsChanged, FileDiagnostics, Filter, Host, HostConfig, HostEvent, Mention, MentionError,
+    Range, Selected, Selection,
+};
+use ide_mcp::rpc::NotSent;
+use ide_mcp::{Machine, Time, Wire};
+
+fn open(host: &mut Host, said: &[&str]) -> ConnId {
+    let conn = host.connect(Time::ZERO);
+    host.wire(conn).unwrap().feed(Time::ZERO, HEAD.as_bytes());
+    for said in said {
+        host.wire(conn).unwrap().feed(Time::ZERO, &text(said));
+    }
+    drain(host);
+    written(&mut host.wire(conn).unwrap());
+    conn
+}
+
+fn attach(host: &mut Host) -> ConnId {
+    open(host, &[INITIALIZE, INITIALIZED, CONNECTED])
+}
+
+fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
+    texts(&written(&mut host.wire(conn).unwrap()))
+}
+
+#[test]
+fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
+    let mut config = HostConfig::new(config());
+    config.server.ws.outgoing = 1_000;
+    let mut host = Host::new(config);
+    let (one, full) = (attach(&mut host), attach(&mut host));
+    let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
+    host.remove(Time::ZERO, gone);
+    drain(&mut host);
+    while host.client(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
+    let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
+    assert_eq!(said(&mut host, one), [changed]);
+    assert!(said(&mut host, full).iter().all(|text| text != changed));
+    assert_eq!(said(&mut host, deaf), [""; 0]);
+    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![]));
+    assert_eq!((said(&mut host, one), said(&mut host, full)), (vec![changed.into()], vec![changed.into()]));
+}
+
+#[test]
+fn a_broadcast_that_cannot_be_written_is_refused() {
+    let mut host = Host::new(HostConfig::new(config()));
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "there is nobody to tell");
+    let conn = attach(&mut host);
+    assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    host.wire(conn).unwrap().feed_eof(Time::ZERO);
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "it has gone, unpolled");
+}
+
+#[test]
+fn what_the_filter_hides_does_not_leave_the_editor() {
+    let mut config = HostConfig::new(config());
+    config.debounce = Duration::ZERO;
+    config.filter = Filter::new().hide(|path| path.ends_with(".env")).max_text(8);
+    assert_eq!(format!("{:?}", config.filter), r#"Filter { hides: "some", most: 8 }"#);
+    let mut host = Host::new(config);
+    let conn = attach(&mut host);
+    let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
+    let mut tell = |selection| {
+        let selected = host.select(Time::ZERO, selection);
+        drain(&mut host);
+        (selected, texts(&written(&mut host.wire(conn).unwrap())))
+    };
+    let (selected, heard) = tell(of("/w/a", "12345678"));
+    assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
+    let (selected, heard) = tell(of("/w/a", "1234567é"));
+    assert!(selected == Selected::Truncated && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
+    // The client forgets what it showed, and hears nothing of the file.
+    let (selected, heard) = tell(of("/w/.env", "secret"));
+    assert_eq!((selected, heard.len()), (Selected::Hidden, 1));
+    assert!(heard[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{heard:?}");
+    let (selected, heard) = tell(of("/w/.env", "secret too"));
+    assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "nothing that is new");
+    let (selected, heard) = tell(Selection::cleared());
+    assert_eq!((selected, heard.len()), (Selected::Whole, 0), "it says the same");
+    let mention = |path: &str| Mention::new(path, None);
+    assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
+    assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
+    assert_eq!(said(&mut host, conn).len(), 1);
+    // Nor by the problems of files, or the file that the person looks at.
+    let stale =
+        |uris: &[&str]| DiagnosticsChanged::Stale { uris: uris.iter().map(|&uri| uri.into()).collect() };
+    assert_eq!(host.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
+    assert_eq!(
+        said(&mut host, conn),
+        [r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#]
+    );
+    host.diagnostics_changed(stale(&["file:///w/.env"]));
+    host.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    // Which spelling an editor has for them is not known, and what cannot be decoded may be a path as it is.
+    let odd = ["file:///w/%2Eenv", "file:///w/100%/.env", "file:///w/a#b/.env", "/w/.env", "untitled:.env"];
+    host.diagnostics_changed(stale(&odd));
+    assert_eq!(said(&mut host, conn), [""; 0]);
+    assert_eq!(host.active_editor_changed(of("/w/.env", "secret")), []);
+    let heard = said(&mut host, conn);
+    assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
+}
+
+/// A filter that goes by the end of a path, and one that goes by its beginning.
+#[test]
+fn a_file_is_hidden_however_it_is_named() {
+    let names = [
+        "/w/secret/.env",
+        "file:///w/secret/.env",
+        "FILE:///w/secret/.env",
+        "file:/w/secret/.env",
+        "file://localhost/w/secret/.env",
+        "file:///w/secret/%2Eenv",
+        "file:///w/%73ecret/%2eenv",
+        "file:///w/secret/%FF/.env",
+        "file:///w/secret/100%/.env",
+        "file:///w/secret/100%/%2Eenv",
+        "file:///w/secret/.env#L3",
+        "file:///w/secret/.env?a=b",
+        "file:///w/secret/a#b/.env",
+        "file:///w/x/../secret/.env",
+        "/w/x/../secret//.env",
+        "vscode-remote://ssh/w/secret/%2Eenv",
+        "_claude_fs_right:/w/secret/.env",
+    ];
+    let filters = [
+        Filter::new().hide(|path| path.ends_with(".env")),
+        Filter::new().hide(|path| path.starts_with("/w/secret/")),
+    ];
+    for (at, filter) in filters.into_iter().enumerate() {
+        let mut config = HostConfig::new(config());
+        config.debounce = Duration::ZERO;
+        config.filter = filter;
+        let mut host = Host::new(config);
+        let conn = attach(&mut host);
+        for name in names {
+            let by_path = Selection::new(name, Range::default(), "secret");
+            let mut by_url = Selection::new("/w/a", Range::default(), "secret");
+            by_url.file_url = Some(name.into());
+            for selection in [by_path, by_url] {
+                assert_eq!(host.select(Time::ZERO, selection.clone()), Selected::Hidden, "{at}: {name}");
+                host.active_editor_changed(selection);
+            }
+            let mention = host.mention(Time::ZERO, Mention::new(name, None), None);
+            assert_eq!(mention, Err(MentionError::Hidden), "{at}: {name}");
+            host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
+            drain(&mut host);
+            for said in said(&mut host, conn) {
+                assert!(!said.contains("env") && !said.contains("secret"), "{at}: {name}: {said}");
+            }
+        }
+        for shown in ["/w/a", "file:///w/a%20b", "untitled:a"] {
+            let selection = Selection::new(shown, Range::default(), "");
+            assert_eq!(host.select(Time::ZERO, selection), Selected::Whole, "{at}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn the_filter_lets_no_more_through_than_256_kib() {
+    let mut host = Host::new(HostConfig::new(config()));
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
+    let mut wide = HostConfig::new(config());
+    wide.filter = Filter::default().max_text(usize::MAX);
+    let mut host = Host::new(wide.clone());
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
+    wide.server.content_limits.selection = 256 * 1024 + 1;
+    let mut host = Host::new(wide);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
+    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
+}
+
+/// Which pings a client hears that says nothing, and when it is given up.
+fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
+    let mut host = Host::new(config);
+    let conn = attach(&mut host);
+    let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
+    loop {
+        host.tick(at(now));
+        let ended = drain(&mut host).into_iter().any(|event| {
+            matches!(event, HostEvent::Agent { event: ide_mcp::ide::ServerEvent::Closed(_), .. })
+        });
+        if ended {
+            return (pinged, now);
+        }
+        let bytes = written(&mut host.wire(conn).unwrap());
+        let names_ping = |payload: &[u8]| payload.windows(6).any(|text| text == b"\"ping\"");
+        if read(&bytes).iter().any(|frame| frame.first == PING || names_ping(&frame.payload)) {
+            pinged.push(now);
+        }
+        while host.poll_transmit().is_some() {}
+        let due = host.deadline().unwrap().saturating_since(Time::ZERO).as_millis().try_into().unwrap();
+        assert!(due > now, "law 4 at {now} ms");
+        now = due;
+    }
+}
+
+#[test]
+fn i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep() {
+    let websocket = HostConfig::new(config());
+    assert_eq!(pings(websocket.clone(), 0), (vec![30_000], 60_000));
+    // The editor has slept for eight hours: the client has not been silent, it was not heard.
+    let hours = 8 * 3600 * 1000;
+    assert_eq!(pings(websocket, hours), (vec![hours], hours + 30_000));
+
+    let mut json = HostConfig::new(config());
+    json.server.ws.keepalive = None;
+    json.server.mcp.keepalive = Some(Keepalive::JSON_RPC);
+    // Every 5 s, and 3 s for the answer.
+    assert_eq!(pings(json.clone(), 0), (vec![5_000], 8_000));
+    assert_eq!(pings(json, hours), (vec![hours], hours + 3_000));
+
+    let mut off = HostConfig::new(config());
+    off.server.ws.keepalive = None;
+    let mut host = Host::new(off);
+    attach(&mut host);
+    while host.poll_transmit().is_some() {}
+    assert_eq!(host.deadline(), None, "both can be off");
+}

@@ -1,0 +1,78 @@
+//! Connections of a host that have not been let in: how many there may be, and who goes first.
+
+use ide_mcp::ide::{
+    AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, ToolSet,
+    Unauthenticated,
+};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::{Machine, Time, Wire};
+
+fn editor(token: &str) -> HostConfig {
+    let token = AuthToken::from_text(token).unwrap();
+    let server = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(1, token), ToolSet::new());
+    HostConfig::new(server)
+}
+
+fn request(token: &str) -> String {
+    format!(
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         X-Claude-Code-Ide-Authorization: {token}\r\n\r\n"
+    )
+}
+
+fn counts(host: &Host) -> (u64, u64, u64) {
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = host.unauthenticated();
+    (refused, wrong_tokens, ended)
+}
+
+#[test]
+fn each_stranger_above_the_limit_ends_the_oldest_even_before_anything_is_polled() {
+    let mut config = editor("token");
+    config.max_pending_connections = 3;
+    let mut host = Host::new(config);
+    let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
+    assert!(host.poll_event().is_none(), "what was never let in is no event");
+    assert_eq!(counts(&host), (0, 0, 7));
+    let open: Vec<ConnId> = std::iter::from_fn(|| host.poll_transmit()).collect();
+    assert_eq!(open, ids[..7], "these are done");
+}
+
+#[test]
+fn strangers_are_counted_by_the_reason_of_their_end() {
+    let right = request("token");
+    let cases: [(&str, String, bool, (u64, u64, u64)); 6] = [
+        ("no byte", String::new(), false, (0, 0, 1)),
+        ("a part of the head", "GET / HTTP/1.1\r\n".into(), false, (0, 0, 1)),
+        ("no HTTP", "hello\r\n\r\n".into(), false, (1, 0, 0)),
+        ("another host", right.replace("127.0.0.1", "evil.example"), false, (1, 0, 0)),
+        ("a wrong token", request("kot"), false, (1, 1, 0)),
+        ("a wrong token, closed after the upgrade", request("kot"), true, (1, 1, 0)),
+    ];
+    for (name, head, after_upgrade, expected) in cases {
+        let mut config = editor("token");
+        if after_upgrade {
+            config.server.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
+        }
+        let mut host = Host::new(config);
+        let conn = host.connect(Time::ZERO);
+        host.wire(conn).unwrap().feed(Time::ZERO, head.as_bytes());
+        assert!(host.poll_event().is_none(), "{name}");
+        host.remove(Time::ZERO, conn);
+        assert!(host.poll_event().is_none() && host.poll_transmit().is_none(), "{name}");
+        assert_eq!(counts(&host), expected, "{name}");
+        assert_eq!((host.connections().count(), host.deadline()), (0, None), "{name}");
+    }
+}
+
+#[test]
+fn a_client_that_was_let_in_is_no_stranger() {
+    let mut host = Host::new(editor("token"));
+    let conn = host.connect(Time::ZERO);
+    host.wire(conn).unwrap().feed(Time::ZERO, request("token").as_bytes());
+    assert!(host.poll_event().is_none());
+    host.remove(Time::ZERO, conn);
+    let event = host.poll_event();
+    assert!(matches!(event, Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })), "{event:?}");
+    assert_eq!(host.unauthenticated().total(), 0);
+}

@@ -1,0 +1,386 @@
+//! Calls: the typed ones, those that are answered by their name alone, and those of the application's own tools.
+
+use crate::support::ide::{
+    CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, config, open_diff, selection, text,
+    texts,
+};
+use ide_mcp::{
+    Machine, Wire,
+    ide::{
+        AgentId, Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
+        DiffOutcome, DirectAnswer, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
+        Host, HostConfig, HostEvent, LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range,
+        Reformatted, ServerEvent, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
+        WorkspaceFolder, WorkspaceFolders,
+    },
+    mcp::{Timeout, ToolResult},
+    rpc::{CallId, NotOpen, RespondError},
+};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// An editor that handles every tool, in this dialect.
+fn attached(dialect: Dialect) -> Editor {
+    let tools = Tool::ALL.into_iter().fold(ToolSet::new(), ToolSet::handle);
+    let mut config = config().with_dialect(dialect);
+    config.tools = tools.into();
+    Editor::attached(config)
+}
+
+/// An answer of each tool that says all that can be said in every dialect, as VS Code writes it.
+fn answers() -> Vec<(Tool, ToolResult<'static>)> {
+    fn said(answer: &impl Answer) -> ToolResult<'static> {
+        answer.result(Dialect::VsCode).into_owned()
+    }
+    let place = Range::new(Position::new(1, 2), Position::new(1, 2));
+    let problem = Diagnostic::new(Severity::Hint, place, "m\"\n");
+    let file = || "/w/a".to_owned();
+    Tool::ALL
+        .into_iter()
+        .filter_map(|tool| {
+            let answer = match tool {
+                Tool::OpenDiff => said(&DiffOutcome::Accepted { contents: "é\r\n".into() }),
+                Tool::GetDiagnostics => {
+                    said(&Diagnostics::new(vec![FileDiagnostics::new(file(), vec![problem.clone()])]))
+                }
+                Tool::OpenFile => said(&OpenedFile::focused(file(), None)),
+                Tool::OpenFiles => said(&OpenedFiles::new(vec![file()])),
+                Tool::GetAllOpenedFilePaths => said(&FilePaths::new(vec![file()])),
+                Tool::GetOpenEditors => {
+                    said(&OpenEditors::new(vec![EditorTab::new("file:///w/a", "a", "rust")]))
+                }
+                Tool::GetWorkspaceFolders => said(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")])),
+                Tool::GetCurrentSelection => said(&CurrentSelection(Some(selection("x")))),
+                Tool::GetLatestSelection => said(&LatestSelection(Some(selection("x")))),
+                Tool::GetCursorPosition => said(&CursorPosition::new(file(), Position::new(1, 2))),
+                Tool::CheckDocumentDirty => {
+                    said(&DocumentState::Open { file_path: file(), is_dirty: true, is_untitled: false })
+                }
+                Tool::SaveDocument => {
+                    said(&DocumentSaved::Open { file_path: file(), saved: true, message: "m".into() })
+                }
+                Tool::ReformatFile => said(&Reformatted::new(true)),
+                Tool::ExecuteCode => said(&CodeOutput::new(vec![])),
+                Tool::SetCursorPosition | Tool::SetSelection => said(&Done),
+                // The machine answers these.
+                Tool::CloseAllDiffTabs | Tool::SetPermissionMode => return None,
+                Tool::CloseTab => said(&TabClosed::new(true)),
+                tool => panic!("{tool:?} has no answer here"),
+            };
+            Some((tool, answer))
+        })
+        .collect()
+}
+
+/// Calls a tool with arguments that suit every tool.
+fn request(id: u32, tool: Tool) -> String {
+    let arguments = r#"{"filePath":"/w/a","file_path":"/w/a","new_file_contents":"x","tab_name":"t","code":"1",
+        "paths":["/w/a"],"filePaths":["/w/a"],"line":1,"column":1,"character":1,
+        "range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}}}"#;
+    call(id, tool.name(Dialect::VsCode), arguments)
+}
+
+#[test]
+fn json_answers_are_those_of_the_types() {
+    let mut tools = 0;
+    for (tool, answer) in answers() {
+        let whole = serde_json::to_string(&answer).unwrap();
+        let mut forms = vec![whole.as_str()];
+        if answer.content.len() == 1 {
+            forms.extend(answer.texts().next());
+        }
+        for dialect in Dialect::ALL {
+            let mut said = Vec::new();
+            for (id, form) in (1..).zip(&forms) {
+                let mut editor = attached(dialect);
+                let events = editor.say(&request(id, tool));
+                assert!(!events.is_empty(), "{tool:?}: {:?}", editor.texts());
+                let call = called(&events);
+                assert_eq!(editor.server.call(call).tool(), Some(tool), "{tool:?}");
+                editor.server.call(call).answer_json(form).unwrap();
+                assert_eq!(editor.server.call(call).tool(), None, "{tool:?}: it is over");
+                said.push(editor.texts().remove(0).replace(&format!(r#""id":{id},"#), ""));
+            }
+            said.dedup();
+            assert_eq!(said.len(), 1, "{tool:?}: {said:?}");
+            // By the type, in the same dialect: what an editor in Rust says.
+            let mut editor = attached(dialect);
+            let events = editor.say(&request(1, tool));
+            typed(&mut editor, events, &answer);
+            let typed = editor.texts().remove(0).replace(r#""id":1,"#, "");
+            assert_eq!(said, [typed], "{tool:?} {dialect:?}");
+        }
+        tools += 1;
+    }
+    assert_eq!(tools, Tool::ALL.len() - 2);
+}
+
+/// Answers the only call among these events with this answer, read by the type of its tool.
+fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>) {
+    let [ServerEvent::Call(call)] = <[_; 1]>::try_from(events).unwrap() else { panic!("no call") };
+    macro_rules! answered {
+        ($($tool:ident)*) => {
+            match call {
+                $(ToolCall::$tool(call, _) => editor.server.answer(call, &Answer::read(answer).unwrap()).unwrap(),)*
+                other => panic!("{other:?}"),
+            }
+        };
+    }
+    answered!(OpenDiff GetDiagnostics OpenFile OpenFiles GetAllOpenedFilePaths GetOpenEditors GetWorkspaceFolders
+        GetCurrentSelection GetLatestSelection GetCursorPosition CheckDocumentDirty SaveDocument ReformatFile
+        ExecuteCode SetCursorPosition SetSelection CloseTab);
+}
+
+#[test]
+fn wrong_answer_is_refused_at_run_time() {
+    let tabs = ToolResult::text(r#"{"tabs":[]}"#);
+    let raw = serde_json::value::to_raw_value(&tabs).unwrap();
+    let not_an_answer = Err(RespondError::NotAnAnswer);
+    let mut editor = attached(Dialect::VsCode);
+    let diff = called(&editor.say(&open_diff(1, "t")));
+    for _ in 0..2 {
+        assert_eq!(editor.server.call(diff).respond(&tabs), not_an_answer);
+        assert_eq!(editor.server.call(diff).respond_raw(&raw), not_an_answer);
+        assert_eq!(editor.server.call(diff).answer_json(r#"{"tabs":[]}"#), not_an_answer);
+        assert_eq!(editor.texts(), [""; 0]);
+        assert_eq!(editor.server.open_diffs().count(), 1, "it is still open");
+    }
+    editor.server.call(diff).respond(&ToolResult::error("no room")).unwrap();
+    assert_eq!(editor.texts().len(), 1, "every tool may fail");
+    let second = called(&editor.say(&open_diff(2, "t")));
+    let failed = r#"{"content":[{"type":"text","text":"no room"}],"isError":true}"#;
+    editor.server.call(second).answer_json(failed).unwrap();
+    assert!(editor.texts()[0].contains(failed));
+    let answered = Err(RespondError::NotOpen(NotOpen::Answered));
+    assert_eq!(editor.server.call(diff).respond(&tabs), answered);
+    assert_eq!(editor.server.call(diff).answer_json("FILE_SAVED"), answered);
+}
+
+/// Every tool with the answer of every other tool: taken only where the other tool answers the same.
+#[test]
+fn no_tool_takes_the_answer_of_another_tool() {
+    let free_text = [Tool::GetAllOpenedFilePaths, Tool::ExecuteCode];
+    let answers = answers();
+    for (tool, own) in answers.iter().filter(|(tool, _)| !free_text.contains(tool)) {
+        for (other, answer) in answers.iter().filter(|(other, _)| other != tool) {
+            let text = serde_json::to_string(answer).unwrap();
+            let is_same = text == serde_json::to_string(own).unwrap()
+                || matches!(tool, Tool::CloseTab | Tool::ReformatFile | Tool::OpenFile)
+                    && text.contains(r#""text":"OK""#)
+                || matches!(tool, Tool::GetCurrentSelection | Tool::GetLatestSelection)
+                    && matches!(other, Tool::GetCurrentSelection | Tool::GetLatestSelection);
+            let mut editor = attached(Dialect::VsCode);
+            let call = called(&editor.say(&request(1, *tool)));
+            let before = editor.server.deadline();
+            let refused = editor.server.call(call).respond(answer);
+            assert_eq!(refused.is_ok(), is_same, "{tool:?} answered as {other:?}: {refused:?}");
+            if !is_same {
+                let raw = serde_json::value::to_raw_value(answer).unwrap();
+                assert_eq!(editor.server.call(call).respond_raw(&raw), Err(RespondError::NotAnAnswer));
+                assert_eq!(editor.server.call(call).answer_json(&text), Err(RespondError::NotAnAnswer));
+                let direct = DirectAnswer::Contents("x".into());
+                assert_eq!(editor.server.call(call).respond_direct(&direct), Err(RespondError::NotAnAnswer));
+                assert_eq!((editor.texts().len(), editor.server.deadline()), (0, before), "law 8");
+                editor.server.call(call).respond(own).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn json_answer_says_all_or_is_refused() {
+    let rows = [
+        ("a failure as text", Tool::SetSelection, "File not found", false),
+        ("another JSON", Tool::ReformatFile, r#"{"tabs":[]}"#, false),
+        ("another JSON for a selection", Tool::GetCurrentSelection, r#"{"tabs":[]}"#, false),
+        ("a member left out", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","label":"a"}]}"#, true),
+        ("a null member", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","isPinned":null}]}"#, true),
+        ("an unknown member", Tool::GetOpenEditors, r#"{"tabs":[],"more":1}"#, false),
+        ("white space", Tool::GetOpenEditors, "{ \"tabs\" : [ ] }", true),
+        (
+            "a block that the answer does not have",
+            Tool::ExecuteCode,
+            r#"{"content":[{"type":"audio","data":""},{"type":"text","text":"y"}]}"#,
+            false,
+        ),
+    ];
+    for (name, tool, text, is_taken) in rows {
+        let mut editor = attached(Dialect::VsCode);
+        let call = called(&editor.say(&request(1, tool)));
+        assert_eq!(editor.server.call(call).answer_json(text).is_ok(), is_taken, "{name}");
+    }
+    // Of an own tool the text goes out as it is, also where it has a member `content`.
+    let mut config = config();
+    config.tools = ToolSet::new().custom("own", "", "{}").into();
+    for (text, sent) in [
+        (r#"{"content":null,"found":false}"#, r#"{\"content\":null,\"found\":false}"#),
+        (r#"{"content":["line"]}"#, r#"{\"content\":[\"line\"]}"#),
+        (r#"{"content":[{"type":"text","text":"t"}]}"#, r#"{"content":[{"type":"text","text":"t"}]}"#),
+    ] {
+        let mut editor = Editor::attached(config.clone());
+        let call = called(&editor.say(&call(1, "own", "{}")));
+        let no_result =
+            serde_json::value::to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
+        assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(RespondError::NotAnAnswer));
+        editor.server.call(call).answer_json(text).unwrap();
+        let texts = editor.texts();
+        assert!(texts[0].contains(sent), "{texts:?}");
+    }
+}
+
+/// A number can be guessed, and a batch brings calls whose events come one after the other.
+#[test]
+fn call_is_not_answered_before_its_event() {
+    let mut editor = Editor::open(config());
+    for text in [INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED.to_owned()] {
+        editor.say(&text);
+    }
+    let batch = format!("[{},{}]", request(1, Tool::GetDiagnostics), open_diff(2, "t"));
+    editor.server.feed(at(0), &text(&batch));
+    let Some(ServerEvent::Call(ToolCall::GetDiagnostics(first, _))) = editor.server.poll_event() else {
+        panic!("no call")
+    };
+    let next = AgentId::of_call(first.id()).call(first.id().number() + 1);
+    let unknown = NotOpen::Unknown;
+    assert_eq!(editor.server.call(next).respond(&ToolResult::text("x")), Err(unknown.into()));
+    assert_eq!(editor.server.call(next).fail(-1, ""), Err(unknown));
+    assert_eq!(editor.server.call(next).set_timeout(Timeout::Never), Err(unknown));
+    assert_eq!(editor.server.call(next).tool(), None);
+    let Some(ServerEvent::Call(second)) = editor.server.poll_event() else { panic!("no call") };
+    assert_eq!((second.id(), second.tool()), (next, Some(Tool::OpenDiff)));
+    editor.server.call(second).fail(-1, "").unwrap();
+    assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+#[test]
+fn ended_call_is_of_no_tool() {
+    type End = fn(&mut Editor, CallId);
+    let rows: [(&str, End, NotOpen); 7] = [
+        ("answered", |editor, call| editor.server.call(call).fail(-1, "").unwrap(), NotOpen::Answered),
+        (
+            "cancelled",
+            |editor, _| {
+                let cancelled =
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+                drop(editor.say(cancelled));
+            },
+            NotOpen::Cancelled,
+        ),
+        (
+            "expired",
+            |editor, call| {
+                let timeout = Timeout::After(std::time::Duration::from_millis(1));
+                editor.server.call(call).set_timeout(timeout).unwrap();
+                drop(editor.at(2));
+            },
+            NotOpen::Expired,
+        ),
+        (
+            "its tab closed",
+            |editor, _| drop(editor.say(&call(2, "close_tab", r#"{"tab_name":"t"}"#))),
+            NotOpen::Answered,
+        ),
+        (
+            "all tabs closed",
+            |editor, _| drop(editor.say(&call(2, "closeAllDiffTabs", "{}"))),
+            NotOpen::Answered,
+        ),
+        ("shut down", |editor, _| editor.server.shutdown(), NotOpen::Answered),
+        ("cut off", |editor, _| drop(editor.eof()), NotOpen::Closed),
+    ];
+    for (name, end, how) in rows {
+        let mut editor = Editor::attached(config());
+        let call = called(&editor.say(&open_diff(1, "t")));
+        assert_eq!(editor.server.call(call).tool(), Some(Tool::OpenDiff), "{name}");
+        end(&mut editor, call);
+        assert_eq!(editor.server.call(call).tool(), None, "{name}");
+        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        let late = editor.server.call(call).fail(-1, "");
+        assert!(late == Err(how) || late == Err(NotOpen::Closed), "{name}: {late:?}");
+    }
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct CountLines {
+    path: String,
+    blank: bool,
+}
+
+#[test]
+fn own_tool_is_decoded_as_its_type() {
+    let mut config = config();
+    let tools = ToolSet::new().custom_typed::<CountLines>("countLines", "", "{}").custom("raw", "", "{}");
+    config.tools = tools.into();
+    let mut editor = Editor::attached(config);
+    let mut asked = |text: &str| {
+        let mut events = editor.say(text);
+        match events.pop() {
+            Some(ServerEvent::Call(ToolCall::Other(call, own))) => {
+                editor.server.answer(call, &ToolResult::text("done")).unwrap();
+                (Some(own), editor.texts().remove(0))
+            }
+            None => (None, editor.texts().remove(0)),
+            other => panic!("{other:?}"),
+        }
+    };
+    let expected = CountLines { path: "é\n".into(), blank: true };
+    let arguments = r#"{"path":"\u00e9\n","blank":true,"more":[{}]}"#;
+    // On the straight way, and on the other one.
+    for text in
+        [call(1, "countLines", arguments), call(2, "countLines", arguments).replace("name", r"n\u0061me")]
+    {
+        let (own, said) = asked(&text);
+        let own = own.unwrap();
+        assert_eq!((&*own.name, own.raw().is_none(), own.tool()), ("countLines", true, None));
+        assert_eq!(own.into_arguments::<CountLines>().unwrap(), expected, "{text}");
+        assert!(said.contains("done"), "{said}");
+    }
+    let (own, _) = asked(&call(3, "countLines", arguments));
+    assert_eq!(own.unwrap().into_arguments::<Vec<u8>>().unwrap_err().code, -32603, "of another type");
+    let (own, said) = asked(&call(4, "countLines", r#"{"path":"a"}"#));
+    assert!(own.is_none() && said.contains("-32602") && said.contains("blank"), "{said}");
+    let (own, _) = asked(&call(5, "raw", arguments));
+    let own = own.unwrap();
+    assert_eq!(own.raw().map(|raw| raw.get()), Some(arguments));
+    assert_eq!(own.into_arguments::<CountLines>().unwrap(), expected);
+    let (own, _) = asked(&call(6, "raw", "{}"));
+    assert_eq!(own.unwrap().into_arguments::<CountLines>().unwrap_err().code, -32602);
+}
+
+/// Another language holds numbers, and finds agent and call by them.
+#[test]
+fn agents_and_calls_are_found_by_their_numbers() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let now = at(0);
+    let mut asked = Vec::new();
+    for id in 1..=2 {
+        let conn = host.connect(now);
+        let said = [INITIALIZE, INITIALIZED, CONNECTED].map(text).concat();
+        let bytes = [HEAD.as_bytes(), &said, &text(&open_diff(id, "t"))].concat();
+        host.wire(conn).unwrap().feed(now, &bytes);
+        while let Some(event) = host.poll_event() {
+            if let HostEvent::Agent { agent, event: ServerEvent::Call(call) } = event {
+                assert_eq!(agent.conn(), Some(conn));
+                asked.push((conn, agent.number(), call.id().number()));
+            }
+        }
+    }
+    assert_eq!(host.agents().count(), 2);
+    for (conn, agent, number) in asked {
+        let agent = host.agent(agent).unwrap();
+        assert_eq!(agent, AgentId::from(conn));
+        let call = agent.call(number);
+        assert_eq!(AgentId::of_call(call), agent);
+        assert_eq!(host.call(call).tool(), Some(Tool::OpenDiff));
+        host.call(call).set_timeout(Timeout::Never).unwrap();
+        host.call(call).answer_json("DIFF_REJECTED").unwrap();
+        let said = texts(host.wire(conn).unwrap().outgoing());
+        assert!(said.last().unwrap().contains("DIFF_REJECTED"), "{said:?}");
+        assert_eq!(host.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
+        assert_eq!(host.client(agent).notify("x", None::<&()>), Ok(()));
+        host.remove(now, conn);
+        while host.poll_event().is_some() {}
+        assert_eq!((host.agent(agent.number()), host.call(call).tool()), (None, None));
+        assert_eq!(host.call(call).fail(-1, ""), Err(NotOpen::Closed));
+    }
+}

@@ -1,0 +1,996 @@
+//! What an editor holds: many connections, their limits, and what they share: the selection, mentions, turns.
+
+use std::time::Duration;
+
+use crate::support::ide::{
+    ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
+    masked, open_diff, read, request, selection, settling, show, text, texts, written,
+};
+use ide_mcp::testing::Random;
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        AgentId, ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, Selected,
+        ServerEvent, Tool, ToolCall, ToolSet,
+    },
+    mcp::{Outcome, Timeout, ToolResult},
+    rpc::{CallId, NotOpen, NotSent},
+};
+
+const NOTHING: [&str; 0] = [];
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n";
+
+/// A host, and the time.
+struct Editors {
+    host: Host,
+    now: Time,
+}
+
+impl Editors {
+    fn new() -> Self {
+        Self::with(HostConfig::new(config()))
+    }
+
+    fn with(config: HostConfig) -> Self {
+        Self { host: Host::new(config), now: Time::ZERO }
+    }
+
+    fn connect(&mut self) -> ConnId {
+        self.host.connect(self.now)
+    }
+
+    /// A client that was let in and has said nothing.
+    fn open(&mut self) -> ConnId {
+        let conn = self.connect();
+        self.feed(conn, HEAD.as_bytes());
+        assert_eq!(self.poll(), NOTHING);
+        assert_eq!(self.written(conn), ACCEPTED.as_bytes());
+        conn
+    }
+
+    /// A client that hears.
+    fn attach(&mut self) -> ConnId {
+        let conn = self.open();
+        for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+            self.feed(conn, &text(said));
+        }
+        self.poll();
+        self.written(conn);
+        self.named();
+        conn
+    }
+
+    fn feed(&mut self, conn: ConnId, bytes: &[u8]) {
+        self.host.wire(conn).unwrap().feed(self.now, bytes);
+    }
+
+    fn say(&mut self, conn: ConnId, said: &str) -> Vec<String> {
+        self.feed(conn, &text(said));
+        self.poll()
+    }
+
+    fn events(&mut self) -> Vec<HostEvent> {
+        drain(&mut self.host)
+    }
+
+    fn poll(&mut self) -> Vec<String> {
+        self.events().iter().map(shown).collect()
+    }
+
+    fn call(&mut self, conn: ConnId, said: &str) -> CallId {
+        self.feed(conn, &text(said));
+        let events = self.events();
+        let [HostEvent::Agent { event: ServerEvent::Call(call), .. }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        call.id()
+    }
+
+    fn written(&mut self, conn: ConnId) -> Vec<u8> {
+        written(&mut self.host.wire(conn).unwrap())
+    }
+
+    fn texts(&mut self, conn: ConnId) -> Vec<String> {
+        texts(&self.written(conn))
+    }
+
+    /// Whom the host names until it names nobody.
+    fn named(&mut self) -> Vec<ConnId> {
+        std::iter::from_fn(|| self.host.poll_transmit()).collect()
+    }
+
+    /// Lets it become this time, and takes away whom the host names.
+    fn at(&mut self, millis: u64) -> Vec<String> {
+        self.now = at(millis);
+        self.host.tick(self.now);
+        let shown = self.poll();
+        self.settled();
+        shown
+    }
+
+    /// Law 4: once nothing is to be polled and nobody to be named, the time to wait for is a later one.
+    fn settled(&mut self) {
+        self.named();
+        let due = self.host.deadline();
+        assert!(due.is_none_or(|due| due > self.now), "law 4 at {:?}: {due:?}", self.now);
+    }
+
+    fn selections(&mut self, conn: ConnId) -> Vec<String> {
+        let texts = self.texts(conn).into_iter();
+        texts
+            .filter_map(|text| Some(text.split_once(r#""text":""#)?.1.split('"').next()?.to_owned()))
+            .collect()
+    }
+
+    fn mentions(&mut self, conn: ConnId) -> Vec<String> {
+        let texts = self.texts(conn).into_iter();
+        texts
+            .filter(|text| text.contains("at_mentioned"))
+            .map(|text| text.split('"').rev().nth(1).unwrap().to_owned())
+            .collect()
+    }
+}
+
+fn shown(event: &HostEvent) -> String {
+    match event {
+        HostEvent::Agent { agent, event } => format!("{}: {}", agent.number(), show(event)),
+        HostEvent::MentionExpired { mention } => format!("expired {}", mention.file_path),
+        event => format!("{event:?}"),
+    }
+}
+
+fn mention(path: &str) -> Mention {
+    Mention::new(path, None)
+}
+
+fn saved(contents: &str) -> DiffOutcome {
+    DiffOutcome::Accepted { contents: contents.into() }
+}
+
+#[test]
+fn sixteen_are_let_in_and_the_next_is_told_that_it_is_full() {
+    let mut editors = Editors::new();
+    let conns: Vec<ConnId> = (0..16).map(|_| editors.open()).collect();
+    let late = editors.connect();
+    editors.feed(late, HEAD.as_bytes());
+    assert_eq!(editors.poll(), NOTHING);
+    assert!(editors.written(late).starts_with(FULL));
+    // Whoever may not come in does not hear that it is full.
+    let stranger = editors.connect();
+    editors.feed(stranger, HEAD.replace("tok-", "kot-").as_bytes());
+    editors.poll();
+    assert!(editors.written(stranger).starts_with(b"HTTP/1.1 401 "));
+    // A place that becomes free is one.
+    editors.host.remove(editors.now, conns[3]);
+    assert_eq!(editors.poll(), ["4: Closed(Abnormal)"]);
+    editors.open();
+}
+
+#[test]
+fn two_that_come_in_the_same_turn_do_not_share_the_last_place() {
+    let mut config = HostConfig::new(config());
+    config.max_clients = 1;
+    let mut editors = Editors::with(config);
+    let (one, two) = (editors.connect(), editors.connect());
+    for conn in [one, two] {
+        editors.feed(conn, HEAD.as_bytes());
+    }
+    editors.poll();
+    assert_eq!(editors.written(one), ACCEPTED.as_bytes());
+    assert!(editors.written(two).starts_with(FULL));
+}
+
+#[test]
+fn a_ninth_stranger_ends_the_oldest_unanswered() {
+    let mut editors = Editors::new();
+    let friend = editors.attach();
+    let conns: Vec<ConnId> = (0..8).map(|_| editors.connect()).collect();
+    for conn in &conns {
+        editors.feed(*conn, b"GET / HTTP/1.1\r\n");
+    }
+    assert_eq!(editors.poll(), NOTHING);
+    let ninth = editors.connect();
+    assert_eq!((editors.poll(), editors.host.unauthenticated().ended), (vec![], 1));
+    let mut wire = editors.host.wire(conns[0]).unwrap();
+    assert!(wire.outgoing().is_empty() && wire.is_done() && !wire.wants_input());
+    assert!(wire.space().is_empty());
+    editors.feed(ninth, HEAD.as_bytes());
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.written(ninth), ACCEPTED.as_bytes());
+    assert_eq!(editors.texts(friend), NOTHING);
+}
+
+#[test]
+fn many_strangers_in_one_turn_leave_eight() {
+    let mut editors = Editors::new();
+    let conns: Vec<ConnId> = (0..1000).map(|_| editors.connect()).collect();
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.host.unauthenticated().ended, 992, "whether or not anybody polls in between");
+    let waiting = |editors: &mut Editors| {
+        conns.iter().filter(|conn| editors.host.wire(**conn).unwrap().wants_input()).count()
+    };
+    assert_eq!(waiting(&mut editors), 8);
+    // Those that were turned away and whose answer still goes out are none.
+    for conn in &conns[992..] {
+        editors.feed(*conn, b"no HTTP\r\n\r\n");
+    }
+    assert_eq!((editors.poll(), editors.host.unauthenticated().refused), (vec![], 8));
+    let more: Vec<ConnId> = (0..8).map(|_| editors.connect()).collect();
+    assert_eq!(editors.poll(), NOTHING);
+    assert!(more.iter().all(|conn| editors.host.wire(*conn).unwrap().wants_input()));
+    assert!(editors.written(conns[999]).starts_with(b"HTTP/1.1 400 "), "the answer is left alone");
+}
+
+#[test]
+fn a_noisy_client_does_not_keep_a_quiet_one_waiting() {
+    let mut editors = Editors::new();
+    let (noisy, quiet) = (editors.attach(), editors.attach());
+    let noise: Vec<u8> = (0..500).flat_map(|id| text(&call(id, "countLines", "{}"))).take(200_000).collect();
+    editors.feed(noisy, &noise);
+    editors.feed(quiet, &text(&call(1, "getDiagnostics", "{}")));
+    editors.feed(quiet, &text(&call(2, "getDiagnostics", "{}")));
+    let of = |event: Option<HostEvent>| match event {
+        Some(HostEvent::Agent { agent, .. }) => agent.conn().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let order: Vec<ConnId> = (0..5).map(|_| of(editors.host.poll_event())).collect();
+    assert_eq!(order, [noisy, quiet, noisy, quiet, noisy]);
+}
+
+#[test]
+fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
+    let mut editors = Editors::new();
+    let (one, two) = (editors.attach(), editors.attach());
+    let deaf = editors.open();
+    for (millis, text) in [(100, "a"), (120, "ab"), (149, "abc")] {
+        editors.at(millis);
+        assert_eq!(editors.host.select(editors.now, selection(text)), Selected::Whole);
+        assert_eq!(editors.poll(), NOTHING);
+    }
+    assert_eq!(editors.host.deadline(), Some(at(199)), "50 ms after the last");
+    editors.now = at(198);
+    editors.host.tick(editors.now);
+    assert_eq!((editors.poll(), editors.named()), (vec![], vec![]));
+    editors.now = at(199);
+    editors.host.tick(editors.now);
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.host.deadline(), Some(at(199)), "law 5: there is output that was not named");
+    assert_eq!(editors.named(), [one, two]);
+    assert!(editors.host.deadline().is_none_or(|due| due > at(199)));
+    for conn in [one, two] {
+        assert_eq!(editors.selections(conn), ["abc"]);
+    }
+    // The same again says nothing; one who comes late is told.
+    editors.host.select(editors.now, selection("abc"));
+    editors.at(10_000);
+    assert_eq!(editors.named(), []);
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editors.say(deaf, said);
+    }
+    assert_eq!(editors.selections(deaf), ["abc"]);
+    let late = editors.open();
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editors.say(late, said);
+    }
+    assert_eq!(editors.selections(late), ["abc"]);
+}
+
+#[test]
+fn a_selection_that_never_rests_goes_after_200_ms() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    let mut heard = Vec::new();
+    for millis in (1_000..2_000).step_by(20) {
+        editors.at(millis);
+        editors.host.select(editors.now, selection(&format!("{millis}")));
+        editors.poll();
+        heard.extend(editors.selections(conn).into_iter().map(|text| (millis, text)));
+    }
+    let expected = [(1_200, "1180"), (1_400, "1380"), (1_600, "1580"), (1_800, "1780")];
+    assert_eq!(heard, expected.map(|(millis, text)| (millis, text.to_owned())));
+}
+
+#[test]
+fn without_a_debounce_every_selection_goes_at_once() {
+    let mut config = HostConfig::new(config());
+    config.debounce = Duration::ZERO;
+    let mut editors = Editors::with(config);
+    let conn = editors.attach();
+    for text in ["a", "b"] {
+        editors.host.select(editors.now, selection(text));
+        assert_eq!(editors.host.deadline(), Some(editors.now));
+        editors.poll();
+        assert_eq!(editors.selections(conn), [text]);
+    }
+    assert_eq!(editors.host.select(editors.now, selection(&"x".repeat(262_145))), Selected::Truncated);
+}
+
+#[test]
+fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
+    let mut editors = Editors::new();
+    let (old, recent) = (editors.attach(), editors.attach());
+    for (path, to) in [("1", None), ("2", Some(old)), ("3", Some(recent)), ("4", None), ("5", Some(old))] {
+        assert_eq!(editors.host.mention(editors.now, mention(path), to.map(AgentId::from)), Ok(()));
+    }
+    assert_eq!(editors.host.deadline(), Some(editors.now), "law 5: what can go, goes");
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.named(), [recent, old]);
+    let mentions = editors.mentions_until(300, &[old, recent]);
+    assert_eq!(
+        mentions,
+        [(0, old, "2"), (0, recent, "1"), (100, old, "5"), (100, recent, "3"), (200, recent, "4")]
+            .map(|(millis, conn, path)| (millis, conn, path.to_owned()))
+    );
+    // Once the latest has gone, the one before it is the latest.
+    editors.host.remove(editors.now, recent);
+    editors.poll();
+    editors.host.mention(editors.now, mention("6"), None).unwrap();
+    assert_eq!(editors.mentions(old), ["6"]);
+    assert_eq!(
+        editors.host.mention(editors.now, mention("7"), Some(recent.into())),
+        Err(MentionError::NoSuchAgent)
+    );
+}
+
+#[test]
+fn mentions_wait_for_settle_in_order() {
+    let mut editors = Editors::with(HostConfig::new(settling()));
+    editors.at(1_000);
+    let conn = editors.open();
+    editors.host.mention(editors.now, mention("1"), Some(conn.into())).unwrap();
+    editors.say(conn, INITIALIZE);
+    editors.say(conn, INITIALIZED);
+    editors.host.mention(editors.now, mention("2"), None).unwrap();
+    editors.host.mention(editors.now, mention("3"), Some(conn.into())).unwrap();
+    assert_eq!(editors.mentions(conn), NOTHING);
+    assert_eq!(editors.host.deadline(), Some(at(1_000)), "output was not named");
+    editors.named();
+    assert_eq!(editors.host.deadline(), Some(at(2_600)), "by itself, 1.6 s after initialized");
+    let mentions = editors.mentions_until(4_000, &[conn]);
+    assert_eq!(mentions, [(2_600, conn, "1".into()), (2_700, conn, "2".into()), (2_800, conn, "3".into())]);
+}
+
+#[test]
+fn mentions_wait_for_room_and_go_when_it_is_there() {
+    let mut config = HostConfig::new(config());
+    config.server.ws.outgoing = 1_000;
+    let mut editors = Editors::with(config);
+    let conn = editors.attach();
+    let call = editors.call(conn, &call(1, "countLines", "{}"));
+    editors.host.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    editors.named();
+    editors.host.mention(editors.now, mention("1"), None).unwrap();
+    assert_eq!((editors.poll(), editors.named()), (vec![], vec![]));
+    let mut wire = editors.host.wire(conn).unwrap();
+    let waiting = wire.outgoing().len();
+    wire.sent(waiting - 999);
+    assert_eq!(editors.named(), [conn], "writing made the room");
+    assert!(editors.written(conn).ends_with(br#""at_mentioned","params":{"filePath":"1"}}"#));
+}
+
+#[test]
+fn mentions_expire_after_30_s_or_with_their_addressee() {
+    let mut editors = Editors::new();
+    let deaf = editors.open();
+    editors.say(deaf, INITIALIZE);
+    editors.written(deaf);
+    editors.at(1_000);
+    editors.host.mention(editors.now, mention("nobody"), None).unwrap();
+    editors.host.mention(editors.now, mention("deaf"), Some(deaf.into())).unwrap();
+    editors.at(1_001);
+    editors.host.mention(editors.now, mention("later"), None).unwrap();
+    assert_eq!(editors.at(30_999), NOTHING);
+    editors.written(deaf);
+    assert_eq!(editors.at(31_000), ["expired nobody", "expired deaf"]);
+    assert_eq!(editors.at(31_001), ["expired later"]);
+
+    editors.host.mention(editors.now, mention("gone"), Some(deaf.into())).unwrap();
+    editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
+    let closed = r#"1: Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#;
+    assert_eq!(editors.poll(), [closed, "expired gone"], "though its transport is still there");
+    assert_eq!(
+        editors.host.mention(editors.now, mention("ended"), Some(deaf.into())),
+        Err(MentionError::NoSuchAgent)
+    );
+}
+
+#[test]
+fn unwritten_mention_outlives_its_client() {
+    let mut editors = Editors::new();
+    let (old, recent) = (editors.attach(), editors.attach());
+    for (path, to) in [("any", None), ("addressed", Some(old))] {
+        editors.host.mention(editors.now, mention(path), to.map(AgentId::from)).unwrap();
+    }
+    // Both lie in the send buffers. The first client goes, and then the second, whose mention is for any client.
+    editors.host.remove(editors.now, old);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)", "expired addressed"]);
+    editors.host.remove(editors.now, recent);
+    assert_eq!(editors.poll(), ["2: Closed(Abnormal)"]);
+    let next = editors.attach_kept();
+    assert_eq!(editors.mentions(next), ["any"]);
+    // One that was written is not sent again.
+    editors.host.remove(editors.now, next);
+    assert_eq!(editors.poll().len(), 1);
+    let last = editors.attach_kept();
+    assert_eq!(editors.mentions(last), NOTHING);
+}
+
+#[test]
+fn queued_mentions_up_to_256_arrive() {
+    let mut editors = Editors::new();
+    for index in 0..256 {
+        assert_eq!(editors.host.mention(editors.now, mention(&format!("{index}")), None), Ok(()));
+    }
+    assert_eq!(editors.host.mention(editors.now, mention("256"), None), Err(MentionError::TooMany));
+    let conn = editors.open();
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editors.say(conn, said);
+    }
+    // The last one goes out 25.5 s after the first: within the 30 s for which they wait.
+    let mentions = editors.mentions_until(30_000, &[conn]);
+    let expected: Vec<_> = (0..256).map(|index| (100 * index, conn, format!("{index}"))).collect();
+    assert_eq!(mentions, expected);
+    assert_eq!(editors.host.mention(editors.now, mention("256"), None), Ok(()));
+}
+
+impl Editors {
+    /// A client that accepts pushes, and has read none.
+    fn attach_kept(&mut self) -> ConnId {
+        let conn = self.open();
+        for said in [INITIALIZE, INITIALIZED] {
+            self.say(conn, said);
+        }
+        conn
+    }
+
+    /// Lets the time pass, up to these milliseconds; returns when these clients received which mentions.
+    fn mentions_until(&mut self, millis: u64, conns: &[ConnId]) -> Vec<(u64, ConnId, String)> {
+        let mut received = Vec::new();
+        let mut now = u64::try_from(self.now.since_start().as_millis()).unwrap();
+        while now < millis {
+            for conn in conns {
+                received.extend(self.mentions(*conn).into_iter().map(|path| (now, *conn, path)));
+            }
+            now += 1;
+            assert_eq!(self.at(now), NOTHING, "at {now} ms");
+        }
+        received
+    }
+}
+
+#[test]
+fn exactly_those_with_new_output_are_named() {
+    let mut editors = Editors::new();
+    let (one, two, three) = (editors.attach(), editors.attach(), editors.attach());
+    assert_eq!(editors.named(), []);
+    editors.say(two, &request(1, "ping"));
+    assert_eq!(editors.named(), [two]);
+    assert_eq!(editors.named(), [], "once, though nothing was written");
+    editors.say(two, &request(2, "ping"));
+    editors.say(one, &request(2, "ping"));
+    editors.say(two, &request(3, "ping"));
+    assert_eq!(editors.named(), [two, one]);
+    // Writing makes nothing new, and neither does what needs no answer.
+    for conn in [one, two] {
+        editors.written(conn);
+    }
+    editors.say(three, r#"{"jsonrpc":"2.0","method":"notifications/anything"}"#);
+    editors.host.wire(three).unwrap().trim();
+    editors.at(1_000);
+    assert_eq!(editors.named(), []);
+    // The farewell is output, and being done is news.
+    editors.feed(three, &masked(CLOSE, &[0x03, 0xe8]));
+    editors.poll();
+    assert_eq!(editors.named(), [three]);
+    assert!(!editors.host.wire(three).unwrap().is_done());
+    editors.written(three);
+    assert!(editors.host.wire(three).unwrap().is_done());
+    assert_eq!(editors.named(), [three]);
+    assert_eq!(editors.named(), []);
+}
+
+#[test]
+fn a_new_connection_is_not_named_for_what_the_old_one_in_its_place_had() {
+    let mut editors = Editors::new();
+    let old = editors.attach();
+    editors.feed(old, &text(&request(1, "ping")));
+    editors.poll();
+    editors.host.remove(editors.now, old);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)"]);
+    let new = editors.connect();
+    assert_eq!((new.index(), new.number()), (0, 2), "the place is used again");
+    assert_eq!(editors.named(), []);
+    assert!(editors.host.deadline() > Some(editors.now), "law 5 the other way round: nothing is there");
+}
+
+#[test]
+fn being_done_by_time_is_named_too() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.feed(conn, &masked(CLOSE, &[0x03, 0xe8]));
+    editors.poll();
+    assert_eq!(editors.named(), [conn]);
+    assert_eq!(editors.host.deadline(), Some(at(2_000)), "nobody reads the farewell");
+    editors.now = at(2_000);
+    editors.host.tick(editors.now);
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.named(), [conn]);
+    assert!(editors.host.wire(conn).unwrap().is_done());
+    assert_eq!(editors.host.deadline(), None);
+}
+
+#[test]
+fn a_connection_may_be_removed_at_any_time() {
+    /// How far a connection is when its transport goes, and what is still told.
+    type Step = (&'static str, fn(&mut Editors, ConnId), &'static [&'static str]);
+    let steps: &[Step] = &[
+        ("at once", |_, _| {}, &[]),
+        ("in the head", |editors, conn| editors.feed(conn, b"GET"), &[]),
+        (
+            "with a head unpolled",
+            |editors, conn| editors.feed(conn, HEAD.as_bytes()),
+            &["2: Closed(Abnormal)"],
+        ),
+        (
+            "refused",
+            |editors, conn| {
+                editors.feed(conn, b"\r\n\r\n");
+                editors.poll();
+            },
+            &[],
+        ),
+        ("about to be refused", |editors, conn| editors.feed(conn, b"GET / HTTP/1.1\r\nX\r\n\r\n"), &[]),
+        (
+            "in the middle of a diff",
+            |editors, conn| {
+                attach(editors, conn);
+                editors.say(conn, &open_diff(1, "t"));
+            },
+            &["2: diff t Disconnected", "2: Closed(Abnormal)"],
+        ),
+        (
+            "with a diff unpolled",
+            |editors, conn| {
+                attach(editors, conn);
+                editors.feed(conn, &text(&open_diff(1, "t")));
+            },
+            &["2: call openDiff", "2: diff t Disconnected", "2: Closed(Abnormal)"],
+        ),
+        (
+            "after its close frame",
+            |editors, conn| {
+                attach(editors, conn);
+                editors.feed(conn, &masked(CLOSE, &[]));
+                editors.poll();
+            },
+            &[],
+        ),
+    ];
+    for (name, act, expected) in steps {
+        let mut editors = Editors::new();
+        let other = editors.attach();
+        let conn = editors.connect();
+        act(&mut editors, conn);
+        editors.host.remove(editors.now, conn);
+        assert!(editors.host.wire(conn).is_none(), "{name}");
+        editors.host.remove(editors.now, conn);
+        assert_eq!(editors.poll(), *expected, "{name}");
+        assert_eq!(editors.named(), [], "{name}");
+        assert_eq!(editors.host.connections().count(), 1, "{name}");
+        // Whatever is asked of it now changes nothing for whoever takes its place.
+        let next = editors.connect();
+        assert_eq!((next.index(), next.number()), (conn.index(), 3), "{name}");
+        assert_ne!(next, conn, "{name}");
+        editors.host.remove(editors.now, conn);
+        assert_eq!(editors.host.client(conn.into()).notify("x", None::<&()>), Err(NotSent::Closed), "{name}");
+        assert!(editors.host.wire(conn).is_none() && editors.host.wire(next).is_some(), "{name}");
+        assert_eq!(editors.say(other, &request(9, "ping")), NOTHING, "{name}");
+        assert_eq!(editors.texts(other).len(), 1, "{name}");
+    }
+}
+
+fn attach(editors: &mut Editors, conn: ConnId) {
+    editors.feed(conn, HEAD.as_bytes());
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editors.feed(conn, &text(said));
+    }
+    editors.poll();
+    editors.named();
+}
+
+#[test]
+fn i35_a_call_is_answered_where_it_came_from() {
+    let mut editors = Editors::new();
+    let (one, two) = (editors.attach(), editors.attach());
+    let (first, second) = (editors.call(one, &open_diff(1, "t")), editors.call(two, &open_diff(1, "t")));
+    assert_ne!(first, second);
+    assert_eq!((AgentId::of_call(first), AgentId::of_call(second)), (one.into(), two.into()));
+    // One client closes its own diffs and no other's.
+    assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
+    assert_eq!(
+        editors.host.call(first).respond(&ToolResult::diff(&saved("x"))),
+        Err(NotOpen::Answered.into())
+    );
+    assert_eq!(editors.host.call(second).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+    assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
+    assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
+
+    // A handle from before a reconnection reaches nobody, though the ids and the place are the same.
+    let old = editors.call(one, &open_diff(7, "t"));
+    editors.host.remove(editors.now, one);
+    editors.poll();
+    let again = editors.attach();
+    assert_eq!(again.index(), one.index());
+    let new = editors.call(again, &open_diff(7, "t"));
+    assert_eq!(editors.host.call(old).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
+    assert_eq!(editors.host.call(old).fail(-1, "x"), Err(NotOpen::Closed));
+    assert_eq!(editors.texts(again), NOTHING);
+    assert_eq!(editors.host.call(new).respond(&ToolResult::diff(&saved("y"))), Ok(()));
+    assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
+}
+
+#[test]
+fn close_all_diff_tabs_spares_other_clients() {
+    let mut editors = Editors::new();
+    let (one, two) = (editors.attach(), editors.attach());
+    for tab in ["a", "b"] {
+        editors.call(one, &open_diff(1, tab));
+        editors.texts(one);
+        let kept = editors.call(two, &open_diff(1, tab));
+        let ended = editors.say(one, &call(2, "closeAllDiffTabs", "{}"));
+        assert_eq!(ended, [format!("1: diff {tab} AllClosed")]);
+        let texts = [answer(1, &["DIFF_REJECTED", tab]), answer(2, &["CLOSED_1_DIFF_TABS"])];
+        assert_eq!(editors.texts(one), texts);
+        assert_eq!(editors.texts(two), NOTHING);
+        assert_eq!(editors.host.call(kept).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+        assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
+    }
+}
+
+#[test]
+fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
+    let mut editors = Editors::new();
+    let conns = [editors.attach(), editors.attach()];
+    let mut diffs = Vec::new();
+    for conn in conns {
+        for id in 0..8 {
+            diffs.push(editors.call(conn, &open_diff(id, &format!("tab {id}"))));
+        }
+    }
+    editors.named();
+    for conn in conns {
+        editors.feed(conn, &text(&call(8, "getDiagnostics", "{}")));
+    }
+    while let Some(event) = editors.host.poll_event() {
+        let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { panic!("{event:?}") };
+        assert!(matches!(call, ToolCall::GetDiagnostics(..)));
+        editors.host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+    }
+    assert_eq!(editors.named(), conns);
+    for conn in conns {
+        assert_eq!(editors.texts(conn), [answer(8, &["[]"])]);
+    }
+    // Decided from the last to the first.
+    for diff in diffs.iter().rev() {
+        assert_eq!(editors.host.call(*diff).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+    }
+    for conn in conns {
+        let expected: Vec<String> = (0..8).rev().map(|id| answer(id, &["FILE_SAVED", "x"])).collect();
+        assert_eq!(editors.texts(conn), expected);
+    }
+}
+
+#[test]
+fn shutting_down_ends_everybody_in_good_order() {
+    let mut editors = Editors::new();
+    let (one, two) = (editors.attach(), editors.attach());
+    let stranger = editors.connect();
+    editors.call(one, &open_diff(1, "t"));
+    // The loop has slept for long, and does not tick before it shuts down.
+    editors.now = at(100_000);
+    editors.host.shutdown(editors.now);
+    assert_eq!(editors.poll(), ["1: diff t ShutDown"]);
+    assert_eq!(editors.host.unauthenticated().ended, 1);
+    assert_eq!(editors.named(), [one, two, stranger]);
+    let frames = read(&editors.written(one));
+    assert_eq!(frames, [(0x81, answer(1, &["DIFF_REJECTED", "t"]).into_bytes()), (CLOSE, vec![0x03, 0xe9])]);
+    assert_eq!(read(&editors.written(two)), [(CLOSE, vec![0x03, 0xe9])]);
+    assert_eq!(editors.host.deadline(), Some(at(102_000)));
+
+    let late = editors.connect();
+    editors.feed(late, HEAD.as_bytes());
+    editors.poll();
+    assert!(editors.written(late).starts_with(FULL), "nobody is let in any more");
+
+    editors.feed(two, &masked(CLOSE, &[0x03, 0xe9]));
+    assert_eq!(editors.poll(), ["2: Closed(Local { clean: true })"]);
+    assert_eq!(editors.at(101_999), NOTHING);
+    assert_eq!(editors.at(102_000), ["1: Closed(Local { clean: false })"]);
+    for conn in [one, two, stranger, late] {
+        assert!(editors.host.wire(conn).unwrap().is_done());
+        editors.host.remove(editors.now, conn);
+    }
+    assert_eq!(editors.poll(), NOTHING);
+    assert_eq!(editors.host.connections().count(), 0);
+    assert_eq!(editors.host.deadline(), None);
+}
+
+/// Found by the simulation: 2 s were promised, and a client that reads nothing has the time to drain as well.
+#[test]
+fn shutting_down_takes_four_seconds_where_nobody_reads() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.host.shutdown(editors.now);
+    assert_eq!(editors.at(1_999), NOTHING);
+    assert_eq!(editors.at(2_000), ["1: Closed(Local { clean: false })"]);
+    assert_eq!(editors.at(3_999), NOTHING);
+    assert!(!editors.host.wire(conn).unwrap().is_done(), "the farewell may still be written");
+    assert_eq!(editors.at(4_000), NOTHING);
+    assert!(editors.host.wire(conn).unwrap().is_done());
+}
+
+#[test]
+fn a_request_to_an_idle_client_is_given_its_time() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.at(1_000_000);
+    // Less than a silent client is given.
+    let patience = Timeout::After(Duration::from_secs(10));
+    let asked = editors.host.client(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
+    assert_eq!(AgentId::of_request(asked), conn.into());
+    editors.named();
+    assert_eq!(editors.at(1_009_999), NOTHING);
+    editors.now = at(1_010_000);
+    editors.host.tick(editors.now);
+    let events = editors.events();
+    let [HostEvent::Agent { event: ServerEvent::Outcome { request, outcome: Outcome::TimedOut }, .. }] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(*request, asked);
+}
+
+#[test]
+fn other_tools_are_told_to_everybody_who_is_there() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    let unready = editors.open();
+    editors.named();
+    editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
+    assert_eq!(editors.named(), [conn], "who is not ready has not listed the old ones");
+    assert_eq!(editors.texts(conn), [r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#]);
+    let late = editors.attach();
+    for said in [INITIALIZE, INITIALIZED] {
+        editors.say(unready, said);
+    }
+    editors.written(unready);
+    for conn in [conn, unready, late] {
+        editors.say(conn, &request(1, "tools/list"));
+        let texts = editors.texts(conn);
+        assert!(texts[0].contains("getDiagnostics") && !texts[0].contains("openDiff"), "{texts:?}");
+    }
+}
+
+/// What was told of connections and calls.
+#[derive(Default)]
+struct Told {
+    closed: Vec<ConnId>,
+    open: Vec<CallId>,
+}
+
+impl Told {
+    /// Laws 3 and 7: nothing comes after the end, and what ends was open.
+    fn hear(&mut self, event: HostEvent) {
+        let HostEvent::Agent { agent, event } = event else { return };
+        let conn = agent.conn().unwrap();
+        assert!(!self.closed.contains(&conn), "law 3: {event:?}");
+        match event {
+            ServerEvent::Call(call) => self.open.push(call.id()),
+            ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.end(call),
+            ServerEvent::Closed(_) => {
+                assert!(
+                    !self.open.iter().any(|call| AgentId::of_call(*call) == agent),
+                    "law 7: a call is open"
+                );
+                self.closed.push(conn);
+            }
+            _ => {}
+        }
+    }
+
+    /// Fails if it is not open.
+    fn end(&mut self, call: CallId) {
+        let at = self.open.iter().position(|open| *open == call);
+        self.open.swap_remove(at.unwrap());
+    }
+}
+
+/// Laws 3, 4, 5 and 7 for a host, whatever its clients, the application, the sockets and the clock do.
+#[test]
+fn a_host_never_sleeps_on_work_and_ends_everything_once() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut config = HostConfig::new(config());
+        config.max_clients = 3;
+        config.max_pending_connections = 2;
+        let mut editors = Editors::with(config);
+        let mut conns: Vec<ConnId> = Vec::new();
+        let mut told = Told::default();
+        for step in 0..200_u32 {
+            let conn = conns.get(random.below(conns.len())).copied();
+            let wired = conn.filter(|conn| editors.host.wire(*conn).is_some());
+            match (random.below(14), wired) {
+                (0 | 1, _) => conns.push(editors.connect()),
+                (2, Some(conn)) => editors.host.remove(editors.now, conn),
+                (3, Some(conn)) => editors.host.wire(conn).unwrap().feed_eof(editors.now),
+                (4, _) => {
+                    editors.host.select(editors.now, selection(&format!("{step}")));
+                }
+                (5, _) => {
+                    let to = conn.filter(|_| random.one_in(2));
+                    let _ = editors.host.mention(editors.now, mention("m"), to.map(AgentId::from));
+                }
+                (6, _) if !told.open.is_empty() => {
+                    let call = told.open[random.below(told.open.len())];
+                    if editors.host.call(call).respond(&ToolResult::text("done")) == Ok(()) {
+                        told.end(call);
+                        assert_eq!(
+                            editors.host.call(call).respond(&ToolResult::text("again")),
+                            Err(NotOpen::Answered.into())
+                        );
+                    }
+                }
+                (7, Some(conn)) => {
+                    let mut wire = editors.host.wire(conn).unwrap();
+                    let some = random.below(wire.outgoing().len() + 1);
+                    wire.sent(some);
+                }
+                (8, _) => {
+                    let soon = editors.now.saturating_add(Duration::from_millis(random.number() % 3_000));
+                    let due = editors.host.deadline().filter(|_| random.one_in(2));
+                    editors.now = due.unwrap_or(soon).max(editors.now);
+                    editors.host.tick(editors.now);
+                }
+                (_, Some(conn)) => {
+                    let said = match random.below(10) {
+                        0..4 => HEAD.into(),
+                        4 => text(INITIALIZE),
+                        5 => text(INITIALIZED),
+                        6 => text(CONNECTED),
+                        7 => text(&open_diff(step, "t")),
+                        8 => text(&call(step, "getDiagnostics", "{}")),
+                        _ => text(&close_tab(step, "t")),
+                    };
+                    if editors.host.wire(conn).is_some_and(|wire| wire.wants_input()) {
+                        editors.feed(conn, &said);
+                    }
+                }
+                _ => {}
+            }
+            if step == 190 && random.one_in(2) {
+                editors.host.shutdown(editors.now);
+            }
+            // A part of the work, or all of it and then nothing is left for now.
+            while random.one_in(2) {
+                let due = editors.host.deadline();
+                let Some(event) = editors.host.poll_event() else { break };
+                assert!(due.is_some_and(|due| due <= editors.now), "law 5, seed {seed}: {event:?}");
+                told.hear(event);
+            }
+            if random.one_in(3) {
+                let due = editors.host.deadline();
+                let named = editors.host.poll_transmit().is_some();
+                assert!(
+                    !named || due.is_some_and(|due| due <= editors.now),
+                    "law 5, seed {seed}, step {step}"
+                );
+            }
+            if random.one_in(8) {
+                editors.host.tick(editors.now);
+                editors.events().into_iter().for_each(|event| told.hear(event));
+                editors.settled();
+            }
+        }
+        for conn in &conns {
+            editors.host.remove(editors.now, *conn);
+        }
+        editors.events().into_iter().for_each(|event| told.hear(event));
+        // Each connection ended once: by an event, or counted where it was never let in.
+        let counted = usize::try_from(editors.host.unauthenticated().total()).unwrap();
+        assert!(told.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
+        assert_eq!((told.closed.len() + counted, told.open), (conns.len(), vec![]), "seed {seed}");
+        assert_eq!(editors.host.connections().count(), 0, "seed {seed}");
+    }
+}
+
+/// A handler is slow, and says by its own clock when something was selected.
+#[test]
+fn a_later_time_in_a_handler_does_not_make_polling_endless() {
+    let mut editors = Editors::new();
+    let conn = editors.host.connect(at(0));
+    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+        editors.host.wire(conn).unwrap().feed(at(0), &bytes);
+    }
+    let mut polled = 0;
+    while editors.host.poll_event().is_some() && polled < 100 {
+        editors.host.select(at(700), selection("x"));
+        polled += 1;
+    }
+    assert_eq!(polled, 1);
+}
+
+#[test]
+fn a_later_time_on_one_wire_does_not_make_polling_endless() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let (one, other) = (host.connect(at(0)), host.connect(at(0)));
+    host.wire(one).unwrap().feed(at(0), b"GET");
+    host.wire(other).unwrap().feed(at(100_000), b"GET");
+    // Both have had their 5 s by the latest time seen.
+    assert!(host.poll_event().is_none());
+    assert_eq!(host.unauthenticated().total(), 2);
+}
+
+#[test]
+fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let conn = host.connect(at(0));
+    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(&open_diff("5", "t"))] {
+        host.wire(conn).unwrap().feed(at(0), &bytes);
+    }
+    let calls = std::iter::from_fn(|| host.poll_event()).filter_map(|event| match event {
+        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
+        _ => None,
+    });
+    let call = calls.last().unwrap();
+    host.remove(at(1), conn);
+    assert_eq!(host.call(call).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
+    let rest: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| shown(&event)).collect();
+    assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
+}
+
+#[test]
+fn at_the_end_of_time_polling_still_ends() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.now = Time::new(Duration::MAX);
+    for _ in 0..3 {
+        editors.host.tick(editors.now);
+        assert!(std::iter::from_fn(|| editors.host.poll_event()).take(100).count() < 100);
+        assert_eq!(editors.say(conn, &request(1, "ping")), NOTHING);
+    }
+    assert_eq!(editors.texts(conn).len(), 3);
+}
+
+#[test]
+fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut() {
+    for cut in [false, true] {
+        let mut editors = Editors::new();
+        let conn = editors.open();
+        editors.say(conn, INITIALIZE);
+        editors.written(conn);
+        editors.host.mention(editors.now, mention("waits"), None).unwrap();
+        editors.feed(conn, &text(INITIALIZED));
+        if cut {
+            editors.poll();
+        }
+        editors.feed(conn, &text(&request(1, "ping")));
+        editors.poll();
+        let said: Vec<bool> = editors.texts(conn).iter().map(|text| text.contains("at_mentioned")).collect();
+        assert_eq!(said, [true, false], "cut: {cut}");
+    }
+}
+
+#[test]
+fn a_wire_shows_the_latest_time_whoever_brought_it() {
+    let mut editors = Editors::new();
+    let (refused, other) = (editors.connect(), editors.open());
+    editors.feed(refused, b"x\r\n\r\n");
+    editors.poll();
+    assert!(!editors.host.wire(refused).unwrap().outgoing().is_empty());
+    editors.now = at(2_000);
+    editors.feed(other, b"\x89");
+    // Its 2 s to go are over.
+    let wire = editors.host.wire(refused).unwrap();
+    assert!(wire.outgoing().is_empty() && wire.is_done());
+}

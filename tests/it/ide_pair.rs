@@ -1,0 +1,775 @@
+//! An agent and an editor joined by two pipes and a clock: attaching, calling, diffs, cancelling, and all the ways in
+//! which one of them is refused or goes away.
+
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
+
+use crate::support::ide::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab,
+        DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Push,
+        Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
+    },
+    mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
+    rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
+    testing::{self, Random},
+    ws::{self, Closed, ResponseError},
+};
+
+/// An editor and an agent, with what these tests ask of them.
+struct Pair(testing::Pair<Server, Client>);
+
+impl Deref for Pair {
+    type Target = testing::Pair<Server, Client>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Pair {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl Pair {
+    fn joined(token: Option<AuthToken>, config: ServerConfig) -> Self {
+        let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, token);
+        client.pid = Some(4711);
+        Self(testing::Pair::new(
+            Server::new(config, SessionId::new(1), Time::ZERO),
+            Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+            Time::ZERO,
+        ))
+    }
+
+    fn attached() -> Self {
+        let mut pair = Self::joined(Some(token()), config());
+        pair.settle();
+        assert!(pair.client.is_ready() && pair.server.accepts_pushes());
+        pair.client_events.clear();
+        pair.server_events.clear();
+        pair
+    }
+
+    /// Lets it become this time.
+    fn at(&mut self, millis: u64) {
+        self.settle();
+        let now = self.now;
+        self.advance(at(millis).saturating_since(now));
+    }
+
+    fn said(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.client_events).iter().map(|event| format!("{event:?}")).collect()
+    }
+
+    fn heard(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.server_events).iter().map(show).collect()
+    }
+
+    /// The outcome of this request, if it was the only thing that was said.
+    fn outcome(&mut self, asked: RequestId) -> Outcome {
+        match &std::mem::take(&mut self.client_events)[..] {
+            [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The texts of the result of this call.
+    fn result(&mut self, asked: RequestId) -> Vec<String> {
+        let Outcome::Result(result) = self.outcome(asked) else { panic!("no result") };
+        ToolResult::read(&result).unwrap().texts().map(str::to_owned).collect()
+    }
+
+    /// Opens a diff at the client, and gives both handles.
+    fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
+        let asked = self.client.call(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
+        self.settle();
+        (asked, crate::support::ide::called(&std::mem::take(&mut self.server_events)))
+    }
+}
+
+#[test]
+fn they_attach_however_the_bytes_come() {
+    let mut seen = Vec::new();
+    for piece in [usize::MAX, 100, 7, 1] {
+        let mut pair = Pair::joined(Some(token()), config());
+        pair.cut_into(piece);
+        pair.server.select(selection("sel"));
+        pair.settle();
+        let (said, heard) = (pair.said(), pair.heard());
+        assert!(said[0].starts_with("Ready(") && said[0].contains(r#"name: "editor""#), "{said:?}");
+        assert!(
+            said[1].starts_with("Pushed(SelectionChanged(") && said[1].contains(r#"text: "sel""#),
+            "{said:?}"
+        );
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(heard[0].contains(r#"name: "agent""#), "{heard:?}");
+        assert_eq!(
+            heard[1..],
+            ["IdeConnected { pid: Some(4711), is_version_unsupported: false }"],
+            "{heard:?}"
+        );
+        assert!(pair.client.is_ready() && pair.server.is_open());
+        seen.push((said, heard));
+    }
+    assert!(seen.windows(2).all(|two| two[0] == two[1]));
+}
+
+#[test]
+fn tools_are_listed_and_called() {
+    let mut pair = Pair::attached();
+    let asked = pair.client.list_tools().unwrap();
+    pair.settle();
+    let Outcome::Result(tools) = pair.outcome(asked) else { panic!("no result") };
+    for name in ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile", "countLines"] {
+        assert!(tools.get().contains(&format!(r#""name":"{name}""#)), "{name}");
+    }
+
+    let asked = pair.client.call(&CloseAllDiffTabs).unwrap().id();
+    pair.settle();
+    assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
+    assert!(pair.server_events.is_empty());
+
+    let asked = pair.client.call(&GetDiagnostics::new(None)).unwrap().id();
+    pair.settle();
+    let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+    pair.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+    pair.settle();
+    assert_eq!(pair.result(asked), ["[]"]);
+
+    let asked = pair.client.request("fly", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Error(error) if error.code == -32601));
+}
+
+#[test]
+fn a_diff_is_accepted_edited_or_rejected() {
+    let mut pair = Pair::attached();
+    let saved = |contents: &str| DiffOutcome::Accepted { contents: contents.into() };
+    let rejected = DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() };
+    for (outcome, expected) in [
+        (saved("new"), ["FILE_SAVED", "new"]),
+        (saved("edited\n\u{1f600}"), ["FILE_SAVED", "edited\n\u{1f600}"]),
+        (rejected, ["DIFF_REJECTED", "✻ t ⧉"]),
+    ] {
+        let (asked, call) = pair.diff("✻ t ⧉");
+        // A person takes a day.
+        let day = u64::try_from(pair.now.since_start().as_millis()).unwrap() + 86_400_000;
+        pair.at(day);
+        assert_eq!((pair.said(), pair.heard()), (vec![], vec![]));
+        pair.server.call(call).respond(&ToolResult::diff(&outcome)).unwrap();
+        pair.settle();
+        assert_eq!(pair.result(asked), expected);
+        let closed = pair.client.call(&CloseTab::new("✻ t ⧉")).unwrap().id();
+        pair.settle();
+        assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
+        assert!(pair.server_events.is_empty());
+    }
+}
+
+#[test]
+fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
+    let mut pair = Pair::attached();
+    let (asked, call) = pair.diff("t");
+    let closed = pair.client.call(&CloseTab::new("t")).unwrap().id();
+    pair.settle();
+    assert_eq!(pair.heard(), ["diff t TabClosed"]);
+    let said = std::mem::take(&mut pair.client_events);
+    let ended: Vec<RequestId> = said
+        .iter()
+        .filter_map(|event| {
+            if let ClientEvent::Outcome { request, outcome: Outcome::Result(_) } = event {
+                Some(*request)
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(ended, [asked, closed]);
+    assert_eq!(
+        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Answered.into())
+    );
+}
+
+#[test]
+fn a_cancelled_call_ends_once_on_both_sides() {
+    let mut pair = Pair::attached();
+    let (asked, call) = pair.diff("t");
+    assert!(pair.client.cancel(asked, Some("escape")));
+    assert!(!pair.client.cancel(asked, None));
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
+    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+    assert_eq!(
+        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Cancelled.into())
+    );
+
+    // The answer crosses the cancellation.
+    let (asked, call) = pair.diff("u");
+    pair.client.cancel(asked, None);
+    pair.server
+        .call(call)
+        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() }))
+        .unwrap();
+    pair.settle();
+    let said = pair.said();
+    assert!(said[0].contains("Cancelled") && said[1] == "PeerFault(LateResponse)", "{said:?}");
+    assert_eq!((said.len(), pair.heard()), (2, vec![]));
+}
+
+#[test]
+fn a_call_that_nobody_answers_is_answered_in_time() {
+    let mut pair = Pair::attached();
+    let mut begin = 0;
+    for (uri, millis) in [(Some("file:///w/a".into()), 400), (None, 1_900)] {
+        let asked = pair.client.call(&GetDiagnostics::new(uri)).unwrap().id();
+        pair.at(begin + millis - 1);
+        assert!(pair.client_events.is_empty(), "before {millis} ms");
+        pair.at(begin + millis);
+        assert_eq!(pair.result(asked), ["[]"], "after {millis} ms");
+        assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
+        begin += millis;
+    }
+}
+
+#[test]
+fn pushes_arrive_typed() {
+    let mut pair = Pair::attached();
+    pair.server.select(selection("sel"));
+    pair.server.mention(&Mention::new("/w/a", Some((3, 4)))).unwrap();
+    let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
+    pair.server.diagnostics_changed(&stale).unwrap();
+    pair.server.active_editor_changed(selection("")).unwrap();
+    pair.server.notify("diagnostics_changed", None::<&()>).unwrap();
+    pair.server.set_tools(ToolSet::new()).unwrap();
+    pair.settle();
+    let said = std::mem::take(&mut pair.client_events);
+    let [
+        ClientEvent::Pushed(Push::SelectionChanged(changed)),
+        ClientEvent::Pushed(Push::AtMentioned(mention)),
+        ClientEvent::Pushed(Push::DiagnosticsChanged(told)),
+        ClientEvent::Pushed(Push::ActiveEditorChanged(active)),
+        ClientEvent::Notification { method, params: None },
+        ClientEvent::ToolsChanged,
+    ] = &said[..]
+    else {
+        panic!("{said:?}")
+    };
+    assert_eq!((changed.text.as_str(), changed.file_path.as_str()), ("sel", "/w/a.txt"));
+    assert_eq!(changed.file_url.as_deref(), Some("file:///w/a.txt"));
+    assert_eq!(*mention, Mention::new("/w/a", Some((3, 4))));
+    assert_eq!((told, active.file_url.as_deref()), (&stale, Some("file:///w/a.txt")));
+    assert_eq!(&**method, "diagnostics_changed", "one that cannot be read is handed on");
+    // The agent lists again, and is told the selection again.
+    pair.client.list_tools().unwrap();
+    pair.settle();
+    let said = pair.said();
+    assert!(said.len() == 2 && said[1].starts_with("Pushed(SelectionChanged("), "{said:?}");
+}
+
+#[test]
+fn what_an_editor_asks_is_answered() {
+    let mut pair = Pair::attached();
+    let ping = pair.server.request("ping", None::<&()>, Timeout::Default).unwrap();
+    let roots = pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    let heard = std::mem::take(&mut pair.server_events);
+    let [
+        ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty) },
+        ServerEvent::Outcome { request: second, outcome: Outcome::Error(error) },
+    ] = &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((*first, *second, empty.get(), error.code), (ping, roots, "{}", -32601));
+    assert!(pair.client_events.is_empty());
+}
+
+/// What is not modelled is asked, reported on and answered raw, by either side.
+#[test]
+fn raw_requests_go_both_ways() {
+    let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+    let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
+    let mut config = config();
+    config.mcp.forward = Forward::Everything;
+    let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    client.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
+    let mut pair = Pair(testing::Pair::new(
+        Server::new(config, SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    ));
+    pair.settle();
+    pair.client_events.clear();
+    pair.server_events.clear();
+
+    let asked = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
+    pair.settle();
+    let events = std::mem::take(&mut pair.server_events);
+    let [ServerEvent::Request { call, method, params: Some(params) }] = &events[..] else {
+        panic!("{events:?}")
+    };
+    let serial = params.get().matches(|c: char| c.is_ascii_digit()).next_back().unwrap().to_owned();
+    let want = format!(r#"{{"a":1,"_meta":{{"progressToken":{serial}}}}}"#);
+    assert_eq!((&**method, params.get()), ("x/raw", want.as_str()));
+    assert_eq!(pair.server.call(*call).progress(&Progress::new(1.0)), Ok(true));
+    pair.settle();
+    assert!(matches!(
+        &std::mem::take(&mut pair.client_events)[..],
+        [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
+    ));
+    pair.server.call(*call).respond_raw(&raw(r#"{"b":2}"#)).unwrap();
+    assert_eq!(pair.server.call(*call).respond_raw(&raw("{}")), Err(NotOpen::Answered.into()));
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
+
+    for well in [true, false] {
+        pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        pair.settle();
+        let events = std::mem::take(&mut pair.client_events);
+        let [ClientEvent::Request { call, params: None, .. }] = &events[..] else { panic!("{events:?}") };
+        match well {
+            true => pair.client.respond_raw(*call, &raw(r#"{"roots":[]}"#)).unwrap(),
+            false => pair.client.fail(*call, -1, "no").unwrap(),
+        }
+        pair.settle();
+        let outcome = std::mem::take(&mut pair.server_events);
+        let [ServerEvent::Outcome { outcome, .. }] = &outcome[..] else { panic!("{outcome:?}") };
+        assert_eq!(matches!(outcome, Outcome::Result(_)), well, "{outcome:?}");
+    }
+
+    // What is open ends with the connection.
+    pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    pair.settle();
+    pair.client_events.clear();
+    pair.client.close();
+    pair.settle();
+    assert!(
+        matches!(&pair.client_events[..], [ClientEvent::CallEnded { .. }, ClientEvent::Closed(_)]),
+        "{:?}",
+        pair.client_events
+    );
+}
+
+/// What a bridge needs of the agent's side: everything as it is written, and time without end.
+#[test]
+fn a_bridge_hears_and_answers_raw() {
+    let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
+    client.mcp.forward = Forward::All;
+    client.raw_notifications = true;
+    let mut pair = Pair(testing::Pair::new(
+        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
+        Time::ZERO,
+    ));
+    pair.settle();
+    pair.client_events.clear();
+    pair.server_events.clear();
+
+    let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
+    for said in ["selection_changed", "notifications/tools/list_changed"] {
+        pair.server.notify(said, Some(&*odd)).unwrap();
+        pair.settle();
+        let events = std::mem::take(&mut pair.client_events);
+        let [ClientEvent::Notification { method, params: Some(params) }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!((&**method, params.get()), (said, odd.get()));
+    }
+
+    let patient = Timeout::Progress { idle: Duration::from_secs(900), total: Duration::from_secs(900) };
+    pair.server.request("x/ask", None::<&()>, patient).unwrap();
+    pair.settle();
+    let events = std::mem::take(&mut pair.client_events);
+    let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
+    pair.client.set_call_timeout(*call, Timeout::Never).unwrap();
+    pair.at(40_000);
+    assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "30 s are over, and nothing is");
+    let mut error = ErrorObject::new(-7, "no");
+    error.data = Some(odd.clone());
+    pair.client.fail_with(*call, &error).unwrap();
+    for gone in [
+        pair.client.fail_with(*call, &error),
+        pair.client.set_call_timeout(*call, Timeout::Never),
+        pair.client.progress(*call, &Progress::new(0.6)).map(drop),
+    ] {
+        assert_eq!(gone, Err(NotOpen::Answered));
+    }
+    pair.settle();
+    let heard = std::mem::take(&mut pair.server_events);
+    let [ServerEvent::Progress { .. }, ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] =
+        &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((error.code, error.data.as_deref().unwrap().get()), (-7, odd.get()));
+}
+
+#[test]
+fn who_is_refused_hears_why() {
+    let wrong = AuthToken::from_text("tok-wrong").unwrap();
+    let status = |code, phrase: &str| Closed::NotAccepted(ResponseError::Status(code, phrase.into()));
+    let mut other_port = config();
+    other_port.policy.port = 1;
+    let mut cases = vec![
+        ("a wrong token", Some(wrong), config(), status(401, "Unauthorized")),
+        ("no token", None, config(), status(401, "Unauthorized")),
+        ("another port", Some(token()), other_port, status(403, "Forbidden")),
+    ];
+    for (name, token, config, expected) in cases.drain(..) {
+        let mut pair = Pair::joined(token, config);
+        pair.settle();
+        assert_eq!(pair.said(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
+        let heard = pair.heard();
+        assert!(heard.len() == 1 && heard[0].starts_with("Closed(Refused("), "{name}: {heard:?}");
+        assert!(pair.client.is_done() && pair.server.is_done(), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(NotSent::Closed), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_does_not_choose_mcp_is_left() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), at(0));
+    server.feed(at(0), &written(&mut client));
+    assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
+    server.accept(None).unwrap();
+    client.feed(at(0), &written(&mut server));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::SubprotocolMissing]), "{events:?}");
+    assert_eq!(client.list_tools(), Err(NotSent::NotReady));
+    server.feed(at(0), &written(&mut client));
+    let events = drain(&mut server);
+    let [ws::OwnedEvent::Closed(Closed::Remote { code: Some(ws::CloseCode::PROTOCOL), reason })] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(&**reason, "the sub-protocol mcp was not chosen");
+    client.feed(at(0), &written(&mut server));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::Local { clean: true })]), "{events:?}");
+    assert!(client.is_done());
+}
+
+#[test]
+fn ide_connected_is_said_once_there_is_room() {
+    let policy = Policy::without_authentication(PORT);
+    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
+    client.pid = Some(7);
+    // What is said before it fills this.
+    client.ws.outgoing = 20;
+    let mut pair = testing::Pair::new(
+        Server::new(server, SessionId::new(1), at(0)),
+        Client::new(client, Random::new(1), SessionId::new(2), at(0)).unwrap(),
+        at(0),
+    );
+    pair.settle();
+    let connected = |event: &&ServerEvent| matches!(event, ServerEvent::IdeConnected { pid: Some(7), .. });
+    assert_eq!(pair.server_events.iter().filter(connected).count(), 1, "{:?}", pair.server_events);
+}
+
+#[test]
+fn an_editor_that_answers_nonsense_is_left() {
+    let version = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
+    for (name, answer, expected) in [
+        ("an unknown version", version, r#"Failed(UnknownVersion("1999-01-01"))"#),
+        ("an error", error, "Failed(Refused(ErrorObject"),
+    ] {
+        let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+        let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+        let mut server = ws::Server::new(ws::Limits::default(), at(0));
+        server.feed(at(0), &written(&mut client));
+        drain(&mut server);
+        server.accept(Some("mcp")).unwrap();
+        server.sender().text(answer).unwrap();
+        let bytes = written(&mut server);
+        assert!(bytes.starts_with(&ACCEPTED.as_bytes()[..30]));
+        client.feed(at(0), &bytes);
+        let events = drain(&mut client);
+        assert!(events.len() == 1 && format!("{:?}", events[0]).starts_with(expected), "{name}: {events:?}");
+        server.feed(at(0), &written(&mut client));
+        client.feed(at(0), &{
+            drain(&mut server);
+            written(&mut server)
+        });
+        assert!(
+            matches!(&drain(&mut client)[..], [ClientEvent::Closed(Closed::Local { clean: true })]),
+            "{name}"
+        );
+    }
+}
+
+/// Measured of the real client: all of this is understood or passed over.
+#[test]
+fn an_editor_may_send_binary_messages_batches_and_nonsense() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), at(0));
+    server.feed(at(0), &written(&mut client));
+    drain(&mut server);
+    server.accept(Some("mcp")).unwrap();
+    let oldest = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
+    server.sender().binary(oldest.as_bytes()).unwrap();
+    let said = [
+        r#"{"jsonrpc":"2.0","method":"selection_changed","params":{}}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
+        "nonsense",
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/a"}}"#,
+    ];
+    for text in said {
+        server.sender().binary(text.as_bytes()).unwrap();
+    }
+    client.feed(at(0), &written(&mut server));
+    let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
+    let expected = [
+        "Ready(",
+        "Pushed(SelectionChanged(",
+        "PeerFault(",
+        "PeerFault(",
+        "PeerFault(",
+        "Pushed(AtMentioned(",
+    ];
+    assert_eq!(heard.len(), expected.len(), "{heard:?}");
+    assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
+    assert!(client.is_ready());
+    server.feed(at(0), &written(&mut client));
+    let answers = drain(&mut server).into_iter().filter(|event| format!("{event:?}").contains("result"));
+    assert_eq!(answers.count(), 0, "a batch is not answered");
+}
+
+#[test]
+fn an_editor_that_says_nothing_is_left_after_30_s() {
+    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    written(&mut client);
+    client.tick(at(29_999));
+    assert!(drain(&mut client).is_empty());
+    assert_eq!(client.deadline(), Some(at(30_000)));
+    client.tick(at(30_000));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut))]));
+}
+
+#[test]
+fn each_request_of_a_client_ends_once_when_the_editor_goes() {
+    type Going = fn(&mut Pair);
+    let cases: &[(&str, Going, &str)] = &[
+        (
+            "the transport is gone",
+            |pair| {
+                pair.0.client.feed_eof(pair.0.now);
+                pair.0.server.feed_eof(pair.0.now);
+            },
+            "Closed(Abnormal)",
+        ),
+        (
+            "what comes is no WebSocket",
+            |pair| pair.0.client.feed(pair.0.now, &[0xff, 0xff]),
+            "Closed(ProtocolError(ReservedBit))",
+        ),
+    ];
+    for (name, go, closed) in cases {
+        let mut pair = Pair::attached();
+        let (diff, _) = pair.diff("t");
+        let file = pair.client.request("countLines", None::<&()>, Timeout::Never).unwrap();
+        go(&mut pair);
+        let events = drain(&mut pair.client);
+        let mut outcomes = Vec::new();
+        for event in &events {
+            if let ClientEvent::Outcome { request, outcome } = event {
+                assert!(matches!(outcome, Outcome::Closed), "{name}: {outcome:?}");
+                outcomes.push(*request);
+            }
+        }
+        assert_eq!(outcomes, [diff, file], "{name}");
+        assert_eq!((events.len(), format!("{:?}", events[2])), (3, (*closed).to_owned()), "{name}");
+        assert!(drain(&mut pair.client).is_empty() && !pair.client.is_ready(), "{name}");
+        assert_eq!(pair.client.list_tools(), Err(NotSent::Closed), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_shuts_down_answers_first() {
+    let mut pair = Pair::attached();
+    let (asked, _) = pair.diff("t");
+    pair.server.shutdown();
+    pair.settle();
+    let said = pair.said();
+    assert!(said[0].contains("DIFF_REJECTED") && said[0].contains(&format!("{asked:?}")), "{said:?}");
+    assert_eq!(said[1..], [r#"Closed(Remote { code: Some(CloseCode(1001)), reason: "" })"#]);
+    assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(Local { clean: true })"]);
+    assert!(pair.client.is_done() && pair.server.is_done());
+}
+
+#[test]
+fn an_agent_that_leaves_takes_its_diffs_along() {
+    let mut pair = Pair::attached();
+    let (asked, _) = pair.diff("t");
+    pair.client.close();
+    // What is said after the farewell would never arrive.
+    let late = pair.client.call(&CloseAllDiffTabs).map(|asked| asked.id());
+    assert_eq!(late, Err(NotSent::Closed));
+    assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
+    pair.settle();
+    assert_eq!(
+        pair.heard(),
+        ["diff t Disconnected", r#"Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#]
+    );
+    let said = pair.said();
+    assert!(said[0].contains("outcome: Closed") && said[0].contains(&format!("{asked:?}")), "{said:?}");
+    assert_eq!(said[1..], ["Closed(Local { clean: true })"]);
+}
+
+#[test]
+fn a_request_waits_from_the_latest_time_seen() {
+    let mut pair = Pair::attached();
+    pair.client.tick(at(1_000_000));
+    let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
+    pair.client.tick(at(1_000_999));
+    assert!(drain(&mut pair.client).is_empty());
+    pair.client.tick(at(1_001_000));
+    pair.client_events = drain(&mut pair.client);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+}
+
+/// A typed call waits as long as it says, and hears how far it has come.
+#[test]
+fn a_call_has_the_time_that_it_is_given() {
+    let second = Duration::from_secs(1);
+    let mut pair = Pair::attached();
+    let diff = OpenDiff::new("/w/a", "new", "t");
+    let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
+    let asked = pair.client.call_within(&diff, patient).unwrap().id();
+    pair.settle();
+    let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+    pair.at(900);
+    assert_eq!(pair.server.call(call).progress(&Progress::new(1.0)), Ok(true));
+    pair.at(1_800);
+    assert!(matches!(
+        &std::mem::take(&mut pair.client_events)[..],
+        [ClientEvent::Progress { request, .. }] if *request == asked
+    ));
+    pair.at(1_901);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+
+    let asked = pair.client.call_within(&diff, Timeout::After(second)).unwrap().id();
+    pair.at(2_902);
+    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+
+    let asked = pair.client.list(List::Prompts, Timeout::After(second)).unwrap();
+    pair.settle();
+    assert!(matches!(pair.outcome(asked), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
+}
+
+/// What a probe asks with, such as a web page would.
+#[test]
+fn a_client_may_ask_with_fields_of_its_own() {
+    let ask = |name: &str, value: &str| {
+        let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, None);
+        config.fields = vec![(name.into(), value.into())];
+        Client::new(config, Random::new(1), SessionId::new(2), at(0))
+            .map(|client| String::from_utf8(client.outgoing().to_vec()).unwrap())
+    };
+    let asked = ask(TOKEN_FIELD, "wrong").unwrap();
+    assert!(asked.contains("\r\nX-Claude-Code-Ide-Authorization: wrong\r\n"), "{asked}");
+    assert!(ask("Origin", "https://a.example").unwrap().contains("\r\nOrigin: https://a.example\r\n"));
+    assert!(ask("Origin", "a\r\nb: c").is_err() && ask("a:b", "c").is_err());
+}
+
+/// Measured: an editor that is stopped and started again on the same port with the same token has its client back within
+/// about 12 s, and the whole handshake is run again.
+#[test]
+fn an_editor_that_comes_back_on_its_port_is_found_again() {
+    let lock = LockFile::new(1, vec!["/w".into()], "editor", token());
+    let mut agent = ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &lock).unwrap();
+    agent.pid = Some(4711);
+    let mut reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
+    let (stopped_at, back_at) = (at(100_000), at(109_000));
+    let mut sessions = 0;
+    let mut now = Time::ZERO;
+    while sessions < 2 {
+        now = now.max(reconnect.next_attempt().unwrap());
+        reconnect.on_attempt();
+        sessions += 1;
+        let client =
+            Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
+        let server = Server::new(config(), SessionId::new(100 + sessions), now);
+        let mut pair = Pair(testing::Pair::new(server, client, now));
+        pair.settle();
+        assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
+        let connected = "IdeConnected { pid: Some(4711), is_version_unsupported: false }";
+        assert!(pair.heard().contains(&connected.to_owned()));
+        reconnect.on_connected();
+        assert_eq!(reconnect.next_attempt(), None);
+        pair.server.shutdown();
+        pair.settle();
+        let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it was stopped") };
+        now = stopped_at;
+        reconnect.on_disconnected(now, closed).unwrap();
+        // Until it is back, nobody listens.
+        while reconnect.next_attempt().unwrap() < back_at {
+            now = reconnect.next_attempt().unwrap();
+            reconnect.on_attempt();
+            reconnect.on_disconnected(now, &Closed::Abnormal).unwrap();
+        }
+    }
+    assert!(
+        now.saturating_since(stopped_at) <= Duration::from_secs(12),
+        "{:?}",
+        now.saturating_since(stopped_at)
+    );
+
+    // With another token it refuses, and nobody tries again: the lock file has to be read.
+    let mut config = config();
+    config.policy.auth = Auth::Token(AuthToken::from_text("another").unwrap());
+    let mut pair = Pair::joined(Some(token()), config);
+    pair.settle();
+    let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it refuses") };
+    assert_eq!(reconnect.on_disconnected(now, closed), Err(GaveUp::Refused));
+    assert_eq!(reconnect.next_attempt(), None);
+
+    let mut legacy = lock;
+    legacy.transport = Transport::Sse;
+    assert!(ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &legacy).is_none());
+}
+
+#[test]
+fn limit_of_zero_is_an_error() {
+    type Change = fn(&mut ide_mcp::rpc::SessionLimits);
+    let cases: &[(&str, Change)] = &[
+        ("depth", |limits| limits.depth = 0),
+        ("id", |limits| limits.id = 0),
+        ("method", |limits| limits.method = 0),
+        ("open_calls", |limits| limits.open_calls = 0),
+        ("requests", |limits| limits.requests = 0),
+    ];
+    for (name, change) in cases {
+        let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+        change(&mut client.mcp.limits);
+        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
+        assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
+        let mut server = config();
+        change(&mut server.mcp.limits);
+        let mut server = Server::new(server, SessionId::new(1), Time::ZERO);
+        let event = server.poll_event();
+        assert!(
+            matches!(&event, Some(ServerEvent::Closed(Closed::ZeroLimit(limit))) if limit == name),
+            "{event:?}"
+        );
+        assert!(server.is_done(), "{name}");
+    }
+}

@@ -1,0 +1,465 @@
+//! Who is not let in, and with which bytes: the refusal table of the IDE layer row by row, its order, and the vectors of
+//! known attacks. The marks N1–N3, H4, H6, H8, H9 and H11 name rows of the threats.
+
+use crate::support::ide::{
+    ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, drain, show, shown, text, token,
+};
+use ide_mcp::{
+    Machine, Wire,
+    ide::{AuthToken, Host, HostConfig, Policy, ServerConfig, ServerEvent},
+    ws::Closed,
+};
+
+const TIMEOUT: &str = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 37\r\n\r\n\
+    the request was not complete in time\n";
+const TOO_LONG: &str = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n\r\nthe request head is too long\n";
+const TOO_MANY_FIELDS: &str = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 43\r\n\r\n\
+    the request has more than 64 header fields\n";
+const NOT_HTTP: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 28\r\n\r\nthe request is not HTTP/1.1\n";
+const NOT_GET: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 23\r\n\r\nthe method must be GET\n";
+const NOT_A_PATH: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 34\r\n\r\nthe request target must be a path\n";
+const HTTP_VERSION: &str = "HTTP/1.1 505 HTTP Version Not Supported\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n\r\nthe HTTP version must be 1.1\n";
+const WS_VERSION: &str = "HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\
+    Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 33\r\n\r\nthe WebSocket version must be 13\n";
+const HOST: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 85\r\n\r\n\
+    the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port\n";
+const ORIGIN: &str = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 25\r\n\r\nweb pages may not attach\n";
+const PATH: &str = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 30\r\n\r\nthere is nothing at this path\n";
+const AUTH: &str = "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 47\r\n\r\n\
+    the token of the lock file is missing or wrong\n";
+const SUBPROTOCOL: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 37\r\n\r\nthe sub-protocol mcp must be offered\n";
+const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n\r\ntoo many agents are attached\n";
+
+/// The real client's head with some text replaced, which has to be there.
+fn head(changes: &[(&str, &str)]) -> Vec<u8> {
+    let mut head = HEAD.to_owned();
+    for (from, to) in changes {
+        assert!(head.contains(from), "{from}");
+        head = head.replace(from, to);
+    }
+    head.into_bytes()
+}
+
+/// With one more field.
+fn with(field: &str) -> Vec<u8> {
+    head(&[("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"))])
+}
+
+/// What the editor answers to a head, and that this is all that comes of it.
+fn answer_of(config: ServerConfig, head: &[u8]) -> String {
+    let mut editor = Editor::new(config);
+    let events = editor.feed(head);
+    let answer = String::from_utf8(editor.written()).unwrap();
+    if answer.starts_with("HTTP/1.1 101 ") {
+        assert!(events.is_empty() && editor.server.is_open(), "{events:?}");
+    } else {
+        assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{events:?}");
+        assert!(editor.server.is_done(), "everything has been written");
+    }
+    answer
+}
+
+fn answer(head: &[u8]) -> String {
+    answer_of(config(), head)
+}
+
+fn strict() -> ServerConfig {
+    let mut config = config();
+    config.policy.paths = vec!["/".into(), "/mcp".into()];
+    config.policy.subprotocol_required = true;
+    config
+}
+
+/// The rows of the table that a complete head can hit, in order: a fault as changes of the good head, and the answer.
+const FAULTS: &[(&str, (&str, &str), &str)] = &[
+    ("too many fields", ("User-Agent: claude-code/2.1.330 (cli)\r\n", SIXTY_FIELDS), TOO_MANY_FIELDS),
+    ("method", ("GET ", "POST "), NOT_GET),
+    ("HTTP version", ("HTTP/1.1\r\n", "HTTP/1.0\r\n"), HTTP_VERSION),
+    ("WebSocket version", ("Version: 13", "Version: 12"), WS_VERSION),
+    ("foreign host", ("Host: 127.0.0.1", "Host: evil.example"), HOST),
+    ("origin", ("Connection: Upgrade\r\n", "Connection: Upgrade\r\nOrigin: null\r\n"), ORIGIN),
+    ("path", (" / ", " /elsewhere "), PATH),
+    ("token", ("Authorization: tok", "Authorization: kot"), AUTH),
+    ("no sub-protocol", ("Protocol: mcp", "Protocol: pcm"), SUBPROTOCOL),
+];
+
+/// The good head has nine fields; these stand in the place of one of them.
+const SIXTY_FIELDS: &str = "a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
+    a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
+    a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
+    a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
+    a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
+    a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n";
+
+#[test]
+fn every_fault_has_its_answer_and_the_first_of_two_answers() {
+    for (index, (name, change, expected)) in FAULTS.iter().enumerate() {
+        assert_eq!(answer_of(strict(), &head(&[*change])), *expected, "{name}");
+        for (later, other, _) in FAULTS.iter().skip(index + 1) {
+            assert_eq!(answer_of(strict(), &head(&[*change, *other])), *expected, "{name}, then {later}");
+        }
+    }
+    assert_eq!(answer_of(strict(), HEAD.as_bytes()), ACCEPTED);
+}
+
+#[test]
+fn n03_other_forms_of_a_malformed_head() {
+    let cases: &[(&str, Vec<u8>, &str)] = &[
+        ("N3: absolute form", head(&[("GET /", "GET http://evil/")]), NOT_A_PATH),
+        ("N3: authority form", head(&[("GET /", "GET evil:80")]), NOT_A_PATH),
+        ("space before the colon", with("X : y"), NOT_HTTP),
+        ("lower-case method", head(&[("GET", "get")]), NOT_GET),
+        ("an unknown HTTP version", head(&[("HTTP/1.1", "HTTP/2.0")]), HTTP_VERSION),
+    ];
+    for (name, head, expected) in cases {
+        assert_eq!(answer(head), *expected, "{name}");
+    }
+}
+
+#[test]
+fn h01_a_head_that_is_not_complete_in_time() {
+    // Neither faults that are in it already nor bytes that still come prolong the time.
+    for change in [("GET", "GET"), FAULTS[1].1, FAULTS[4].1, FAULTS[7].1] {
+        let mut head = head(&[change]);
+        head.pop();
+        let mut editor = Editor::new(config());
+        for (index, byte) in head.iter().enumerate() {
+            assert_eq!(shown(&editor.at(u64::try_from(index).unwrap() * 10)), [""; 0]);
+            assert_eq!(shown(&editor.feed(&[*byte])), [""; 0]);
+        }
+        assert_eq!(shown(&editor.at(4_999)), [""; 0]);
+        assert_eq!(editor.server.deadline(), Some(at(5_000)));
+        let events = editor.at(5_000);
+        assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{events:?}");
+        assert_eq!(String::from_utf8(editor.written()).unwrap(), TIMEOUT);
+    }
+    // What is complete at the last moment is not too late.
+    let mut editor = Editor::new(config());
+    editor.at(4_999);
+    editor.server.feed(at(5_000), HEAD.as_bytes());
+    assert!(drain(&mut editor.server).is_empty());
+    assert_eq!(editor.written(), ACCEPTED.as_bytes());
+}
+
+#[test]
+fn h02_the_limit_of_a_head_is_8_kib() {
+    let padded = |len: usize| with(&format!("X: {}", "x".repeat(len - HEAD.len() - "X: \r\n".len())));
+    assert_eq!(padded(8192).len(), 8192);
+    assert_eq!(answer(&padded(8192)), ACCEPTED);
+    assert_eq!(answer(&padded(8193)), TOO_LONG);
+    assert_eq!(answer(&[b'G'; 8193]), TOO_LONG);
+    // It is too long before anything else can be known of it.
+    let late = head(&[FAULTS[1].1, FAULTS[4].1, ("Connection", &"x".repeat(8192))]);
+    assert_eq!(answer(&late), TOO_LONG);
+}
+
+#[test]
+fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
+    for (name, change, expected) in FAULTS.iter().chain(&[("none", ("GET", "GET"), FULL)]) {
+        let mut config = HostConfig::new(strict());
+        config.max_clients = 0;
+        let mut host = Host::new(config);
+        let conn = host.connect(at(0));
+        host.wire(conn).unwrap().feed(at(0), &head(&[*change]));
+        assert!(host.poll_event().is_none(), "{name}");
+        assert_eq!(host.unauthenticated().refused, 1, "{name}");
+        assert_eq!(host.wire(conn).unwrap().outgoing(), expected.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn n01_web_pages() {
+    let refused = [
+        "Origin: https://evil.example",
+        "Origin: null",
+        "Origin: http://localhost:3000",
+        "Origin: http://127.0.0.1:41111",
+        "Origin: vscode-webview://x",
+        "Origin:",
+        "oRIGIN: a",
+        "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: none",
+    ];
+    for field in refused {
+        assert_eq!(answer(&with(field)), ORIGIN, "{field}");
+    }
+    // The WebSocket of Node sends this.
+    assert_eq!(answer(&with("Sec-Fetch-Mode: websocket")), ACCEPTED);
+
+    let mut config = config();
+    config.policy.allowed_origins = vec!["https://good.example".into()];
+    let cases = [
+        ("Origin: https://good.example", ACCEPTED),
+        ("Origin: https://good.example\r\nSec-Fetch-Site: cross-site", ACCEPTED),
+        ("Origin: https://good.example:443", ORIGIN),
+        ("Origin: https://GOOD.example", ORIGIN),
+        ("Origin: https://good.example\r\nOrigin: https://good.example", ORIGIN),
+        ("Sec-Fetch-Site: same-origin", ORIGIN),
+    ];
+    for (field, expected) in cases {
+        assert_eq!(answer_of(config.clone(), &with(field)), expected, "{field}");
+    }
+}
+
+#[test]
+fn n02_hosts() {
+    const OURS: &str = "Host: 127.0.0.1:41111\r\n";
+    let cases = [
+        ("Host: localhost:41111\r\n", ACCEPTED),
+        ("Host: LOCALHOST:41111\r\n", ACCEPTED),
+        ("host:127.0.0.1:41111 \r\n", ACCEPTED),
+        ("Host: [::1]:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.2:41111\r\n", ACCEPTED),
+        ("Host: 127.1.2.3:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.0:41111\r\n", ACCEPTED),
+        ("Host: 127.255.255.255:41111\r\n", ACCEPTED),
+        ("Host: 127.0.0.2\r\n", HOST),
+        ("Host: 127.0.0.2:\r\n", HOST),
+        ("Host: 127.0.0.2:41112\r\n", HOST),
+        ("Host: 127.0.0.2:041111\r\n", HOST),
+        ("Host: 127.0.0.2:41111:41111\r\n", HOST),
+        ("Host: 127.0.0.2.evil:41111\r\n", HOST),
+        ("Host: 127.0.0.2.:41111\r\n", HOST),
+        ("Host: evil.127.0.0.2:41111\r\n", HOST),
+        ("Host: 127.0.0.2@evil.example:41111\r\n", HOST),
+        ("Host: 127.1:41111\r\n", HOST),
+        ("Host: 127.0.1:41111\r\n", HOST),
+        ("Host: 127:41111\r\n", HOST),
+        ("Host: 2130706434:41111\r\n", HOST),
+        ("Host: 127.0.0.1.1:41111\r\n", HOST),
+        ("Host: 126.255.255.255:41111\r\n", HOST),
+        ("Host: 128.0.0.1:41111\r\n", HOST),
+        ("Host: 127.0.0.256:41111\r\n", HOST),
+        ("Host: 127.0.0.02:41111\r\n", HOST),
+        ("Host: 127.0.00.2:41111\r\n", HOST),
+        ("Host: 0127.0.0.2:41111\r\n", HOST),
+        ("Host: 0177.0.0.2:41111\r\n", HOST),
+        ("Host: 0x7f.0.0.2:41111\r\n", HOST),
+        ("Host: 127.0.0.+2:41111\r\n", HOST),
+        ("Host: 127.0.0.2,127.0.0.2:41111\r\n", HOST),
+        ("Host: [127.0.0.2]:41111\r\n", HOST),
+        ("Host: [::ffff:127.0.0.2]:41111\r\n", HOST),
+        ("Host: \u{661}27.0.0.2:41111\r\n", HOST),
+        ("", HOST),
+        ("Host:\r\n", HOST),
+        ("Host: evil.example:41111\r\n", HOST),
+        ("Host: 127.0.0.1.evil.example:41111\r\n", HOST),
+        ("Host: 127.0.0.1\r\n", HOST),
+        ("Host: 127.0.0.1:41112\r\n", HOST),
+        ("Host: 127.0.0.1:041111\r\n", HOST),
+        ("Host: 127.0.0.1:+41111\r\n", HOST),
+        ("Host: 127.0.0.1:106647\r\n", HOST),
+        ("Host: 127.0.0.1:41111, x\r\n", HOST),
+        ("Host: user@127.0.0.1:41111\r\n", HOST),
+        ("Host: 0x7f000001:41111\r\n", HOST),
+        ("Host: 0.0.0.0:41111\r\n", HOST),
+        ("Host: ::1:41111\r\n", HOST),
+        ("Host: 127.0.0.1:41111\r\nHost: 127.0.0.1:41111\r\n", HOST),
+        ("Host: 127.0.0.1:41111\r\nHost: evil.example\r\n", HOST),
+    ];
+    for (field, expected) in cases {
+        assert_eq!(answer(&head(&[(OURS, field)])), expected, "{field:?}");
+    }
+    let mut config = config();
+    config.policy.extra_hosts =
+        vec!["host.docker.internal:8080".into(), "gateway".into(), "[fe80::1]".into()];
+    for (field, expected) in [
+        ("Host: Host.Docker.Internal:8080\r\n", ACCEPTED),
+        ("Host: gateway:41111\r\n", ACCEPTED),
+        ("Host: gateway:8080\r\n", HOST),
+        ("Host: gateway\r\n", HOST),
+        ("Host: [FE80::1]:41111\r\n", ACCEPTED),
+        ("Host: host.docker.internal\r\n", HOST),
+        ("Host: host.docker.internal:80\r\n", HOST),
+        ("Host: 127.0.0.2:8080\r\n", HOST),
+        ("Host: 127.0.0.2:41111\r\n", ACCEPTED),
+        (OURS, ACCEPTED),
+    ] {
+        assert_eq!(answer_of(config.clone(), &head(&[(OURS, field)])), expected, "{field:?}");
+    }
+}
+
+#[test]
+fn h04_the_sub_protocol_is_chosen_and_never_echoed() {
+    const LINE: &str = "Sec-WebSocket-Protocol: mcp\r\n";
+    let spaces = format!("Sec-WebSocket-Protocol: b{}x\r\n", " ".repeat(6 * 1024));
+    let without = ACCEPTED.replace(LINE, "");
+    let cases: &[(&str, &str, bool)] = &[
+        ("alone", LINE, true),
+        ("second in a list", "Sec-WebSocket-Protocol: foo, mcp\r\n", true),
+        (
+            "on a second line",
+            "Sec-WebSocket-Protocol: foo\r\nSec-WebSocket-Protocol: mcp\r\nSec-WebSocket-Protocol: bar\r\n",
+            true,
+        ),
+        ("twice", "Sec-WebSocket-Protocol: mcp,mcp\r\n", true),
+        ("upper case", "Sec-WebSocket-Protocol: MCP\r\n", false),
+        ("longer", "Sec-WebSocket-Protocol: mcpx\r\n", false),
+        ("shorter", "Sec-WebSocket-Protocol: mc\r\n", false),
+        ("two words", "Sec-WebSocket-Protocol: m cp\r\n", false),
+        ("above ASCII", "Sec-WebSocket-Protocol: \u{fffd}\r\n", false),
+        ("many spaces", &spaces, false),
+        ("empty", "Sec-WebSocket-Protocol:\r\n", false),
+        ("none", "", false),
+    ];
+    for (name, field, chosen) in cases {
+        let head = head(&[(LINE, field)]);
+        let lenient = if *chosen { ACCEPTED } else { &without };
+        assert_eq!(answer(&head), lenient, "{name}, not demanded");
+        let demanded = if *chosen { ACCEPTED } else { SUBPROTOCOL };
+        assert_eq!(answer_of(strict(), &head), demanded, "{name}, demanded");
+    }
+}
+
+#[test]
+fn h06_what_follows_the_head_counts_only_if_it_is_good() {
+    for (name, change, accepted) in [
+        ("bad token", FAULTS[7].1, false),
+        ("bad host", FAULTS[4].1, false),
+        ("bad method", FAULTS[1].1, false),
+        ("good", ("GET", "GET"), true),
+    ] {
+        let mut bytes = head(&[change]);
+        bytes.extend(text(INITIALIZE));
+        bytes.extend(text("not JSON"));
+        let mut editor = Editor::new(config());
+        let events = editor.feed(&bytes);
+        let after = editor.feed(&text("not JSON either"));
+        let answers =
+            editor.written().windows(20).filter(|window| *window == b"\"protocolVersion\":\"2").count();
+        if accepted {
+            assert_eq!(shown(&events), ["PeerFault(Message(NotJson))"], "{name}");
+            assert_eq!(shown(&after), ["PeerFault(Message(NotJson))"], "{name}");
+        } else {
+            assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{name}: {events:?}");
+            assert_eq!(shown(&after), [""; 0], "{name}");
+        }
+        assert_eq!(answers, usize::from(accepted), "{name}");
+    }
+}
+
+#[test]
+fn h08_all_wrong_tokens_are_answered_alike() {
+    let field = format!("X-Claude-Code-Ide-Authorization: {TOKEN}\r\n");
+    let flipped = |at: usize| {
+        let mut token = TOKEN.to_owned().into_bytes();
+        token[at] ^= 1;
+        format!("X-Claude-Code-Ide-Authorization: {}\r\n", String::from_utf8(token).unwrap())
+    };
+    let mut cases = vec![
+        ("missing", String::new()),
+        ("empty", "X-Claude-Code-Ide-Authorization:\r\n".into()),
+        ("doubled", format!("{field}{field}")),
+        ("right and wrong", format!("{field}X-Claude-Code-Ide-Authorization: x\r\n")),
+        ("short", field.replace("f\r\n", "\r\n")),
+        ("long", field.replace("f\r\n", "ff\r\n")),
+        ("in a list", field.replace("\r\n", ", x\r\n")),
+        ("in quotes", format!("X-Claude-Code-Ide-Authorization: \"{TOKEN}\"\r\n")),
+        ("as another scheme has it", format!("Authorization: Bearer {TOKEN}\r\n")),
+        ("upper case", field.replace("tok", "TOK")),
+        ("above ASCII", field.replace('f', "\u{e9}")),
+    ];
+    cases.extend((0..TOKEN.len()).map(|at| ("flipped", flipped(at))));
+    for (name, replaced) in &cases {
+        assert_eq!(answer(&head(&[(&field, replaced)])), AUTH, "{name}");
+    }
+    // Bytes that are no UTF-8, as long as the token.
+    let mut obs_text = HEAD.to_owned().into_bytes();
+    let at = HEAD.find(TOKEN).unwrap();
+    obs_text[at..at + TOKEN.len()].fill(0xff);
+    assert_eq!(answer(&obs_text), AUTH);
+
+    for (name, replaced) in [
+        ("name in another case", field.to_lowercase()),
+        ("white space around it", format!("X-Claude-Code-Ide-Authorization: \t {TOKEN} \t\r\n")),
+    ] {
+        assert_eq!(answer(&head(&[(&field, &replaced)])), ACCEPTED, "{name}");
+    }
+}
+
+#[test]
+fn without_authentication_a_token_means_nothing_and_browsers_stay_out() {
+    let open = || {
+        let mut config = config();
+        config.policy = Policy::without_authentication(PORT);
+        config
+    };
+    let field = format!("X-Claude-Code-Ide-Authorization: {TOKEN}\r\n");
+    assert_eq!(answer_of(open(), &head(&[(&field, "")])), ACCEPTED);
+    assert_eq!(answer_of(open(), &head(&[FAULTS[7].1])), ACCEPTED);
+    assert_eq!(answer_of(open(), &with("Origin: null")), ORIGIN);
+    assert_eq!(answer_of(open(), &head(&[FAULTS[4].1])), HOST);
+    assert!(AuthToken::from_text("").is_err(), "N4: an empty token is no way to have none");
+}
+
+#[test]
+fn h09_a_refused_peer_is_not_heard_any_more() {
+    let mut editor = Editor::new(config());
+    let events = editor.feed(&head(&[FAULTS[7].1]));
+    assert_eq!(events.len(), 1);
+    assert!(show(&events[0]).contains("401") || show(&events[0]).contains("Unauthorized"));
+    assert_eq!(editor.server.outgoing(), AUTH.as_bytes());
+    for _ in 0..64 {
+        assert!(!editor.server.wants_input() && editor.server.space().is_empty());
+        assert_eq!(shown(&editor.feed(HEAD.as_bytes())), [""; 0]);
+    }
+    assert_eq!(editor.written(), AUTH.as_bytes());
+    assert!(editor.server.is_done() && editor.server.deadline().is_none());
+}
+
+#[test]
+fn h09_an_answer_that_is_not_read_is_given_up_after_2_s() {
+    let mut editor = Editor::new(config());
+    editor.feed(&head(&[FAULTS[7].1]));
+    editor.at(1_999);
+    assert!(!editor.server.is_done());
+    assert_eq!(editor.server.deadline(), Some(at(2_000)));
+    editor.at(2_000);
+    assert!(editor.server.is_done() && editor.server.outgoing().is_empty());
+}
+
+#[test]
+fn h11_paths_are_compared_as_they_are() {
+    let mut listed = config();
+    listed.policy.paths = vec!["/".into(), "/mcp".into()];
+    let cases = [
+        ("/", true),
+        ("/mcp", true),
+        ("/mcp/", false),
+        ("/MCP", false),
+        ("/../mcp", false),
+        ("//", false),
+        ("/%6dcp", false),
+        ("/mcp?x", false),
+        ("/?", false),
+    ];
+    for (path, served) in cases {
+        let head = head(&[("GET / ", &format!("GET {path} "))]);
+        assert_eq!(answer_of(listed.clone(), &head), if served { ACCEPTED } else { PATH }, "{path}");
+        assert_eq!(answer(&head), ACCEPTED, "{path}, without a list");
+    }
+}
+
+#[test]
+fn j13_no_answer_holds_the_token_or_what_was_sent() {
+    for (name, change, _) in FAULTS {
+        let answer = answer_of(strict(), &head(&[*change]));
+        for secret in [token().as_str(), "evil.example", "elsewhere", "pcm"] {
+            assert!(!answer.contains(secret), "{name}: {answer}");
+        }
+    }
+}

@@ -1,0 +1,1014 @@
+//! One connection of an editor, from the bytes of its client to what the application hears: diffs and how they end,
+//! deadlines, the selection and when it is heard, mentions, and peers that break the rules.
+
+use std::time::Duration;
+
+use crate::support::ide::{
+    BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
+    close_tab, config, drain, frames::plain, masked, open_diff, read, request, selection, settling, shown,
+    text,
+};
+use ide_mcp::Keepalive;
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
+    mcp::{Forward, Outcome, Timeout, ToolResult},
+    rpc::{CallId, NotOpen, NotSent},
+    ws::{CloseCode, ProtocolError},
+};
+
+const NOTHING: [&str; 0] = [];
+
+fn rejected(id: u32, tab: &str) -> String {
+    answer(id, &["DIFF_REJECTED", tab])
+}
+
+fn tab_closed(id: u32) -> String {
+    answer(id, &["TAB_CLOSED"])
+}
+
+fn open(editor: &mut Editor, id: u32, tab: &str) -> CallId {
+    let call = called(&editor.say(&open_diff(id, tab)));
+    assert_eq!(editor.texts(), NOTHING, "a diff waits for a person");
+    call
+}
+
+fn selection_changed(text: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"selection_changed","params":{{"text":"{text}","filePath":"/w/a.txt","fileUrl":"file:///w/a.txt","selection":{{"start":{{"line":0,"character":0}},"end":{{"line":0,"character":5}},"isEmpty":false}}}}}}"#
+    )
+}
+
+#[test]
+fn a_verdict_is_answered_once_and_ends_the_diff() {
+    let saved = |contents: &str| DiffOutcome::Accepted { contents: contents.into() };
+    let cases = [
+        ("accepted", saved("new"), answer(5, &["FILE_SAVED", "new"])),
+        ("edited", saved("newer"), answer(5, &["FILE_SAVED", "newer"])),
+        ("emptied", saved(""), answer(5, &["FILE_SAVED", ""])),
+        ("rejected", DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, rejected(5, "✻ t ⧉")),
+    ];
+    for (name, outcome, expected) in cases {
+        let mut editor = Editor::attached(config());
+        let diff = open(&mut editor, 5, "✻ t ⧉");
+        assert_eq!(editor.server.open_diffs().collect::<Vec<_>>(), [(diff, "✻ t ⧉")], "{name}");
+        assert_eq!(editor.server.call(diff).respond(&ToolResult::diff(&outcome)), Ok(()), "{name}");
+        assert_eq!(editor.texts(), [expected], "{name}");
+        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        assert_eq!(
+            editor.server.call(diff).respond(&ToolResult::diff(&outcome)),
+            Err(NotOpen::Answered.into()),
+            "{name}"
+        );
+        // What the client does next changes nothing.
+        for id in [6, 7] {
+            assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
+            assert_eq!(editor.texts(), [tab_closed(id)], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_diff_may_also_be_answered_as_failed() {
+    let mut editor = Editor::attached(config());
+    let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
+    assert_eq!(editor.server.call(first).fail(-32000, "no window"), Ok(()));
+    assert_eq!(editor.server.call(second).respond(&ToolResult::error("no window")), Ok(()));
+    assert_eq!(editor.server.open_diffs().count(), 0);
+    assert_eq!(
+        editor.texts(),
+        [
+            r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"no window"}}"#,
+            r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"no window"}],"isError":true}}"#,
+        ]
+    );
+    assert_eq!(shown(&editor.eof()), ["Closed(Abnormal)"]);
+}
+
+#[test]
+fn i37_what_the_client_ends_is_answered_and_told_once() {
+    let attached = || Editor::attached(config());
+
+    let mut editor = attached();
+    let diff = open(&mut editor, 5, "t");
+    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), ["diff t TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
+    assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the second of the two that always come");
+    assert_eq!(editor.texts(), [tab_closed(7)]);
+    assert_eq!(
+        editor
+            .server
+            .call(diff)
+            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "late".into() })),
+        Err(NotOpen::Answered.into())
+    );
+    assert_eq!(editor.texts(), NOTHING);
+
+    let mut editor = attached();
+    open(&mut editor, 5, "t");
+    assert_eq!(shown(&editor.say(&close_tab(6, "T"))), NOTHING, "an unknown tab");
+    assert_eq!(editor.texts(), [tab_closed(6)]);
+    assert_eq!(editor.server.open_diffs().count(), 1);
+
+    let mut editor = attached();
+    for (id, tab) in [(5, "t"), (6, "u"), (7, "t")] {
+        open(&mut editor, id, tab);
+    }
+    assert_eq!(shown(&editor.say(&close_tab(8, "t"))), ["diff t TabClosed", "diff t TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(5, "t"), rejected(7, "t"), tab_closed(8)], "both of that name");
+    assert_eq!(shown(&editor.say(&call(9, "closeAllDiffTabs", "{}"))), ["diff u AllClosed"]);
+    assert_eq!(editor.texts(), [rejected(6, "u"), answer(9, &["CLOSED_1_DIFF_TABS"])]);
+    assert_eq!(shown(&editor.say(&call(10, "closeAllDiffTabs", "{}"))), NOTHING);
+    assert_eq!(editor.texts(), [answer(10, &["CLOSED_0_DIFF_TABS"])]);
+
+    let mut editor = attached();
+    for id in 5..8 {
+        open(&mut editor, id, "same");
+    }
+    let events = editor.say(&call(8, "closeAllDiffTabs", "{}"));
+    assert_eq!(shown(&events), ["diff same AllClosed"; 3]);
+    assert_eq!(editor.texts().last(), Some(&answer(8, &["CLOSED_3_DIFF_TABS"])));
+}
+
+fn offering(tools: ToolSet) -> ServerConfig {
+    let mut config = config();
+    config.tools = tools.into();
+    config
+}
+
+/// As many as may be open: what would end them is not behind them.
+#[test]
+fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
+    let attached = |tools: ToolSet| {
+        let mut editor = Editor::attached(offering(tools));
+        for id in 1000..1256 {
+            open(&mut editor, id, if id == 1000 { "first" } else { "t" });
+        }
+        editor
+    };
+    let busy = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+        )
+    };
+    let offered = || ToolSet::new().handle(Tool::OpenDiff);
+
+    let mut editor = attached(offered());
+    assert_eq!(shown(&editor.say(&open_diff(5, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(5)]);
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING);
+    assert_eq!(editor.texts(), [tab_closed(6)]);
+    let mode = call(7, "set_permission_mode", r#"{"mode":"plan"}"#);
+    assert_eq!(shown(&editor.say(&mode)).len(), 1);
+    assert_eq!(editor.texts(), [answer(7, &["OK"])]);
+    let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
+    assert_eq!(shown(&editor.say(connected)).len(), 1);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
+    // Members in another order are read in another way.
+    let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
+    assert_eq!(shown(&editor.say(close)), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
+    open(&mut editor, 10, "again");
+    assert_eq!(shown(&editor.say(&open_diff(11, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [busy(11)]);
+    assert_eq!(shown(&editor.say(&call(12, "closeAllDiffTabs", "{}"))).len(), 256);
+    assert_eq!(editor.texts().last(), Some(&answer(12, &["CLOSED_256_DIFF_TABS"])));
+    open(&mut editor, 13, "t");
+
+    let mut editor = attached(offered().handle(Tool::CloseTab));
+    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING, "the application would have to answer");
+    assert_eq!(editor.texts(), [busy(6)]);
+    assert_eq!(shown(&editor.say(&close_tab(7, "first"))), ["diff first TabClosed"]);
+    assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(7)]);
+    called(&editor.say(&close_tab(8, "unknown")));
+    assert_eq!(editor.texts(), NOTHING);
+    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "what was handed on counts");
+    assert_eq!(editor.texts(), [busy(9)]);
+}
+
+/// What a message repeats of what the client sent.
+#[test]
+fn an_error_is_no_longer_than_a_reason_may_be() {
+    let mut editor =
+        Editor::attached(offering(ToolSet::new().handle(Tool::OpenFile)).with_dialect(Dialect::Obsidian));
+    let long = "\\u001b".repeat(20_000);
+    let direct = |id: u32, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
+    };
+    let cases = [
+        ("a path that is refused", direct(5, &format!(r#"{{"path":"../{long}"}}"#)), -32603),
+        ("a path of another type", direct(6, &format!(r#"{{"path":["{long}"]}}"#)), -32602),
+        ("contradicting paths", direct(7, &format!(r#"{{"path":"a","path":"{long}"}}"#)), -32602),
+        (
+            "arguments of another type",
+            call(8, "openFile", &format!(r#"{{"filePath":"/a","preview":"{long}"}}"#)),
+            -32602,
+        ),
+        ("an unknown tool", call(9, &long, "{}"), -32602),
+    ];
+    for (name, said, code) in cases {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        let [answer] = editor.texts().try_into().unwrap();
+        assert!(answer.contains(&format!(r#""code":{code},"#)), "{name}: {answer:.100}");
+        // A character of a message may become six.
+        assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
+    }
+    let mut short = offering(ToolSet::new()).with_dialect(Dialect::Obsidian);
+    short.mcp.limits.reason = 16;
+    let mut editor = Editor::attached(short);
+    editor.say(&direct(5, r#"{"path":"../q"}"#));
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the path is refu"}}"#]
+    );
+}
+
+#[test]
+fn a_cancelled_diff_is_told_and_never_answered() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
+    assert_eq!(shown(&editor.say(cancel)), NOTHING);
+    assert_eq!(
+        editor.server.call(diff).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
+        Err(NotOpen::Cancelled.into())
+    );
+    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
+    assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
+}
+
+/// A client that speaks 2025-03-26, which has batches.
+fn batching() -> Editor {
+    let mut editor = Editor::open(config());
+    for said in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
+        editor.say(said);
+    }
+    editor.written();
+    editor
+}
+
+fn cancelled(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
+#[test]
+fn what_the_machine_answers_itself_may_have_been_cancelled_in_the_same_batch() {
+    let asked = r#"{"jsonrpc":"2.0","id":5,"method":"ide_connected","params":{"pid":1}}"#.to_owned();
+    let connected = "IdeConnected { pid: Some(1), is_version_unsupported: false }";
+    let cases: &[(String, &[&str])] = &[
+        (close_tab(5, "t"), &["diff t TabClosed"]),
+        (call(5, "closeAllDiffTabs", "{}"), &["diff t AllClosed"]),
+        (call(5, "set_permission_mode", r#"{"mode":"plan"}"#), &[r#"PermissionMode { mode: "plan" }"#]),
+        (asked, &[connected]),
+    ];
+    for (said, expected) in cases {
+        let mut editor = batching();
+        open(&mut editor, 3, "t");
+        assert_eq!(shown(&editor.say(&format!("[{said},{}]", cancelled(5)))), *expected, "{said}");
+        assert!(editor.texts().iter().all(|text| !text.contains(r#""id":5"#)), "{said}");
+        assert_eq!(editor.say(&request(6, "ping")).len(), 0, "{said}");
+    }
+}
+
+#[test]
+fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
+    for (said, answer) in [
+        (close_tab(5, "t"), tab_closed(5)),
+        (call(5, "closeAllDiffTabs", "{}"), answer(5, &["CLOSED_0_DIFF_TABS"])),
+    ] {
+        let mut editor = batching();
+        let diff = open(&mut editor, 3, "t");
+        let events = editor.say(&format!("[{said},{}]", cancelled(3)));
+        assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
+        assert_eq!(editor.texts(), [answer], "{said}");
+        assert_eq!(
+            editor
+                .server
+                .call(diff)
+                .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "".into() })),
+            Err(NotOpen::Cancelled.into())
+        );
+    }
+}
+
+#[test]
+fn a_handler_may_shut_down_with_calls_still_to_come() {
+    let mut editor = batching();
+    open(&mut editor, 3, "t");
+    let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
+    editor.server.feed(Time::ZERO, &text(&batch));
+    let first = editor.server.poll_event();
+    assert!(matches!(first, Some(ServerEvent::Call(_))), "{first:?}");
+    editor.server.shutdown();
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+}
+
+#[test]
+fn a_call_may_be_given_another_time() {
+    let mut editor = Editor::attached(without_keepalive(config()));
+    let diff = open(&mut editor, 1, "t");
+    let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.server.call(diff).set_timeout(Timeout::After(Duration::from_secs(60))).unwrap();
+    editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
+    assert_eq!(shown(&editor.at(1_999)), [""; 0]);
+    assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
+    assert_eq!(editor.texts(), [answer(2, &["[]"])], "what it is answered with stays");
+    assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
+    assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
+    assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+#[test]
+fn j08_every_ending_of_the_connection_ends_everything_once() {
+    type Ending = fn(&mut Editor) -> Vec<ServerEvent>;
+    let cases: &[(&str, Ending, &str)] = &[
+        ("the transport is gone", Editor::eof, "Closed(Abnormal)"),
+        (
+            "the client closes",
+            |editor| editor.feed(&masked(CLOSE, &[0x03, 0xe8])),
+            r#"Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#,
+        ),
+        ("a frame that is not masked", |editor| editor.feed(&[TEXT, 0]), "Closed(ProtocolError(Unmasked))"),
+    ];
+    for (name, end, closed) in cases {
+        let mut editor = Editor::attached(config());
+        let diff = open(&mut editor, 5, "t");
+        let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+        let asked = editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        editor.written();
+        let events = end(&mut editor);
+        assert_eq!(shown(&events)[..2], ["diff t Disconnected", "ended Closed"], "{name}");
+        let [_, _, ServerEvent::Outcome { request, outcome: Outcome::Closed }, last] = &events[..] else {
+            panic!("{name}: {events:?}")
+        };
+        assert_eq!((*request, &format!("{last:?}")), (asked, &(*closed).to_owned()), "{name}");
+        assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
+        for call in [diff, other] {
+            assert_eq!(
+                editor.server.call(call).respond(&ToolResult::text("late")),
+                Err(NotOpen::Closed.into()),
+                "{name}"
+            );
+            assert_eq!(editor.server.call(call).fail(-32000, "late"), Err(NotOpen::Closed), "{name}");
+        }
+        assert_eq!(editor.texts(), NOTHING, "{name}");
+        assert!(editor.server.is_done() && editor.eof().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn shutting_down_answers_everything_first() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
+    let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+    editor.server.shutdown();
+    editor.server.shutdown();
+    let frames = read(&editor.written());
+    let frames: Vec<(u8, String)> = frames
+        .into_iter()
+        .map(|frame| (frame.first, String::from_utf8_lossy(&frame.payload).into_owned()))
+        .collect();
+    let failed = r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"the editor shuts down"}],"isError":true}}"#;
+    assert_eq!(frames[..2], [(TEXT, rejected(5, "t")), (TEXT, failed.into())]);
+    assert_eq!(frames[2], (CLOSE, "\u{3}\u{fffd}".into()), "1001, and nothing after it");
+    assert_eq!(frames.len(), 3);
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+    for call in [diff, other] {
+        assert_eq!(
+            editor.server.call(call).respond(&ToolResult::text("late")),
+            Err(NotOpen::Answered.into())
+        );
+    }
+    // What the client still says is not heard.
+    assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
+    assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(Local { clean: true })"]);
+    assert!(editor.server.is_done());
+}
+
+#[test]
+fn shutting_down_waits_2_s_and_not_for_strangers() {
+    let mut editor = Editor::attached(config());
+    editor.server.shutdown();
+    editor.written();
+    assert_eq!(shown(&editor.at(1_999)), NOTHING);
+    assert_eq!(shown(&editor.at(2_000)), ["Closed(Local { clean: false })"]);
+
+    let mut editor = Editor::new(config());
+    editor.feed(b"GET / HT");
+    editor.server.shutdown();
+    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(Local { clean: false })"]);
+    assert!(editor.server.outgoing().is_empty() && editor.server.is_done());
+}
+
+#[test]
+fn deadlines() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 1, "t");
+    let problems = called(&editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    let file = called(&editor.say(&call(3, "openFile", r#"{"filePath":"/w/a"}"#)));
+    let own = called(&editor.say(&call(4, "countLines", "{}")));
+    assert_eq!(editor.server.deadline(), Some(at(400)));
+
+    assert_eq!(shown(&editor.at(399)), NOTHING);
+    assert_eq!(shown(&editor.at(400)), ["ended Expired"]);
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}]}}"#]
+    );
+    assert_eq!(
+        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
+        Err(NotOpen::Expired.into())
+    );
+
+    assert_eq!(shown(&editor.at(29_999)), NOTHING);
+    assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
+    let expired = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"no answer to this call within 30s"}}],"isError":true}}}}"#
+        )
+    };
+    assert_eq!(editor.texts(), [expired(3), expired(4)]);
+    for call in [file, own] {
+        assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotOpen::Expired.into()));
+    }
+
+    // A person may take days.
+    assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
+    assert_eq!(
+        editor
+            .server
+            .call(diff)
+            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "new".into() })),
+        Ok(())
+    );
+    assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "new"])]);
+}
+
+#[test]
+fn an_answer_in_time_is_not_followed_by_another() {
+    let mut editor = Editor::attached(config());
+    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.at(399);
+    assert_eq!(editor.server.call(problems).respond(&ToolResult::diagnostics(&[])), Ok(()));
+    assert_eq!(editor.texts(), [answer(2, &["[]"])]);
+    assert_eq!(shown(&editor.at(100_000)), NOTHING);
+    assert_eq!(editor.texts(), NOTHING);
+}
+
+#[test]
+fn tools_that_are_not_there() {
+    let mut config = config();
+    config.tools = ToolSet::new().handle(Tool::GetDiagnostics).into();
+    let mut editor = Editor::attached(config);
+    let error = |id: u32, code: i32, message: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#)
+    };
+    let cases = [
+        ("openDiff that nobody handles", open_diff(1, "t"), error(1, -32601, "tool openDiff not found")),
+        ("unknown", call(2, "fly", "{}"), error(2, -32602, "tool fly not found")),
+        (
+            "never offered by default",
+            call(3, "executeCode", "{}"),
+            error(3, -32602, "tool executeCode not found"),
+        ),
+        (
+            "not handled",
+            call(4, "openFile", r#"{"filePath":"/a"}"#),
+            error(4, -32602, "tool openFile not found"),
+        ),
+        ("unlisted and handled", close_tab(5, "t"), tab_closed(5)),
+        ("unlisted and handled", call(6, "closeAllDiffTabs", "{}"), answer(6, &["CLOSED_0_DIFF_TABS"])),
+        ("unknown method", request(7, "fly"), error(7, -32601, "method not found: fly")),
+    ];
+    for (name, said, expected) in cases {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        assert_eq!(editor.texts(), [expected], "{name}");
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_used_are_the_clients_fault() {
+    let mut editor = Editor::attached(config());
+    for (name, said) in [
+        ("no contents", call(1, "openDiff", r#"{"old_file_path":"/w/a","tab_name":"t"}"#)),
+        ("no path", call(1, "openDiff", r#"{"new_file_contents":"","tab_name":"t"}"#)),
+        ("no tab", call(1, "close_tab", "{}")),
+        ("no object", call(1, "getDiagnostics", "[]")),
+        ("wrong type", call(1, "openFile", r#"{"filePath":1}"#)),
+    ] {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+        let texts = editor.texts();
+        assert!(
+            texts.len() == 1 && texts[0].contains(r#""id":1,"error":{"code":-32602,"#),
+            "{name}: {texts:?}"
+        );
+    }
+    assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+#[test]
+fn a_client_that_says_initialized_without_a_prefix_is_ready() {
+    let mut editor = Editor::open(config());
+    editor.say(INITIALIZE);
+    let events = editor.say(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
+    assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_) }]), "{events:?}");
+    assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "the second changes nothing");
+}
+
+#[test]
+fn calls_arrive_typed() {
+    let mut editor = Editor::attached(config());
+    let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
+    assert!(
+        matches!(&events[..], [ServerEvent::Call(ToolCall::GetDiagnostics(_, asked))] if asked.uri.is_none())
+    );
+    let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
+    assert!(
+        matches!(&events[..], [ServerEvent::Call(ToolCall::Other(_, own))] if own.raw().unwrap().get() == r#"{"of": [1]}"#)
+    );
+}
+
+#[test]
+fn i38_selections_are_sent_early_settled_and_late() {
+    const LIST: &str = r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#;
+    let rows: &[(&str, &[(u64, &str)], &[u64])] = &[
+        ("initialized", &[(10, INITIALIZE), (20, INITIALIZED)], &[20, 1_620, 6_620]),
+        ("ide_connected", &[(10, INITIALIZE), (20, INITIALIZED), (30, CONNECTED)], &[20, 1_620, 6_620]),
+        ("ide_connected first", &[(10, INITIALIZE), (15, CONNECTED), (20, INITIALIZED)], &[20, 1_620, 6_620]),
+        ("tools listed", &[(10, INITIALIZE), (20, INITIALIZED), (47, LIST)], &[20, 47, 1_647, 6_647]),
+        (
+            "tools listed late",
+            &[(10, INITIALIZE), (20, INITIALIZED), (2_000, LIST)],
+            &[20, 1_620, 2_000, 3_600, 8_600],
+        ),
+        ("tools listed first", &[(10, INITIALIZE), (15, LIST), (20, INITIALIZED)], &[20, 1_620, 6_620]),
+    ];
+    for (name, said, expected) in rows {
+        let mut editor = Editor::open(without_keepalive(settling()));
+        editor.server.select(selection("early"));
+        let mut sent = Vec::new();
+        for millis in 1..=20_000 {
+            editor.at(millis);
+            for (_, text) in said.iter().filter(|(at, _)| *at == millis) {
+                editor.say(text);
+            }
+            if millis == 15 {
+                editor.server.select(selection("latest"));
+            }
+            let selections = editor.texts().into_iter().filter(|text| text.contains("selection_changed"));
+            sent.extend(selections.map(|text| (millis, text)));
+        }
+        let expected: Vec<_> = expected.iter().map(|at| (*at, selection_changed("latest"))).collect();
+        assert_eq!(sent, expected, "{name}");
+    }
+}
+
+/// Where other times are looked at.
+fn without_keepalive(mut config: ServerConfig) -> ServerConfig {
+    config.ws.keepalive = None;
+    config
+}
+
+#[test]
+fn the_settle_time_is_a_deadline() {
+    let mut editor = Editor::open(without_keepalive(settling()));
+    editor.at(10);
+    editor.say(INITIALIZE);
+    editor.say(INITIALIZED);
+    assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
+    editor.written();
+    assert!(!editor.server.accepts_pushes());
+    assert_eq!(editor.server.deadline(), Some(at(1_610)));
+    editor.at(1_610);
+    assert!(editor.server.accepts_pushes());
+    assert_eq!(editor.server.deadline(), None, "nothing is selected");
+}
+
+#[test]
+fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
+    const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for listed_after in [Some(40), None] {
+        let mut editor = Editor::attached(without_keepalive(settling()));
+        editor.at(1_600);
+        editor.server.select(selection("one"));
+        assert_eq!(editor.texts(), [selection_changed("one")]);
+        editor.at(10_000);
+        assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
+        assert_eq!(editor.texts(), [CHANGED]);
+        assert!(!editor.server.accepts_pushes());
+        if let Some(after) = listed_after {
+            editor.at(10_000 + after);
+            editor.say(&request(1, "tools/list"));
+            let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#;
+            assert_eq!(editor.texts(), [list.to_owned(), selection_changed("one")]);
+        }
+        let settled = 11_600 + listed_after.unwrap_or(0);
+        editor.at(settled - 1);
+        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (false, vec![]));
+        editor.at(settled);
+        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (true, vec![selection_changed("one")]));
+        editor.at(settled + 5_000);
+        assert_eq!(editor.texts(), [selection_changed("one")]);
+        editor.at(settled + 60_000);
+        assert_eq!(editor.texts(), NOTHING);
+    }
+}
+
+/// Measured: the client forgets the selection when it hears of the change, whichever of its lists we have answered since.
+#[test]
+fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
+    for late in [false, true] {
+        let mut editor = Editor::attached(without_keepalive(config()));
+        editor.server.select(selection("x"));
+        editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
+        editor.texts();
+        if late {
+            // It has been taken for one that does not list again.
+            editor.at(5_000);
+        } else {
+            // This one was under way when the change was told.
+            editor.say(&request(1, "tools/list"));
+        }
+        assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
+        editor.say(&request(2, "tools/list"));
+        assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
+    }
+}
+
+/// Between `initialize` and `initialized` the tools may be listed. The simulation found that their change was told to nobody.
+#[test]
+fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_ones() {
+    const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    let other = || ToolSet::new().handle(Tool::GetDiagnostics);
+    let rows =
+        [(true, vec![CHANGED.to_owned(), selection_changed("x")]), (false, vec![selection_changed("x")])];
+    for (listed, told) in rows {
+        for connected_first in [true, false] {
+            let mut editor = Editor::open(config());
+            editor.server.select(selection("x"));
+            editor.say(INITIALIZE);
+            if listed {
+                editor.say(&request(1, "tools/list"));
+            }
+            let (before, after): (&[&str], &[&str]) = match connected_first {
+                true => (&[CONNECTED], &[INITIALIZED]),
+                false => (&[], &[INITIALIZED, CONNECTED]),
+            };
+            before.iter().for_each(|said| drop(editor.say(said)));
+            editor.texts();
+            assert_eq!(editor.server.set_tools(other()), Err(NotSent::NotReady));
+            assert_eq!(editor.texts(), NOTHING, "not yet");
+            after.iter().for_each(|said| drop(editor.say(said)));
+            assert_eq!(editor.texts(), told, "listed: {listed}");
+            editor.say(&request(2, "tools/list"));
+            assert_eq!(editor.texts()[1..], [selection_changed("x")], "listed: {listed}");
+            assert_eq!(editor.server.set_tools(other()), Ok(()));
+            assert_eq!(editor.texts(), NOTHING, "nothing is new");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_the_tools_is_told_once_there_is_room() {
+    let mut config = config();
+    config.ws.outgoing = 1_000;
+    let mut editor = Editor::attached(config);
+    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.server.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    let full = editor.server.outgoing().len();
+    editor.server.select(selection("one"));
+    let (one, two) = (ToolSet::new().custom("one", "", "{}"), ToolSet::new().custom("two", "", "{}"));
+    assert_eq!(editor.server.set_tools(one), Ok(()));
+    assert_eq!(editor.server.set_tools(two), Ok(()));
+    assert_eq!(editor.server.outgoing().len(), full);
+    editor.server.sent(full - 999);
+    let rest = editor.written();
+    let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    let expected = [changed, plain(TEXT, selection_changed("one").as_bytes())].concat();
+    assert_eq!(rest[999..], expected, "each once");
+    editor.say(&request(2, "tools/list"));
+    let texts = editor.texts();
+    assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
+}
+
+#[test]
+fn a_cursor_without_a_selection_is_told_too() {
+    let mut editor = Editor::attached(config());
+    editor.server.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
+    assert_eq!(
+        editor.texts(),
+        [
+            r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"/w/a","fileUrl":"file:///w/a","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#
+        ]
+    );
+}
+
+#[test]
+fn the_latest_selection_wins_while_the_client_does_not_read() {
+    let mut editor = Editor::attached(config());
+    let long = "x".repeat(64 * 1024);
+    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.server.call(call).respond(&ToolResult::text(long.as_str())).unwrap();
+    let before = editor.server.outgoing().len();
+    for index in 0..1_000 {
+        editor.server.select(selection(&format!("{index}")));
+        assert_eq!(editor.server.outgoing().len(), before, "there is no room");
+    }
+    // Room comes with what is written, whether or not anybody polls.
+    editor.server.sent(before - 64 * 1024 - 1);
+    assert_eq!(editor.server.outgoing().len(), 64 * 1024 + 1);
+    editor.server.sent(1);
+    assert!(editor.server.outgoing().len() > 64 * 1024);
+    let rest = editor.written();
+    let last = selection_changed("999");
+    assert!(rest.ends_with(last.as_bytes()));
+    assert_eq!(rest.len(), 64 * 1024 + 4 + last.len(), "one selection and no other");
+}
+
+#[test]
+fn a_selection_is_cut_at_256_kib_between_characters() {
+    const LIMIT: usize = 262_144;
+    let cases = [
+        ("at the limit", "x".repeat(LIMIT), LIMIT),
+        ("one more", "x".repeat(LIMIT + 1), LIMIT),
+        ("a character that ends at the limit", "x".repeat(LIMIT - 2) + "é", LIMIT),
+        ("a character across the limit", "x".repeat(LIMIT - 1) + "é", LIMIT - 1),
+        ("a wide one across the limit", "x".repeat(LIMIT - 3) + "😀", LIMIT - 3),
+    ];
+    for (name, text, expected) in cases {
+        let mut editor = Editor::attached(config());
+        let cut = editor.server.select(selection(&text));
+        assert_eq!(cut, text.len() > LIMIT, "{name}");
+        let sent = editor.texts();
+        let text = text.get(..expected).unwrap();
+        assert!(sent == [selection_changed(text)], "{name}: {} bytes", sent[0].len());
+    }
+}
+
+#[test]
+fn mentions_keep_settle_time_and_gap() {
+    let lines = Mention::new("/w/a.txt", Some((0, 1)));
+    let mut editor = Editor::new(settling());
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    let mut editor = Editor::open(settling());
+    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editor.say(said);
+        editor.written();
+        assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "{said}");
+        assert!(editor.server.outgoing().is_empty());
+    }
+    editor.at(1_599);
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    editor.at(1_600);
+    assert_eq!(editor.server.mention(&lines), Ok(()));
+    editor.at(5_000);
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "the first one is not written");
+    let first = r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#;
+    assert_eq!(editor.texts(), [first]);
+    editor.at(5_099);
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    editor.at(5_100);
+    assert_eq!(editor.server.mention(&Mention::new("/w/b", None).with_line_count(7)), Ok(()));
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#]);
+    editor.eof();
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::Closed));
+}
+
+#[test]
+fn mention_follows_a_list_that_is_written_late() {
+    let mut editor = Editor::attached(without_keepalive(settling()));
+    editor.at(2_000);
+    editor.server.select(selection("x"));
+    editor.written();
+    editor.say(&request(1, "tools/list"));
+    editor.at(11_000);
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
+    let texts = editor.texts();
+    assert!(texts.len() == 2 && texts[1] == selection_changed("x"), "a selection lies there once: {texts:?}");
+    editor.at(12_599);
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
+    // Nobody polled, and the time has come.
+    editor.server.tick(at(12_600));
+    assert!(editor.server.accepts_pushes());
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
+}
+
+#[test]
+fn list_of_the_application_begins_the_settle_time_too() {
+    let mut config = without_keepalive(settling());
+    config.mcp.forward = Forward::All;
+    let mut editor = Editor::attached(config);
+    editor.at(2_000);
+    assert!(editor.server.accepts_pushes());
+    assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
+    assert!(!editor.server.accepts_pushes());
+    editor.at(4_000);
+    assert!(editor.server.accepts_pushes());
+    editor.server.notify("notifications/tools/list_changed", None::<&()>).unwrap();
+    editor.written();
+    assert!(!editor.server.accepts_pushes());
+}
+
+#[test]
+fn shutdown_leaves_no_timer_of_pushes() {
+    let mut editor = Editor::attached(without_keepalive(settling()));
+    editor.at(500);
+    editor.server.select(selection("x"));
+    editor.server.shutdown();
+    editor.written();
+    assert_eq!(editor.server.deadline(), Some(at(2_500)), "for the answer to the close frame");
+}
+
+/// As measured: opencode counts lines from 1, and drops a mention without any.
+#[test]
+fn opencode_receives_lines_in_every_mention() {
+    let rows = [
+        (Mention::new("/w/a", Some((0, 2))), (1, 3)),
+        (Mention::new("/w/a", None).with_line_count(7), (1, 7)),
+        (Mention::new("/w/a", None), (0, 0)),
+    ];
+    for (mention, (first, last)) in rows {
+        let mut editor = Editor::open(settling());
+        editor.say(&INITIALIZE.replace("claude-code", "opencode"));
+        editor.say(INITIALIZED);
+        editor.written();
+        assert_eq!(editor.server.mention(&mention), Ok(()), "it needs no settle time");
+        let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
+        assert_eq!(
+            editor.texts(),
+            [format!(r#"{{"jsonrpc":"2.0","method":"at_mentioned","params":{lines}}}"#)]
+        );
+    }
+}
+
+/// As measured: opencode answers no request, so that an editor which pings by JSON-RPC would cut it off.
+#[test]
+fn opencode_is_not_pinged_by_json_rpc() {
+    for (name, is_pinged) in [("claude-code", true), ("opencode", false)] {
+        let mut config = without_keepalive(config());
+        config.mcp.keepalive = Some(Keepalive::JSON_RPC);
+        let mut editor = Editor::open(config);
+        editor.say(&INITIALIZE.replace("claude-code", name));
+        editor.say(INITIALIZED);
+        editor.written();
+        editor.at(5_000);
+        let pings = editor.texts().iter().filter(|text| text.contains(r#""ping""#)).count();
+        assert_eq!(pings, usize::from(is_pinged), "{name}");
+        editor.at(8_000);
+        assert_eq!(editor.server.is_open(), !is_pinged, "{name}");
+    }
+}
+
+#[test]
+fn peers_that_break_the_rules_are_told_which() {
+    let closed = |violation: ProtocolError| {
+        let mut body = violation.close_code().get().to_be_bytes().to_vec();
+        body.extend(violation.rule().as_bytes());
+        (CLOSE, body)
+    };
+    let mut editor = Editor::attached(config());
+    open(&mut editor, 5, "t");
+    let events = editor.feed(&masked(BINARY, INITIALIZED.as_bytes()));
+    assert_eq!(shown(&events), ["diff t Disconnected", "Closed(ProtocolError(UnexpectedBinary))"]);
+    assert_eq!(read(&editor.written()), [closed(ProtocolError::UnexpectedBinary)]);
+    assert_eq!(ProtocolError::UnexpectedBinary.close_code(), CloseCode::UNSUPPORTED);
+
+    let mut editor = Editor::attached(config());
+    open(&mut editor, 5, "t");
+    for _ in 0..8 {
+        assert_eq!(shown(&editor.say("not JSON")), ["PeerFault(Message(NotJson))"]);
+    }
+    assert_eq!(editor.written(), b"", "eight are tolerated");
+    let events = editor.say("not JSON");
+    assert_eq!(
+        shown(&events),
+        [
+            "PeerFault(Message(NotJson))",
+            "diff t Disconnected",
+            "Closed(ProtocolError(TooManyMalformedMessages))"
+        ]
+    );
+    assert_eq!(read(&editor.written()), [closed(ProtocolError::TooManyMalformedMessages)]);
+    assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
+}
+
+/// A whole conversation, cut anywhere: what is reported and what is written depends on the bytes alone.
+#[test]
+fn i26_cuts_do_not_matter() {
+    let said = [
+        request(1, "tools/list"),
+        call(2, "countLines", "{}"),
+        open_diff(3, "t"),
+        "garbage".to_owned(),
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+        close_tab(4, "t"),
+        request("\"5\"", "ping"),
+    ];
+    let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
+    let run = |cuts: &[usize]| {
+        let mut editor = Editor::attached(config());
+        editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        let mut events = Vec::new();
+        let mut from = 0;
+        for to in cuts.iter().copied().chain([bytes.len()]) {
+            events.extend(editor.feed(&bytes[from..to]));
+            from = to;
+        }
+        (shown(&events), editor.texts())
+    };
+    let whole = run(&[]);
+    assert_eq!((whole.0.len(), whole.1.len()), (6, 5), "{whole:?}");
+    arbtest::arbtest(|u| {
+        let mut cuts = Vec::new();
+        for _ in 0..u.int_in_range(0..=12)? {
+            cuts.push(u.int_in_range(0..=bytes.len())?);
+        }
+        cuts.sort_unstable();
+        assert_eq!(run(&cuts), whole, "{cuts:?}");
+        Ok(())
+    })
+    .budget_ms(500);
+}
+
+/// JSON-RPC pings, as another dialect has them: 5 s, 3 s, and then the connection is closed.
+#[test]
+fn a_client_that_does_not_answer_pings_is_left() {
+    let mut config = without_keepalive(config());
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
+    let mut editor = Editor::attached(config);
+    open(&mut editor, 1, "t");
+    editor.at(5_000);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]);
+    editor.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    editor.at(10_000);
+    assert_eq!(editor.texts().len(), 1);
+    assert_eq!(shown(&editor.at(12_999)), NOTHING);
+    let mut events = editor.at(13_000);
+    let body = [CloseCode::GOING_AWAY.get().to_be_bytes().to_vec(), b"no answer to a ping".to_vec()].concat();
+    assert_eq!(read(&editor.written()), [(CLOSE, body)]);
+    events.extend(editor.at(15_000));
+    let told = shown(&events);
+    assert!(told.len() == 2 && told[0] == "diff t Disconnected" && told[1] == "Closed(TimedOut)", "{told:?}");
+}
+
+#[test]
+fn messages_in_fragments_and_pings_between_them() {
+    let mut editor = Editor::attached(config());
+    let said = request(1, "ping");
+    let (first, last) = said.as_bytes().split_at(7);
+    let mut bytes = masked(0x01, first);
+    bytes.extend(masked(PING, b"?"));
+    bytes.extend(masked(0x80, last));
+    assert_eq!(shown(&editor.feed(&bytes)), NOTHING);
+    let expected = vec![(0x8a, b"?".to_vec()), (TEXT, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec())];
+    assert_eq!(read(&editor.written()), expected);
+}
+
+#[test]
+fn what_lies_unpolled_is_dealt_with_before_time_is() {
+    let mut editor = Editor::attached(config());
+    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    editor.server.feed(
+        at(1),
+        &text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#),
+    );
+    editor.server.tick(at(10_000));
+    assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
+    assert_eq!(
+        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
+        Err(NotOpen::Cancelled.into())
+    );
+    assert_eq!(editor.texts(), NOTHING);
+}
+
+#[test]
+fn a_request_of_ours_waits_from_the_latest_time_seen() {
+    let mut editor = Editor::attached(without_keepalive(config()));
+    editor.server.tick(at(100_000));
+    editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    assert_eq!(editor.server.deadline(), Some(at(160_000)));
+    assert_eq!(shown(&editor.at(159_999)), NOTHING);
+    assert!(matches!(&editor.at(160_000)[..], [ServerEvent::Outcome { outcome: Outcome::TimedOut, .. }]));
+}
+
+#[test]
+fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
+    let mut editor = Editor::attached(config());
+    let diff = open(&mut editor, 5, "t");
+    // More than may lie unpolled: the end is there, and nobody has heard of it.
+    for _ in 0..5 {
+        editor.server.feed(at(1), &masked(TEXT, &[b'x'; 60_000]));
+    }
+    let waiting = editor.server.outgoing().len();
+    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::Closed));
+    assert_eq!(editor.server.notify("log", None::<&()>), Err(NotSent::Closed));
+    assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
+    assert_eq!(editor.server.set_tools(ToolSet::new()), Err(NotSent::Closed));
+    assert_eq!(editor.server.call(diff).respond(&ToolResult::text("x")), Err(NotOpen::Closed.into()));
+    assert_eq!(editor.server.call(diff).fail(-32000, "x"), Err(NotOpen::Closed));
+    editor.server.select(selection("x"));
+    assert_eq!(editor.server.outgoing().len(), waiting);
+    assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(InputOverflow)"]);
+}

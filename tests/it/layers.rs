@@ -1,0 +1,323 @@
+//! The arrows between the parts of the crate: who may use whom.
+//!
+//! ```text
+//!  time, text, buf, machine, keepalive ◀── ws ◀┐
+//!  time, text ◀── rpc ◀── outbox ◀── ws, mcp    │
+//!  time, text, keepalive, rpc ◀── mcp ◀────── ide ◀── adapters, by a few names
+//!  all of them ◀── testing
+//! ```
+//!
+//! Paths are read from the source as text: `crate::`, and `super` as far up as it goes. Comments do not count, so
+//! documentation may link anywhere.
+
+use crate::support::source::without_comments_and_text;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each part of the core may name of the others. `lib.rs` names them all and is not asked.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("time", &[]),
+    ("text", &[]),
+    ("buf", &[]),
+    ("keepalive", &["time"]),
+    ("machine", &["time"]),
+    // The trait by which `mcp` writes into `ws`: `ws` names it and nothing else of what lies above.
+    ("outbox", &["rpc"]),
+    ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
+    ("rpc", &["time", "text"]),
+    ("mcp", &["time", "keepalive", "text", "outbox", "rpc"]),
+    ("ide", &["time", "keepalive", "text", "buf", "machine", "ws", "rpc", "mcp"]),
+    // Pages of documentation.
+    ("guide", &[]),
+    // For tests: it uses everything, and nothing uses it.
+    ("testing", &["time", "outbox", "machine", "ws", "rpc", "mcp", "ide"]),
+];
+
+/// What lies at the root by its own name, and the part it belongs to.
+const AT_THE_ROOT: &[(&str, &str)] = &[
+    ("Time", "time"),
+    ("Clock", "time"),
+    ("Outbox", "outbox"),
+    ("OutboxClosed", "outbox"),
+    ("To", "outbox"),
+    ("Keepalive", "keepalive"),
+    ("Wire", "machine"),
+    ("Machine", "machine"),
+];
+
+/// What adapters may name of the core.
+const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
+
+#[test]
+fn no_part_names_what_lies_above_it() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut faults = Vec::new();
+    let mut seen = 0;
+    for file in rust_files(&src) {
+        let module = module_of(file.strip_prefix(&src).unwrap());
+        if module.is_empty() {
+            continue;
+        }
+        seen += 1;
+        faults.extend(wrong_arrows(&module, &fs::read_to_string(&file).unwrap()));
+    }
+    assert!(seen > 20, "only {seen} files were looked at");
+    assert!(faults.is_empty(), "wrong arrows: {faults:#?}");
+}
+
+#[test]
+fn every_file_is_a_module() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in rust_files(&src) {
+        let (folder, name) = (file.parent().unwrap(), file.file_stem().unwrap().to_str().unwrap());
+        // It is part of a page of the documentation.
+        if matches!(name, "lib" | "mod") || file.ends_with("host/turn.rs") {
+            continue;
+        }
+        let parent = folder.join(if folder == src { "lib.rs" } else { "mod.rs" });
+        let declares = fs::read_to_string(&parent).unwrap().contains(&format!("mod {name};"));
+        assert!(declares, "{} is not compiled: {} does not name it", file.display(), parent.display());
+    }
+}
+
+#[test]
+fn adapters_use_the_contract_alone() {
+    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters");
+    let mut faults = Vec::new();
+    for adapter in fs::read_dir(adapters).into_iter().flatten() {
+        for file in rust_files(&adapter.unwrap().path().join("src")) {
+            // What a test sets up may be anything.
+            if file.ends_with("tests.rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap();
+            faults.extend(foreign_names(&text).into_iter().map(|name| format!("{}: {name}", file.display())));
+        }
+    }
+    assert!(faults.is_empty(), "adapters name more of the core than its contract: {faults:#?}");
+}
+
+#[test]
+fn the_scanner_sees_wrong_arrows() {
+    let bad: &[(&str, &[&str], &str)] = &[
+        ("a plain use", &["ws"], "use crate::rpc::Id;"),
+        ("a use upwards", &["mcp"], "use crate::ide::Host;"),
+        ("the other side", &["rpc"], "use crate::ws;"),
+        ("in a group", &["ws", "server"], "use crate::{Time, mcp::Session};"),
+        ("in a group over lines", &["ws"], "use crate::{\n    Time,\n    buf::{Rx, Tx},\n    ide,\n};"),
+        ("a path in code", &["buf"], "fn f() { crate::ws::Server::new() }"),
+        ("public in the crate", &["time"], "pub(crate) use crate::buf::Rx;"),
+        ("by way of super", &["ws"], "use super::mcp::Session;"),
+        ("by way of super twice", &["ws", "server"], "use super::super::mcp::Session;"),
+        ("by way of super in a group", &["ws", "server"], "use super::super::{Time, rpc};"),
+        ("super from a module of its own", &["ws", "server"], "mod tests { use super::super::super::mcp; }"),
+        ("by its name at the root", &["rpc"], "use crate::Wire;"),
+        ("everything", &["ws"], "use crate::*;"),
+        ("under another name", &["mcp"], "use crate::{self as root, Time};"),
+        ("behind a comment", &["rpc"], "/* crate:: */ use crate::ws; // crate::"),
+        ("behind text with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
+        ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
+        ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
+        ("what is there for tests", &["ide", "host"], "use crate::testing::Random;"),
+        ("as another crate sees it", &["ws"], "use ide_mcp::rpc::Id;"),
+    ];
+    for (name, module, text) in bad {
+        let module: Vec<String> = module.iter().map(|part| (*part).to_owned()).collect();
+        assert_eq!(wrong_arrows(&module, text).len(), 1, "{name}: {:?}", wrong_arrows(&module, text));
+    }
+    let good: &[(&str, &[&str], &str)] = &[
+        (
+            "its own part",
+            &["ws", "server"],
+            "use crate::ws::Client; use super::Client; use super::super::ws;",
+        ),
+        ("what lies below", &["ide"], "use crate::{Time, Wire, mcp, ws::Server}; use super::rpc;"),
+        ("a doc link", &["ws"], "//! See [`ide`](crate::ide).\n/// [`Host`](crate::ide::Host)\nfn f() {}"),
+        ("a comment", &["ws"], "/* crate::ide /* nested */ crate::mcp */ fn f() {} // crate::rpc"),
+        (
+            "text",
+            &["rpc"],
+            "const A: &str = \"crate::ws \\\" crate::ide\"; const B: &str = r#\"crate::\"ws\"#;",
+        ),
+        ("visible in the crate", &["time"], "pub(crate) fn f(a: crate::time::Timers<1>) {}"),
+        (
+            "a character",
+            &["rpc"],
+            "const A: char = '\"'; const B: &str = \"crate::ws\"; const C: u8 = b'\\'';",
+        ),
+        (
+            "super in a module of its own",
+            &["ws", "frame"],
+            "mod tests { use super::*; use super::super::Violation; }",
+        ),
+    ];
+    for (name, module, text) in good {
+        let module: Vec<String> = module.iter().map(|part| (*part).to_owned()).collect();
+        assert_eq!(wrong_arrows(&module, text), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn the_scanner_sees_what_adapters_may_not_name() {
+    for (name, text) in [
+        ("the layer below", "use ide_mcp::ws::Server;"),
+        ("in a group", "use ide_mcp::{Machine, mcp};"),
+        ("everything", "use ide_mcp::*;"),
+        ("a path in code", "fn f(a: ide_mcp::rpc::Id) {}"),
+    ] {
+        assert_eq!(foreign_names(text).len(), 1, "{name}");
+    }
+    let good = "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Host}}; use ide_mcp_link::Link;";
+    assert_eq!(foreign_names(good), Vec::<String>::new());
+}
+
+/// The parts that `text`, a file of `module`, names and may not.
+fn wrong_arrows(module: &[String], text: &str) -> Vec<String> {
+    let code = without_comments_and_text(text);
+    let part = module[0].as_str();
+    let allowed = ALLOWED.iter().find(|entry| entry.0 == part).map(|entry| entry.1);
+    let Some(allowed) = allowed else { return vec![format!("{part} has no place in the order")] };
+    let mut named = BTreeSet::new();
+    for root in ["crate", "ide_mcp"] {
+        named.extend(heads_behind(&code, root));
+    }
+    named.extend(named_by_super(&code, module.len()));
+    let mut wrong = Vec::new();
+    for name in named {
+        let at_the_root = AT_THE_ROOT.iter().find(|entry| entry.0 == name).map(|entry| entry.1);
+        let target = at_the_root.unwrap_or(&name);
+        if target != part && !allowed.contains(&target) {
+            wrong.push(format!("{} names {name}", module.join("::")));
+        }
+    }
+    wrong
+}
+
+/// What `text`, a file of an adapter, names of the core beyond its contract.
+fn foreign_names(text: &str) -> Vec<String> {
+    let code = without_comments_and_text(text);
+    heads_behind(&code, "ide_mcp").into_iter().filter(|name| !FOR_ADAPTERS.contains(&name.as_str())).collect()
+}
+
+/// What stands at the root of the crate and is reached by `super`, from a module that lies `depth` below it, and
+/// from modules within the file.
+fn named_by_super(code: &str, depth: usize) -> Vec<String> {
+    let mut named = Vec::new();
+    let mut inner_modules: Vec<usize> = Vec::new();
+    let mut braces = 0;
+    let mut at = 0;
+    while at < code.len() {
+        let rest = &code[at..];
+        match rest.as_bytes()[0] {
+            b'{' => braces += 1,
+            b'}' => {
+                braces -= 1;
+                inner_modules.retain(|level| *level <= braces);
+            }
+            _ => {}
+        }
+        let begins = at == 0 || !is_word(code.as_bytes()[at - 1]);
+        if begins
+            && rest.starts_with("mod ")
+            && rest.find(['{', ';']).is_some_and(|end| rest[end..].starts_with('{'))
+        {
+            inner_modules.push(braces + 1);
+        }
+        if begins && rest.starts_with("super") {
+            let (ups, behind) = count_supers(rest);
+            at += rest.len() - behind.len();
+            if ups >= depth + inner_modules.len() {
+                named.extend(heads(behind));
+            }
+            continue;
+        }
+        at += rest.chars().next().unwrap().len_utf8();
+    }
+    named
+}
+
+/// How many `super::` follow one another, and what stands behind them.
+fn count_supers(mut code: &str) -> (usize, &str) {
+    let mut ups = 0;
+    while let Some(behind) =
+        code.strip_prefix("super").map(str::trim_start).and_then(|rest| rest.strip_prefix("::"))
+    {
+        ups += 1;
+        code = behind.trim_start();
+    }
+    (ups, code.strip_prefix("super").unwrap_or(code))
+}
+
+/// The first names of all paths that begin with `root::`, and a `*` or `self` for the root as a whole.
+fn heads_behind(code: &str, root: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for (at, _) in code.match_indices(root) {
+        let begins = at == 0 || !is_word(code.as_bytes()[at - 1]);
+        let behind = code[at + root.len()..].trim_start();
+        if let Some(path) = behind.strip_prefix("::").filter(|_| begins) {
+            named.extend(heads(path.trim_start()));
+        }
+    }
+    named
+}
+
+/// The first names of a path or of a group of paths.
+fn heads(path: &str) -> Vec<String> {
+    let path = path.trim_start();
+    if path.starts_with('*') {
+        return vec!["*".into()];
+    }
+    let Some(group) = path.strip_prefix('{') else {
+        let word: String = path.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        return if word.is_empty() { Vec::new() } else { vec![word] };
+    };
+    let mut named = Vec::new();
+    let mut depth = 0;
+    let mut element = String::new();
+    for c in group.chars() {
+        match c {
+            '}' if depth == 0 => break,
+            ',' if depth == 0 => named.extend(heads(&std::mem::take(&mut element))),
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if !(c == ',' && depth == 0) {
+            element.push(c);
+        }
+    }
+    named.extend(heads(&element));
+    named
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The path of modules that a file is: `ws/server.rs` is `ws::server`, `lib.rs` nothing.
+fn module_of(file: &Path) -> Vec<String> {
+    let mut parts: Vec<String> = file
+        .with_extension("")
+        .components()
+        .map(|part| part.as_os_str().to_str().unwrap().to_owned())
+        .collect();
+    if parts.last().is_some_and(|last| last == "mod" || last == "lib") {
+        parts.pop();
+    }
+    parts
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}

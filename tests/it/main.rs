@@ -1,0 +1,94 @@
+//! The tests of the core that need nothing but its public API, in one program: a change in `src` links once.
+//!
+//! Each module is a topic. `cargo test --package ide-mcp --test it ws_frames` runs one of them; `support`, `mcp_support`
+//! and `sim_support` have what they share.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    clippy::exhaustive_enums,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test states what it expects"
+)]
+#![cfg_attr(
+    not(feature = "ide"),
+    allow(dead_code, unused_imports, reason = "the tests of the features that are off use the rest")
+)]
+
+#[cfg(feature = "ide")]
+mod conformance;
+#[cfg(feature = "ide")]
+mod corpora;
+#[cfg(feature = "ide")]
+mod errors_order;
+#[cfg(feature = "ide")]
+mod errors_page;
+#[cfg(feature = "ide")]
+mod flow;
+#[cfg(feature = "ide")]
+mod host_pressure;
+#[cfg(feature = "ide")]
+mod host_scripts;
+#[cfg(feature = "ide")]
+mod host_sending;
+#[cfg(feature = "ide")]
+mod host_strangers;
+#[cfg(feature = "ide")]
+mod ide_calls;
+#[cfg(feature = "ide")]
+mod ide_host;
+#[cfg(feature = "ide")]
+mod ide_pair;
+#[cfg(feature = "ide")]
+mod ide_pushes;
+#[cfg(feature = "ide")]
+mod ide_refusals;
+#[cfg(feature = "ide")]
+mod ide_server;
+#[cfg(feature = "ide")]
+mod laws;
+mod layers;
+#[cfg(feature = "mcp")]
+mod mcp_client;
+#[cfg(feature = "mcp")]
+mod mcp_forwarding;
+#[cfg(feature = "mcp")]
+mod mcp_invariants;
+#[cfg(feature = "mcp")]
+mod mcp_outbox;
+#[cfg(feature = "mcp")]
+mod mcp_server;
+#[cfg(feature = "ide")]
+mod mcp_sim;
+#[cfg(feature = "mcp")]
+mod mcp_support;
+#[cfg(feature = "ide")]
+mod mcp_unread;
+#[cfg(feature = "mcp")]
+mod mcp_vectors;
+#[cfg(feature = "ide")]
+mod replay;
+#[cfg(feature = "ide")]
+mod sim;
+#[cfg(feature = "ide")]
+mod sim_support;
+#[cfg(feature = "mcp")]
+mod small_editor;
+mod small_scope;
+mod support;
+mod testing;
+#[cfg(feature = "ide")]
+mod threats;
+#[cfg(feature = "ide")]
+mod turn;
+mod ws_close;
+mod ws_frames;
+mod ws_handshake;
+mod ws_tungstenite;

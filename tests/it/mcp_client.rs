@@ -1,0 +1,578 @@
+//! A client session from the outside: the handshake, requests and their outcomes, what the server asks.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::mcp_support::{Bench, Lines, outcome_text, violation_text};
+use ide_mcp::{
+    Time,
+    mcp::{
+        Client, ClientConfig, Event, Failure, Implementation, List, Outcome, ServerInfo, Timeout, ToolResult,
+    },
+    rpc::{NotSent, RequestId, SessionId},
+};
+
+struct Agent {
+    client: Client,
+    out: Lines,
+    now: Time,
+}
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"editor","version":"1"},"instructions":"be kind"}}"#;
+
+impl Agent {
+    fn new() -> Self {
+        let config = ClientConfig::new(Implementation::new("agent", "2"));
+        Self { client: Client::new(config, SessionId::new(1)), out: Lines::default(), now: Time::ZERO }
+    }
+
+    fn negotiating() -> Self {
+        let mut agent = Self::new();
+        agent.client.start(agent.now, &mut agent.out).unwrap();
+        agent.out.take();
+        agent
+    }
+
+    fn ready() -> Self {
+        let mut agent = Self::negotiating();
+        agent.hear(HELLO);
+        assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
+        agent
+    }
+
+    fn hear(&mut self, text: &str) -> Vec<String> {
+        self.client.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
+    fn events(&mut self) -> Vec<String> {
+        let mut events = Vec::new();
+        while let Some(event) = self.client.poll_event(&mut self.out) {
+            events.push(describe(&event, self.client.server()));
+        }
+        events
+    }
+
+    fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
+        self.now = Time::from_millis(millis);
+        self.client.tick(self.now);
+        let events = self.events();
+        (events, self.out.take())
+    }
+
+    fn call(&mut self, timeout: Timeout) -> RequestId {
+        let request = self.client.call_tool("openDiff", &BTreeMap::from([("a", 1)]), timeout, &mut self.out);
+        self.out.take();
+        request.unwrap()
+    }
+}
+
+fn describe(event: &Event, server: Option<&ServerInfo>) -> String {
+    match event {
+        Event::Ready => {
+            let server = server.unwrap();
+            let name = server.info.as_ref().map_or("-", |info| info.name.as_str());
+            format!("ready {name} {}", server.protocol_version)
+        }
+        Event::Failed(failure) => format!("failed: {failure}"),
+        Event::Outcome { outcome, .. } => outcome_text(outcome),
+        Event::Notification { method, params } => {
+            format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
+        }
+        Event::PeerError(error) => format!("peer error {error}"),
+        Event::PeerFault(violation) => violation_text(violation),
+        Event::TooManyFaults => "too many faults".into(),
+        other => panic!("unknown event {other:?}"),
+    }
+}
+
+#[test]
+fn the_handshake_is_three_messages() {
+    let mut agent = Agent::new();
+    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Ok(()));
+    assert_eq!(
+        agent.out.take(),
+        [
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"2"}}}"#
+        ]
+    );
+    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
+    assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
+    let Some(Event::Ready) = agent.client.poll_event(&mut agent.out) else { panic!("not ready") };
+    let server = agent.client.server().unwrap();
+    assert_eq!(server.instructions.as_deref(), Some("be kind"));
+    assert_eq!(server.capabilities.as_ref().map(|raw| raw.get()), Some(r#"{"tools":{}}"#));
+    assert!(agent.client.is_ready());
+    assert_eq!(agent.client.deadline(), None);
+}
+
+#[test]
+fn what_a_client_declares_is_configurable() {
+    let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+    config.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).unwrap();
+    config.version = ide_mcp::mcp::ProtocolVersion::V2024_11_05;
+    let mut client = Client::new(config, SessionId::new(1));
+    let mut out = Lines::default();
+    client.start(Time::ZERO, &mut out).unwrap();
+    let wanted = r#""params":{"protocolVersion":"2024-11-05","capabilities":{"roots":{"listChanged":true}},"#;
+    assert!(out.sent[0].contains(wanted), "{:?}", out.sent);
+}
+
+#[test]
+fn a_handshake_ends_well_or_says_why() {
+    const CASES: &[(&str, &str, &[&str])] = &[
+        (
+            "the oldest version, nothing else",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05"}}"#,
+            &["ready - 2024-11-05"],
+        ),
+        (
+            "unreadable info",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":7,"instructions":null}}"#,
+            &["ready - 2025-06-18"],
+        ),
+        (
+            "info that is a list",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":["a","1"]}}"#,
+            &["ready - 2025-06-18"],
+        ),
+        (
+            "unknown version",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28"}}"#,
+            &[r#"failed: the server chose the unknown version "2026-07-28""#],
+        ),
+        (
+            "no version",
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            &["failed: the answer of the server could not be read"],
+        ),
+        (
+            "error",
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#,
+            &["failed: the server refused: no (-32602)"],
+        ),
+        (
+            "neither",
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            &["violation MalformedResponse", "failed: the answer of the server could not be read"],
+        ),
+    ];
+    for (name, text, events) in CASES {
+        let mut agent = Agent::negotiating();
+        let sent = agent.hear(text);
+        assert_eq!(agent.events(), *events, "{name}");
+        assert_eq!(
+            sent.len(),
+            usize::from(agent.client.is_ready()),
+            "{name}: initialized is sent only if it is"
+        );
+        agent.hear(HELLO);
+        assert_eq!(agent.events(), ["violation LateResponse"], "{name}: a second answer changes nothing");
+    }
+}
+
+#[test]
+fn a_handshake_has_a_deadline_and_is_never_cancelled() {
+    let mut agent = Agent::negotiating();
+    assert_eq!(agent.client.deadline(), Some(Time::from_millis(30_000)));
+    assert_eq!(agent.at(29_999), (vec![], vec![]));
+    let failed = vec!["failed: the server did not answer in time".to_owned()];
+    assert_eq!(agent.at(30_000), (failed, vec![]));
+    assert_eq!(agent.client.deadline(), None);
+    agent.hear(HELLO);
+    assert!(!agent.client.is_ready());
+
+    let mut agent = Agent::negotiating();
+    agent.client.close();
+    let Some(Event::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
+        panic!("a handshake that was begun has an end");
+    };
+    assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::Closed));
+    assert_eq!(agent.out.take(), [""; 0]);
+}
+
+#[test]
+fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
+    let mut failed = Agent::negotiating();
+    failed.at(30_000);
+    let mut closed = Agent::ready();
+    closed.client.close();
+    let rows = [
+        ("idle", Agent::new(), Err(NotSent::NotReady), Err(NotSent::NotReady)),
+        ("negotiating", Agent::negotiating(), Err(NotSent::NotReady), Ok(())),
+        ("ready", Agent::ready(), Ok(()), Ok(())),
+        ("failed", failed, Err(NotSent::NotReady), Err(NotSent::NotReady)),
+        ("closed", closed, Err(NotSent::Closed), Err(NotSent::Closed)),
+    ];
+    for (state, mut agent, said, pinged) in rows {
+        let (client, out) = (&mut agent.client, &mut agent.out);
+        assert_eq!(client.notify("n", None::<&()>, out), said, "{state}");
+        assert_eq!(client.list(List::Tools, Timeout::Default, out).map(drop), said, "{state}");
+        assert_eq!(client.call_tool("t", &(), Timeout::Default, out).map(drop), said, "{state}");
+        assert_eq!(client.request("ping", None::<&()>, Timeout::Default, out).map(drop), pinged, "{state}");
+        let sent = [said; 3].iter().chain([&pinged]).filter(|result| result.is_ok()).count();
+        assert_eq!(out.take().len(), sent, "{state}");
+    }
+}
+
+#[test]
+fn requests_are_written_without_what_they_do_not_have() {
+    let mut agent = Agent::ready();
+    agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
+    agent.client.call_tool("a", &BTreeMap::from([("x", "y")]), Timeout::Never, &mut agent.out).unwrap();
+    agent.client.call_tool("b", &(), Timeout::Never, &mut agent.out).unwrap();
+    agent.client.notify("ide_connected", Some(&BTreeMap::from([("pid", 1)])), &mut agent.out).unwrap();
+    assert_eq!(
+        agent.out.take(),
+        [
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","arguments":{"x":"y"}}}"#,
+            r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"b"}}"#,
+            r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":1}}"#,
+        ]
+    );
+    let unserializable = BTreeMap::from([((1, 2), 3)]);
+    let refused = agent.client.call_tool("c", &unserializable, Timeout::Default, &mut agent.out);
+    assert_eq!(refused, Err(NotSent::Unserializable));
+    // Parameters are known by name only.
+    assert_eq!(
+        agent.client.call_tool("c", &[1], Timeout::Default, &mut agent.out),
+        Err(NotSent::Unserializable)
+    );
+    assert_eq!(agent.client.notify("n", Some("text"), &mut agent.out), Err(NotSent::Unserializable));
+    assert_eq!(agent.out.take(), [""; 0]);
+}
+
+#[test]
+fn a_call_ends_once() {
+    const RESULT: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#;
+    let cancelled = |reason: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":2{reason}}}}}"#
+        )
+    };
+
+    let mut agent = Agent::ready();
+    agent.call(Timeout::Never);
+    assert_eq!(agent.at(1_000_000), (vec![], vec![]), "what waits for a person has time");
+    agent.hear(RESULT);
+    assert_eq!(agent.events(), [r#"result {"content":[]}"#]);
+
+    let mut agent = Agent::ready();
+    agent.call(Timeout::After(Duration::from_millis(5)));
+    let timed_out = vec!["outcome TimedOut".to_owned()];
+    assert_eq!(agent.at(5), (timed_out, vec![cancelled(r#","reason":"timed out""#)]));
+    agent.hear(RESULT);
+    assert_eq!(agent.events(), ["violation LateResponse"]);
+
+    let mut agent = Agent::ready();
+    let request = agent.call(Timeout::Default);
+    assert!(agent.client.cancel(request, Some("no \"need\""), &mut agent.out));
+    assert_eq!(agent.out.take(), [cancelled(r#","reason":"no \"need\"""#)]);
+    agent.hear(RESULT);
+    assert_eq!(agent.events(), ["outcome Cancelled", "violation LateResponse"]);
+    assert!(!agent.client.cancel(request, None, &mut agent.out));
+
+    let mut agent = Agent::ready();
+    agent.call(Timeout::Default);
+    agent.client.close();
+    agent.client.close();
+    assert_eq!(agent.events(), ["outcome Closed"]);
+    assert_eq!(agent.hear(RESULT), [""; 0]);
+    assert_eq!((agent.events(), agent.client.deadline()), (vec![], None));
+}
+
+#[test]
+fn an_answer_that_came_is_not_overtaken_by_its_timeout() {
+    let mut agent = Agent::ready();
+    agent.call(Timeout::After(Duration::from_millis(5)));
+    agent.now = Time::from_millis(9);
+    agent.client.tick(agent.now);
+    agent.hear(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert_eq!(agent.events(), ["result {}"]);
+}
+
+#[test]
+fn what_the_server_says_and_asks() {
+    const CASES: &[(&str, &str, &[&str], &[&str])] = &[
+        (
+            "ping",
+            r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#,
+            &[r#"{"jsonrpc":"2.0","id":"p","result":{}}"#],
+            &[],
+        ),
+        (
+            "anything else",
+            r#"{"jsonrpc":"2.0","id":7.0,"method":"roots/list"}"#,
+            &[
+                r#"{"jsonrpc":"2.0","id":7.0,"error":{"code":-32601,"message":"method not found: roots/list"}}"#,
+            ],
+            &[],
+        ),
+        (
+            "notification",
+            r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#,
+            &[],
+            &[r#"notification selection_changed {"text":""}"#],
+        ),
+        (
+            "cancelled",
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#,
+            &[],
+            &[],
+        ),
+        ("ping without id", r#"{"jsonrpc":"2.0","method":"ping"}"#, &[], &["violation RequestWithoutId"]),
+        ("garbage", "garbage", &[], &["violation NotJson"]),
+        ("unknown response", r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, &[], &["violation UnknownResponse"]),
+    ];
+    for (name, text, sent, events) in CASES {
+        let mut agent = Agent::ready();
+        agent.call(Timeout::Default);
+        assert_eq!(agent.hear(text), *sent, "{name}");
+        assert_eq!(agent.events(), *events, "{name}");
+    }
+}
+
+/// An array of answers holds nothing but answers, whatever a response in a batch leads to.
+#[test]
+fn a_request_of_ours_never_goes_into_a_batch() {
+    let mut agent = Agent::negotiating();
+    agent.hear(&HELLO.replace("2025-11-25", "2025-03-26"));
+    agent.events();
+    agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
+    agent.out.take();
+    let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[],"nextCursor":"a"}}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    assert_eq!(
+        agent.hear(&format!("[{ping},{page}]")),
+        [
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a"}}"#,
+            r#"[{"jsonrpc":"2.0","id":"p","result":{}}]"#,
+        ]
+    );
+}
+
+#[test]
+fn a_client_that_drains_does_not_become_ready() {
+    let mut agent = Agent::negotiating();
+    agent.client.drain();
+    assert_eq!(agent.hear(HELLO), [""; 0]);
+    assert_eq!(agent.events(), ["failed: the session ended first"]);
+    assert!(!agent.client.is_ready());
+}
+
+#[test]
+fn a_list_in_pages_is_one_outcome() {
+    let ask =
+        |id: u32, params: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/list"{params}}}"#);
+    let page = |id: u32, items: &str, next: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[{items}]{next}}}}}"#)
+    };
+    let listing = || {
+        let mut agent = Agent::ready();
+        let request = agent.client.list(List::Prompts, Timeout::Default, &mut agent.out).unwrap();
+        assert_eq!(agent.out.take(), [ask(2, "")]);
+        (agent, request)
+    };
+
+    let (mut agent, request) = listing();
+    assert_eq!(
+        agent.hear(&page(2, "1,2", r#","nextCursor":"\u00e9""#)),
+        [ask(3, r#","params":{"cursor":"\u00e9"}"#)],
+        "the cursor goes back as it came"
+    );
+    assert_eq!(agent.events(), [""; 0]);
+    assert_eq!(agent.hear(&page(3, "3", "")), [""; 0]);
+    let Some(Event::Outcome { request: ended, outcome: Outcome::Result(list) }) =
+        agent.client.poll_event(&mut agent.out)
+    else {
+        panic!("no result")
+    };
+    assert_eq!((ended, list.get()), (request, r#"{"prompts":[1,2,3]}"#), "by the handle of the first");
+
+    let (mut agent, request) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert!(agent.client.cancel(request, None, &mut agent.out));
+    assert_eq!(
+        agent.out.take(),
+        [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#],
+        "the page that waits"
+    );
+    assert!(!agent.client.cancel(request, None, &mut agent.out));
+    assert_eq!(agent.events(), ["outcome Cancelled"]);
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert_eq!(agent.at(60_000).0, ["outcome TimedOut"]);
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    assert_eq!(agent.hear(&page(3, "", r#","nextCursor":"a""#)), [""; 0], "round in a circle");
+    assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
+
+    let (mut agent, _) = listing();
+    let mut pages = 0;
+    while !agent.hear(&page(2 + pages, "", &format!(r#","nextCursor":"{pages}""#))).is_empty() {
+        pages += 1;
+    }
+    assert_eq!((pages, agent.events().len()), (63, 2), "64 pages at most");
+
+    let (mut agent, _) = listing();
+    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    agent.client.close();
+    assert_eq!(agent.events(), ["outcome Closed"]);
+
+    let (mut agent, _) = listing();
+    agent.client.drain();
+    assert_eq!(agent.hear(&page(2, "", r#","nextCursor":"a""#)), [""; 0]);
+    assert_eq!(agent.events(), ["outcome Closed"], "nothing is asked while it drains");
+
+    for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
+        let (mut agent, _) = listing();
+        agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
+        assert_eq!(agent.events(), ["violation UnreadableList", "outcome Malformed"], "{name}");
+    }
+}
+
+#[test]
+fn both_roles_understand_each_other() {
+    let mut agent = Agent::new();
+    let mut bench = Bench::new();
+    agent.client.start(Time::ZERO, &mut agent.out).unwrap();
+    let mut outcome = None;
+    let mut log = Vec::new();
+    for _ in 0..16 {
+        for text in agent.out.take() {
+            bench.server.receive(Time::ZERO, &text, &mut bench.out);
+        }
+        while let Some(event) = bench.poll() {
+            log.push(format!("server {}", crate::mcp_support::describe(&event)));
+            if let Event::Call { call, .. } = event {
+                bench.server.respond(call, &ToolResult::error("é\n"), &mut bench.out).unwrap();
+            }
+        }
+        for text in bench.out.take() {
+            agent.client.receive(Time::ZERO, &text, &mut agent.out);
+        }
+        while let Some(event) = agent.client.poll_event(&mut agent.out) {
+            match event {
+                Event::Ready => {
+                    let arguments = BTreeMap::from([("n", 7)]);
+                    agent.client.call_tool("typed", &arguments, Timeout::Default, &mut agent.out).unwrap();
+                }
+                Event::Outcome { outcome: Outcome::Result(result), .. } => outcome = Some(result),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert_eq!(log, ["server ready", "server call Typed(7)"]);
+    let outcome = outcome.unwrap();
+    let result = ToolResult::read(&outcome).unwrap();
+    assert_eq!((result.texts().collect::<Vec<_>>(), result.is_error), (vec!["é\n"], true));
+}
+
+/// Two peers that send back what they cannot read would never stop if either answered it.
+#[test]
+fn an_echo_of_garbage_dies_out() {
+    let mut agent = Agent::ready();
+    let mut bench = Bench::ready();
+    let seeds = [
+        "garbage",
+        r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":1}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"nobody"}"#,
+        r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}"#,
+    ];
+    for seed in seeds {
+        let mut travelling = vec![seed.to_owned()];
+        for _ in 0..3 {
+            travelling = travelling.iter().flat_map(|text| bench.hear(text)).collect();
+            travelling = travelling.iter().flat_map(|text| agent.hear(text)).collect();
+        }
+        assert_eq!(travelling, [""; 0], "{seed}");
+    }
+}
+
+/// A page of prompts that answers the request with this id.
+fn page_of(id: usize, next: &str) -> String {
+    let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[]{next}}}}}"#)
+}
+
+fn listing_within(timeout: Timeout) -> Agent {
+    let mut agent = Agent::ready();
+    agent.out.take();
+    agent.client.list(List::Prompts, timeout, &mut agent.out).unwrap();
+    agent.out.take();
+    agent
+}
+
+fn progress_of(token: usize, progress: f64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
+    )
+}
+
+fn reported_progress(agent: &mut Agent) -> Vec<f64> {
+    std::iter::from_fn(|| agent.client.poll_event(&mut agent.out))
+        .map(|event| match event {
+            Event::Progress { progress, .. } => progress.progress,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn progress_of_a_list_never_goes_back() {
+    let seconds = Duration::from_secs;
+    let mut agent = listing_within(Timeout::Progress { idle: seconds(10), total: seconds(600) });
+    agent.hear(&progress_of(2, 0.5));
+    agent.hear(&progress_of(2, 0.9));
+    assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
+    agent.hear(&page_of(2, "a"));
+    assert_eq!(agent.at(9_000).0, [""; 0]);
+    // The second page counts anew: that is no violation, puts the deadline off, and is not reported.
+    agent.hear(&progress_of(3, 0.1));
+    assert_eq!(reported_progress(&mut agent), [0.0; 0]);
+    agent.hear(&progress_of(3, 1.5));
+    assert_eq!(reported_progress(&mut agent), [1.5]);
+    assert_eq!(agent.at(18_999).0, [""; 0]);
+    assert_eq!(agent.at(19_000).0, ["outcome TimedOut"]);
+}
+
+#[test]
+fn later_pages_keep_the_timeout_of_the_list() {
+    for (timeout, ends) in [
+        (Timeout::Never, None),
+        (Timeout::After(Duration::from_secs(90)), Some(90_000)),
+        (Timeout::Default, Some(60_000)),
+    ] {
+        let mut agent = listing_within(timeout);
+        agent.hear(&page_of(2, "a"));
+        assert_eq!(agent.client.deadline(), ends.map(Time::from_millis), "{timeout:?}");
+    }
+}
+
+#[test]
+fn cursors_in_a_circle_of_two_end_the_list() {
+    let mut agent = listing_within(Timeout::Default);
+    for (id, next) in [(2, "a"), (3, "b")] {
+        assert_eq!(agent.hear(&page_of(id, next)).len(), 1, "{next}");
+    }
+    assert_eq!(agent.hear(&page_of(4, "a")), [""; 0]);
+    assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
+}
+
+#[test]
+fn session_opens_although_no_request_may_wait() {
+    let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+    config.limits.requests = 0;
+    let client = Client::new(config, SessionId::new(1));
+    let mut agent = Agent { client, out: Lines::default(), now: Time::ZERO };
+    agent.client.start(agent.now, &mut agent.out).unwrap();
+    agent.hear(HELLO);
+    assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
+    assert_eq!(
+        agent.client.list(List::Tools, Timeout::Default, &mut agent.out),
+        Err(NotSent::TooManyInFlight)
+    );
+}

@@ -1,0 +1,337 @@
+//! What is not modelled goes through raw, in both directions, with its correlation: a bridge made of a server and a
+//! client stands between a client and a server, and neither can tell.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
+use ide_mcp::{
+    Time,
+    mcp::{
+        CallEnd, Client, ClientConfig, Event, Forward, Implementation, Outcome, RawTools, Server,
+        ServerConfig, Timeout, ToolSpec, Tools,
+    },
+    rpc::{CallId, RequestId, RespondError, SessionId},
+};
+use serde::Deserializer;
+
+/// Everything that comes to the server is asked of the other side by the client, and the other way round.
+struct Bridge {
+    server: Server<RawTools>,
+    client: Client,
+    /// What the server side of the bridge took, and as what the client side asked it; and the other way round.
+    down: BTreeMap<RequestId, CallId>,
+    up: BTreeMap<RequestId, CallId>,
+    to_agent: Lines,
+    to_editor: Lines,
+}
+
+const LONG: Timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
+
+impl Bridge {
+    /// A bridge both of whose sides are open.
+    fn open() -> Self {
+        let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
+        server.forward = Forward::All;
+        let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
+        client.forward = Forward::Everything;
+        let mut bridge = Self {
+            server: Server::new(server, RawTools::new(vec![]), SessionId::new(1)),
+            client: Client::new(client, SessionId::new(2)),
+            down: BTreeMap::new(),
+            up: BTreeMap::new(),
+            to_agent: Lines::default(),
+            to_editor: Lines::default(),
+        };
+        bridge.agent_says(INITIALIZE);
+        bridge.agent_says(INITIALIZED);
+        bridge.client.start(Time::ZERO, &mut bridge.to_editor).unwrap();
+        bridge.editor_says(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#);
+        bridge.to_agent.take();
+        bridge.to_editor.take();
+        bridge
+    }
+
+    /// What the bridge sends to either side because of what the agent says.
+    fn agent_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+        self.server.receive(Time::ZERO, text, &mut self.to_agent);
+        self.work();
+        (self.to_agent.take(), self.to_editor.take())
+    }
+
+    fn editor_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+        self.client.receive(Time::ZERO, text, &mut self.to_editor);
+        self.work();
+        (self.to_agent.take(), self.to_editor.take())
+    }
+
+    fn work(&mut self) {
+        while let Some(event) = self.server.poll_event(&mut self.to_agent) {
+            match event {
+                Event::Request { call, method, params } => {
+                    let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
+                    self.down.insert(asked.unwrap(), call);
+                }
+                Event::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
+                    let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
+                    self.client.cancel(*request, reason.as_deref(), &mut self.to_editor);
+                }
+                Event::Notification { method, params } => {
+                    self.client.notify(&method, params.as_deref(), &mut self.to_editor).unwrap();
+                }
+                Event::Outcome { request, outcome } => {
+                    if let Some(call) = self.up.remove(&request) {
+                        match outcome {
+                            Outcome::Result(result) => {
+                                self.client.respond_with(call, &result, &mut self.to_editor)
+                            }
+                            Outcome::Error(error) => self
+                                .client
+                                .fail_with(call, &error, &mut self.to_editor)
+                                .map_err(RespondError::from),
+                            other => panic!("{other:?}"),
+                        }
+                        .unwrap();
+                    }
+                }
+                Event::Ready | Event::PeerFault(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        while let Some(event) = self.client.poll_event(&mut self.to_editor) {
+            match event {
+                Event::Request { call, method, params } => {
+                    let asked =
+                        self.server.request(&method, params.as_deref(), Timeout::Default, &mut self.to_agent);
+                    self.up.insert(asked.unwrap(), call);
+                }
+                Event::Progress { request, progress } => {
+                    let call = self.down.get(&request).unwrap();
+                    self.server.progress(*call, &progress, &mut self.to_agent).unwrap();
+                }
+                Event::Notification { method, params } => {
+                    self.server.notify(&method, params.as_deref(), &mut self.to_agent).unwrap();
+                }
+                Event::Outcome { request, outcome } => {
+                    let call = self.down.remove(&request).unwrap();
+                    let _ = match outcome {
+                        Outcome::Result(result) => {
+                            self.server.respond_with(call, &result, &mut self.to_agent)
+                        }
+                        Outcome::Error(error) => self
+                            .server
+                            .fail_with(call, &error, &mut self.to_agent)
+                            .map_err(RespondError::from),
+                        _ => continue,
+                    };
+                }
+                Event::Ready | Event::PeerFault(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+fn nothing() -> Vec<String> {
+    Vec::new()
+}
+
+#[test]
+fn a_bridge_passes_everything_on_under_ids_of_its_own() {
+    let mut bridge = Bridge::open();
+    for method in ["x/raw", "tools/call", "tools/list", "resources/list"] {
+        let down = bridge.agent_says(&format!(
+            r#"{{"jsonrpc":"2.0","id":"é-7.0","method":"{method}","params":{{"b":[1.50, "\u00e9"],"_meta":{{"progressToken":"t","x":1}},"a":{{}}}}}}"#
+        ));
+        let id = bridge.down.keys().next().copied().unwrap();
+        let serial: u64 = down.1[0].split([':', ',']).nth(3).unwrap().parse().unwrap();
+        assert_eq!(
+            down,
+            (
+                nothing(),
+                vec![format!(
+                    r#"{{"jsonrpc":"2.0","id":{serial},"method":"{method}","params":{{"b":[1.50, "\u00e9"],"a":{{}},"_meta":{{"x":1,"progressToken":{serial}}}}}}}"#
+                )]
+            ),
+            "what is inside goes through as it is written; the token is the bridge's"
+        );
+        let progress = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{serial},"progress":0.5,"message":"m"}}}}"#
+        );
+        assert_eq!(
+            bridge.editor_says(&progress).0,
+            [
+                r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"message":"m"}}"#
+            ]
+        );
+        let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":{serial},"result":{{"x": [1.0]}}}}"#));
+        assert_eq!(up, (vec![r#"{"jsonrpc":"2.0","id":"é-7.0","result":{"x": [1.0]}}"#.into()], nothing()));
+        assert!(!bridge.down.contains_key(&id));
+    }
+}
+
+#[test]
+fn errors_keep_their_data_and_cancellations_go_through() {
+    let mut bridge = Bridge::open();
+    let down = bridge.agent_says(r#"{"jsonrpc":"2.0","id":5,"method":"x/fails"}"#).1;
+    assert_eq!(
+        down,
+        [r#"{"jsonrpc":"2.0","id":2,"method":"x/fails","params":{"_meta":{"progressToken":2}}}"#]
+    );
+    let error = r#""error":{"code":-32042,"message":"m","data":{"a": 1}}}"#;
+    let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":2,{error}"#)).0;
+    assert_eq!(up, [format!(r#"{{"jsonrpc":"2.0","id":5,{error}"#)]);
+
+    bridge.agent_says(r#"{"jsonrpc":"2.0","id":6,"method":"x/waits"}"#);
+    let cancel = |id| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"r"}}}}"#
+        )
+    };
+    assert_eq!(bridge.agent_says(&cancel(6)), (nothing(), vec![cancel(3)]));
+    assert_eq!(
+        bridge.editor_says(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
+        (nothing(), nothing()),
+        "the late answer reaches nobody"
+    );
+}
+
+#[test]
+fn the_other_direction_is_the_same() {
+    let mut bridge = Bridge::open();
+    let asked = bridge.editor_says(
+        r#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"maxTokens":1}}"#,
+    );
+    assert_eq!(
+        asked,
+        (
+            vec![
+                r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"maxTokens":1}}"#
+                    .into()
+            ],
+            nothing()
+        )
+    );
+    let answered = bridge.agent_says(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#);
+    assert_eq!(
+        answered,
+        (nothing(), vec![r#"{"jsonrpc":"2.0","id":"s","error":{"code":-1,"message":"no"}}"#.into()])
+    );
+    for (said, to_agent) in [("x/one", true), ("x/two", false)] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{said}","params":{{"a": 1}}}}"#);
+        let heard = if to_agent { bridge.editor_says(&text).0 } else { bridge.agent_says(&text).1 };
+        assert_eq!(heard, [text]);
+    }
+}
+
+#[test]
+fn what_is_not_forwarded_is_answered_at_once() {
+    let config = |forward| {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.forward = forward;
+        let mut bench = Bench::with(config);
+        bench.hear(INITIALIZE);
+        bench.hear(INITIALIZED);
+        bench.events();
+        bench
+    };
+    let named = || {
+        Forward::Methods(vec![
+            "prompts/list".into(),
+            "tools/list".into(),
+            "ping".into(),
+            "server/discover".into(),
+        ])
+    };
+    // Forwarded, and answered at once, by nothing, these, everything, all.
+    let rows = [
+        ("x/y", [false, false, true, true]),
+        ("prompts/list", [false, true, true, true]),
+        ("logging/setLevel", [false, false, true, true]),
+        ("tools/list", [false, true, false, true]),
+        ("tools/call", [false, false, false, true]),
+        ("ping", [false; 4]),
+        ("server/discover", [false; 4]),
+        ("initialize", [false; 4]),
+    ];
+    for (method, forwarded) in rows {
+        let all = [Forward::Nothing, named(), Forward::Everything, Forward::All];
+        for (forward, expected) in all.into_iter().zip(forwarded) {
+            let mut bench = config(forward.clone());
+            let sent = bench.ask("5", method);
+            assert_eq!(sent.is_empty(), expected, "{method} with {forward:?}: {sent:?}");
+            let events = bench.events();
+            assert_eq!(
+                events == [format!("request {method}")],
+                expected,
+                "{method} with {forward:?}: {events:?}"
+            );
+        }
+    }
+}
+
+/// The tools are those of somebody else; but it is known which of them end what others wait for.
+struct Ending;
+
+impl Tools for Ending {
+    type Call = ();
+
+    fn specs(&self) -> &[ToolSpec] {
+        &[]
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, _: D) -> Result<(), D::Error> {
+        panic!("{name} is forwarded")
+    }
+
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        name == "end"
+    }
+}
+
+#[test]
+fn a_forwarded_call_that_is_answered_at_once_is_let_in_beside_what_waits() {
+    let mut config = ServerConfig::new(Implementation::new("bridge", "1"));
+    config.forward = Forward::All;
+    config.limits.open_calls = 2;
+    let mut out = Lines::default();
+    let mut server = Server::new(config, Ending, SessionId::new(1));
+    let mut ask = |id: u32, name: &str| {
+        let params = format!(r#"{{"arguments":{{}},"name":"{name}"}}"#);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
+        for text in [INITIALIZE, INITIALIZED, &text].into_iter().skip(if id == 0 { 0 } else { 2 }) {
+            server.receive(Time::ZERO, text, &mut out);
+        }
+        let mut events = std::iter::from_fn(|| server.poll_event(&mut out));
+        let is_let_in = events.any(|event| matches!(event, Event::Request { .. }));
+        let said = out.take();
+        let is_refused = said.iter().any(|answer| answer.contains("-32603"));
+        assert_ne!(is_let_in, is_refused, "{name}: {said:?}");
+        is_let_in
+    };
+    assert!(ask(0, "wait") && ask(1, "end"));
+    assert!(!ask(2, "wait"), "the table is full");
+    for id in 3..67 {
+        assert!(ask(id, "end"), "{id}");
+    }
+    assert!(!ask(67, "end"), "there is room for 64 beside it");
+}
+
+#[test]
+fn what_nobody_answers_is_answered_with_an_error() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.forward = Forward::Everything;
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.ask("5", "x/y");
+    bench.events();
+    let (events, sent) = bench.at(30_000);
+    assert_eq!(events, ["ended Expired"]);
+    assert_eq!(
+        sent,
+        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no answer to this call within 30s"}}"#]
+    );
+    bench.ask("6", "x/y");
+    bench.server.shutdown("going", &mut bench.out);
+    assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32603,"message":"going"}}"#]);
+}

@@ -1,0 +1,975 @@
+//! A server session from the outside: what it permits when, what it answers, how calls and requests end.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED};
+use ide_mcp::{
+    Time,
+    mcp::{
+        CallEnd, Event, Implementation, LogLevel, Outcome, PeerFault, Progress, ServerConfig, Timeout,
+        ToolResult,
+    },
+    rpc::{self, NotOpen, NotSent, RespondError},
+};
+
+/// The four states in which a server takes messages.
+fn states() -> [(&'static str, Bench); 4] {
+    let mut draining = Bench::ready();
+    draining.server.drain();
+    [
+        ("awaiting initialize", Bench::new()),
+        ("initializing", Bench::initializing()),
+        ("ready", Bench::ready()),
+        ("draining", draining),
+    ]
+}
+
+/// What is sent and what is reported for `text` in each of the four states.
+#[track_caller]
+fn check_states(name: &str, text: &str, want: [(&[&str], &[&str]); 4]) {
+    for ((state, mut bench), (sent, events)) in states().into_iter().zip(want) {
+        assert_eq!(bench.hear(text), sent, "{name}, {state}: sent");
+        assert_eq!(bench.events(), events, "{name}, {state}: events");
+    }
+}
+
+#[test]
+fn what_is_permitted_when() {
+    type Row = (&'static str, &'static str, [(&'static [&'static str], &'static [&'static str]); 4]);
+    const NONE: &[&str] = &[];
+    const PONG: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#];
+    const NO_DISCOVER: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"method not found: server/discover"}}"#,
+    ];
+    const NOT_YET: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"not initialized"}}"#];
+    const NO_MORE: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"shutting down"}}"#];
+    const TWICE: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"already initialized"}}"#];
+    const HELLO: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"editor","version":"1"}}}"#,
+    ];
+    const LIST: &[&str] = &[
+        r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[{"name":"plain","description":"does nothing","inputSchema":{"type":"object"}},{"name":"typed","inputSchema":{}}]}}"#,
+    ];
+    const UNKNOWN: &[&str] =
+        &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"method not found: x/y"}}"#];
+    const RESOURCES: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"resources":[]}}"#];
+    const TEMPLATES: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"resourceTemplates":[]}}"#];
+    const PROMPTS: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{"prompts":[]}}"#];
+    const PREMATURE: &[&str] = &["violation Premature"];
+    const WITHOUT_ID: &[&str] = &["violation RequestWithoutId"];
+    const UNKNOWN_RESPONSE: &[&str] = &["violation UnknownResponse"];
+    const PROGRESS: &[&str] = &["violation UnknownProgress"];
+    const OTHER: &[&str] = &[r#"notification ide_connected {"pid":1}"#];
+    let table: &[Row] = &[
+        ("ping", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#, [(PONG, NONE); 4]),
+        (
+            "server/discover",
+            r#"{"jsonrpc":"2.0","id":5,"method":"server/discover"}"#,
+            [(NO_DISCOVER, NONE); 4],
+        ),
+        (
+            "initialize",
+            r#"{"jsonrpc":"2.0","id":5,"method":"initialize"}"#,
+            [(HELLO, NONE), (TWICE, NONE), (TWICE, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "tools/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#,
+            [(NOT_YET, NONE), (LIST, &["tools listed"]), (LIST, &["tools listed"]), (NO_MORE, NONE)],
+        ),
+        (
+            "tools/call",
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"plain"}}"#,
+            [(NOT_YET, NONE), (NONE, &["call Plain"]), (NONE, &["call Plain"]), (NO_MORE, NONE)],
+        ),
+        (
+            "resources/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/list"}"#,
+            [(NOT_YET, NONE), (RESOURCES, NONE), (RESOURCES, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "resources/templates/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/templates/list"}"#,
+            [(NOT_YET, NONE), (TEMPLATES, NONE), (TEMPLATES, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "prompts/list",
+            r#"{"jsonrpc":"2.0","id":5,"method":"prompts/list","params":{"cursor":null}}"#,
+            [(NOT_YET, NONE), (PROMPTS, NONE), (PROMPTS, NONE), (NO_MORE, NONE)],
+        ),
+        (
+            "unknown request",
+            r#"{"jsonrpc":"2.0","id":5,"method":"x/y"}"#,
+            [(NOT_YET, NONE), (UNKNOWN, NONE), (UNKNOWN, NONE), (NO_MORE, NONE)],
+        ),
+        ("initialized", INITIALIZED, [(NONE, PREMATURE), (NONE, &["ready"]), (NONE, NONE), (NONE, NONE)]),
+        (
+            "cancelled, nothing open",
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#,
+            [(NONE, NONE); 4],
+        ),
+        (
+            "progress",
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}"#,
+            [(NONE, NONE), (NONE, PROGRESS), (NONE, PROGRESS), (NONE, PROGRESS)],
+        ),
+        (
+            "other notification",
+            r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":1}}"#,
+            [(NONE, PREMATURE), (NONE, OTHER), (NONE, OTHER), (NONE, NONE)],
+        ),
+        (
+            "request without id",
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"plain"}}"#,
+            [(NONE, WITHOUT_ID); 4],
+        ),
+        ("response", r#"{"jsonrpc":"2.0","id":5,"result":{}}"#, [(NONE, UNKNOWN_RESPONSE); 4]),
+        ("batch", r#"[{"jsonrpc":"2.0","id":5,"method":"ping"}]"#, [(NONE, &["violation Batch"]); 4]),
+        (
+            "peer error",
+            r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
+            [(NONE, &["peer error m (1)"]); 4],
+        ),
+    ];
+    for (name, text, want) in table {
+        check_states(name, text, *want);
+    }
+}
+
+#[test]
+fn the_handshake_is_reported_and_configurable() {
+    let mut config = ServerConfig::new(Implementation::new("e", "1"));
+    config.instructions = Some("be kind".into());
+    config.tools_list_changed = false;
+    let mut bench = Bench::with(config);
+    assert_eq!(
+        bench.hear(r#"{"jsonrpc":"2.0","id":"é\u0041","method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"agent","version":"2"}}}"#),
+        [r#"{"jsonrpc":"2.0","id":"é\u0041","result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"},"instructions":"be kind"}}"#]
+    );
+    assert_eq!(bench.server.client().map(|client| client.name.as_str()), Some("agent"));
+    assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2024-11-05"));
+    bench.hear(INITIALIZED);
+    assert!(bench.server.is_ready());
+    assert_eq!(bench.server.tools_list_changed(&mut bench.out), Err(NotSent::Undeclared));
+}
+
+#[test]
+fn initialize_is_answered_whatever_its_parameters() {
+    for params in [
+        "{}",
+        r#"{"protocolVersion":7}"#,
+        r#"{"protocolVersion":"x","clientInfo":[]}"#,
+        r#"{"clientInfo":["a","1"]}"#,
+        r#"{"clientInfo":1}"#,
+    ] {
+        let mut bench = Bench::new();
+        let sent =
+            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
+        assert!(sent[0].contains(r#""protocolVersion":"2025-11-25""#), "{params}: {sent:?}");
+        assert_eq!(bench.server.client(), None, "{params}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_said_under_its_id() {
+    const CASES: &[(&str, &str, &str)] = &[
+        ("no params", "", "missing field `name` at line 1 column 2"),
+        ("no name", r#","params":{"arguments":{}}"#, "missing field `name` at line 1 column 16"),
+        ("unknown tool", r#","params":{"name":"nobody"}"#, "tool nobody not found"),
+        ("arguments array", r#","params":{"name":"plain","arguments":[]}"#, "arguments is not an object"),
+        ("missing argument", r#","params":{"name":"typed"}"#, "missing field `n` at line 1 column 2"),
+        (
+            "doubled argument",
+            r#","params":{"name":"typed","arguments":{"n":1,"n":2}}"#,
+            "duplicate field `n` at line 1 column 10",
+        ),
+    ];
+    for (name, params, message) in CASES {
+        let mut bench = Bench::ready();
+        let sent = bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call"{params}}}"#));
+        let want = format!(r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32602,"message":"{message}"}}}}"#);
+        assert_eq!(sent, [want], "{name}");
+        assert_eq!(bench.events(), [""; 0], "{name}");
+        assert_eq!(bench.server.open_calls(), 0, "{name}");
+    }
+    let mut bench = Bench::ready();
+    let sent = bench.hear(
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":"\ud83d"}}}"#,
+    );
+    assert!(sent[0].starts_with(r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"#), "{sent:?}");
+}
+
+#[test]
+fn a_refusal_does_not_repeat_a_long_name() {
+    let mut bench = Bench::ready();
+    let name = "x".repeat(100_000);
+    let sent = bench
+        .hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"{name}"}}}}"#));
+    assert!(sent[0].len() < 5_000, "{} bytes", sent[0].len());
+}
+
+#[test]
+fn arguments_may_be_absent_or_null() {
+    for params in [
+        r#"{"name":"plain"}"#,
+        r#"{"name":"plain","arguments":null}"#,
+        r#"{"arguments":{"x":[]},"_meta":{"progressToken":5},"name":"plain"}"#,
+    ] {
+        let mut bench = Bench::ready();
+        let sent =
+            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
+        assert_eq!(sent, [""; 0], "{params}");
+        assert_eq!(bench.events(), ["call Plain"], "{params}");
+    }
+}
+
+/// The races of an answer with a cancellation.
+mod cancellation {
+    use super::*;
+
+    #[test]
+    fn then_answer() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        assert_eq!(bench.cancel("7"), [""; 0]);
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
+            Err(NotOpen::Cancelled)
+        );
+        assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(NotOpen::Cancelled));
+        assert_eq!(bench.at(60_000), (vec![], vec![]), "and its deadline is gone too");
+    }
+
+    #[test]
+    fn after_the_answer() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+        assert_eq!(bench.cancel("7").len(), 1, "the answer stays");
+        assert_eq!(bench.events(), [""; 0]);
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
+            Err(NotOpen::Answered)
+        );
+    }
+
+    #[test]
+    fn twice() {
+        let mut bench = Bench::ready();
+        bench.call("7", "plain");
+        bench.cancel("7");
+        bench.cancel("7");
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+    }
+
+    #[test]
+    fn then_the_same_id_again() {
+        let mut bench = Bench::ready();
+        let old = bench.call("7", "plain");
+        bench.cancel("7");
+        bench.events();
+        let new = bench.call("7", "plain");
+        assert_eq!(
+            bench.server.respond(old, &ToolResult::text("old"), &mut bench.out),
+            Err(NotOpen::Cancelled)
+        );
+        assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
+        let new = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"new"}]}}"#;
+        assert_eq!(bench.out.take(), [new]);
+    }
+
+    #[test]
+    fn of_initialize() {
+        let mut bench = Bench::new();
+        assert_eq!(bench.hear(INITIALIZE).len(), 1);
+        assert_eq!(bench.cancel("0"), [""; 0]);
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+    }
+
+    #[test]
+    fn then_close() {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", "plain");
+        bench.cancel("7");
+        bench.server.close();
+        assert_eq!(bench.events(), ["ended Cancelled why"]);
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
+            Err(NotOpen::Cancelled)
+        );
+    }
+
+    #[test]
+    fn is_exact_in_type_and_value() {
+        // The id of the call, what is cancelled, whether that is the call.
+        const CASES: &[(&str, &str, bool)] = &[
+            ("7", "7", true),
+            ("7", "7.0", true),
+            ("7", "\"7\"", false),
+            ("7", "8", false),
+            ("7", "null", false),
+            ("7", "[7]", false),
+            ("\"7\"", "\"7\"", true),
+            ("\"7\"", "7", false),
+            ("0", "0", true),
+            ("\"\"", "\"\"", true),
+            ("\"\"", "0", false),
+            (r#""A""#, r#""\u0041""#, true),
+        ];
+        for (id, cancelled, hit) in CASES {
+            let mut bench = Bench::ready();
+            bench.call(id, "plain");
+            assert_eq!(bench.cancel(cancelled), [""; 0], "{id}, {cancelled}");
+            assert_eq!(bench.server.open_calls() == 0, *hit, "{id}, {cancelled}");
+            assert_eq!(bench.events().len(), usize::from(*hit), "{id}, {cancelled}");
+        }
+    }
+
+    #[test]
+    fn that_is_malformed_does_nothing() {
+        for params in [
+            "",
+            r#","params":{}"#,
+            r#","params":{"reason":"x"}"#,
+            r#","params":{"requestId":7,"requestId":7}"#,
+        ] {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled"{params}}}"#);
+            assert_eq!(bench.hear(&text), [""; 0], "{params}");
+            assert_eq!((bench.events().len(), bench.server.open_calls()), (0, 1), "{params}");
+        }
+    }
+
+    #[test]
+    fn hands_on_a_bounded_reason() {
+        let cases = [
+            ("at the limit", "x".repeat(4096), Some(4096)),
+            ("beyond it", "x".repeat(4097), Some(4096)),
+            ("a character across it", format!("{}é", "x".repeat(4095)), Some(4095)),
+        ];
+        for (name, reason, length) in cases {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            bench.hear(&format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":"{reason}"}}}}"#
+            ));
+            let Some(Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll() else {
+                unreachable!("{name}");
+            };
+            assert_eq!(reason.map(|reason| reason.len()), length, "{name}");
+        }
+        for reason in ["null", "7", r#""\ud83d""#] {
+            let mut bench = Bench::ready();
+            bench.call("7", "plain");
+            bench.hear(&format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":{reason}}}}}"#
+            ));
+            assert_eq!(bench.events(), ["ended Cancelled -"], "{reason}");
+        }
+    }
+}
+
+#[test]
+fn an_id_that_is_open_is_refused_to_all_others() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let refusal =
+        [r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"a request with this id is open"}}"#];
+    for method in ["tools/call", "ping", "tools/list"] {
+        assert_eq!(bench.ask("7", method), refusal, "{method}");
+    }
+    assert_eq!(bench.ask("\"7\"", "ping").len(), 1, "a string is another id");
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
+}
+
+#[test]
+fn a_call_too_many_is_refused_and_the_rest_goes_on() {
+    let mut bench = Bench::ready();
+    let calls: Vec<_> = (1..=256).map(|id| bench.call(&id.to_string(), "never")).collect();
+    let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"tools/call","params":{"name":"never"}}"#;
+    assert_eq!(
+        bench.hear(one_more),
+        [
+            r#"{"jsonrpc":"2.0","id":"more","error":{"code":-32603,"message":"busy: too many calls are open"}}"#
+        ]
+    );
+    assert_eq!(bench.ask("\"p\"", "ping"), [r#"{"jsonrpc":"2.0","id":"p","result":{}}"#]);
+    assert_eq!(bench.ask("\"l\"", "prompts/list").len(), 1);
+    bench.server.respond(calls[0], &ToolResult::text("x"), &mut bench.out).unwrap();
+    bench.out.take();
+    assert_eq!(bench.hear(one_more), [""; 0]);
+    assert_eq!(bench.server.open_calls(), 256);
+
+    bench.server.close();
+    assert_eq!(bench.events().iter().filter(|event| *event == "ended Closed").count(), 256);
+    assert_eq!(bench.server.respond(calls[1], &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
+}
+
+#[test]
+fn eight_texts_that_are_no_message_are_tolerated() {
+    let mut bench = Bench::ready();
+    // What can be answered, or belongs to a race, is not counted.
+    for _ in 0..20 {
+        bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
+        bench.hear(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+    }
+    assert_eq!(bench.events().iter().filter(|event| *event == "too many faults").count(), 0);
+    for _ in 0..8 {
+        assert_eq!(bench.hear("garbage"), [""; 0]);
+    }
+    assert_eq!(bench.events(), ["violation NotJson"; 8]);
+    bench.hear("[]");
+    assert_eq!(bench.events(), ["violation Batch", "too many faults"]);
+    bench.hear("garbage");
+    assert_eq!(bench.events(), ["violation NotJson"], "it is said once");
+}
+
+#[test]
+fn a_forgotten_call_is_answered_at_its_deadline() {
+    let failed = |span: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"no answer to this call within {span}"}}],"isError":true}}}}"#
+        )
+    };
+    let cases = [
+        ("plain", Some(30_000), failed("30s")),
+        ("soon", Some(400), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#.to_owned()),
+        ("soon_without_result", Some(400), failed("400ms")),
+        ("soon_with_bad_result", Some(400), failed("400ms")),
+        ("soon_with_list", Some(400), failed("400ms")),
+        ("never", None, String::new()),
+    ];
+    for (name, due, sent) in cases {
+        let mut bench = Bench::ready();
+        let call = bench.call("7", name);
+        assert_eq!(bench.server.deadline(), due.map(Time::from_millis), "{name}");
+        let Some(due) = due else {
+            assert_eq!(bench.at(u64::MAX / 2), (vec![], vec![]), "{name}");
+            continue;
+        };
+        assert_eq!(bench.at(due - 1), (vec![], vec![]), "{name}: early");
+        assert_eq!(bench.at(due), (vec!["ended Expired".to_owned()], vec![sent]), "{name}");
+        assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
+        assert_eq!(
+            bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
+            Err(NotOpen::Expired),
+            "{name}"
+        );
+        assert_eq!(bench.server.deadline(), None, "{name}");
+    }
+}
+
+#[test]
+fn what_was_received_comes_before_what_is_due() {
+    let mut bench = Bench::ready();
+    bench.call("7", "soon");
+    bench.now = Time::from_millis(400);
+    bench.server.tick(bench.now);
+    bench.cancel("7");
+    assert_eq!(bench.events(), ["ended Cancelled why"]);
+    assert_eq!(bench.out.take(), [""; 0]);
+}
+
+#[test]
+fn time_does_not_run_backwards() {
+    let mut bench = Bench::ready();
+    bench.at(1_000);
+    bench.now = Time::ZERO;
+    bench.call("7", "soon");
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(1_400)));
+}
+
+#[test]
+fn while_an_event_waits_the_deadline_has_come() {
+    let mut bench = Bench::ready();
+    bench.at(1_000);
+    assert_eq!(bench.server.deadline(), None);
+    bench.hear("garbage");
+    assert!(bench.server.deadline().is_some_and(|at| at <= bench.now));
+    bench.events();
+    assert_eq!(bench.server.deadline(), None);
+}
+
+/// All results of MCP are objects. What is none is refused, and the call waits for another answer.
+#[test]
+fn a_result_that_is_no_object_leaves_the_call_open() {
+    let unserializable = BTreeMap::from([((1, 2), 3)]);
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let (server, out) = (&mut bench.server, &mut bench.out);
+    let refused = Err(RespondError::Unserializable);
+    for (name, said) in [
+        ("no JSON", server.respond_with(call, &unserializable, out)),
+        ("text", server.respond_with(call, "x", out)),
+        ("a list", server.respond_with(call, &[1], out)),
+        ("null", server.respond_with(call, &(), out)),
+    ] {
+        assert_eq!((said, &out.sent[..]), (refused, &[][..]), "{name}");
+        assert!(server.is_open(call), "{name}");
+    }
+    assert_eq!(server.deadline(), Some(Time::from_millis(30_000)), "its deadline runs on");
+    assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
+    assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
+    assert_eq!(server.respond_with(call, "x", out), Err(RespondError::NotOpen(NotOpen::Answered)));
+}
+
+#[test]
+fn what_cannot_be_written_is_not_sent() {
+    let unserializable = BTreeMap::from([((1, 2), 3)]);
+    let mut bench = Bench::ready();
+    let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
+    assert_eq!(notified, Err(NotSent::Unserializable));
+    let asked = bench.server.request("r", Some(&unserializable), Timeout::Default, &mut bench.out);
+    assert_eq!(asked, Err(NotSent::Unserializable));
+    assert_eq!(bench.out.take(), [""; 0]);
+    assert_eq!(bench.server.deadline(), None, "no timer was started");
+}
+
+/// What was declared decides first, then the state, then whether there is something to say, then whether there is room.
+#[test]
+fn the_log_and_changed_tools_are_refused_as_notifications_are() {
+    fn config(declared: bool) -> ServerConfig {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.logging = declared.then_some(LogLevel::Warning);
+        config.tools_list_changed = declared;
+        config
+    }
+    fn in_state(state: &str, declared: bool) -> Bench {
+        let mut bench = Bench::with(config(declared));
+        if state != "awaiting initialize" {
+            bench.hear(INITIALIZE);
+        }
+        if !matches!(state, "awaiting initialize" | "initializing") {
+            bench.hear(INITIALIZED);
+        }
+        match state {
+            "draining" => bench.server.drain(),
+            "closed" => bench.server.close(),
+            "full" => bench.out.full = true,
+            _ => {}
+        }
+        bench
+    }
+    let (not_yet, closed, full) = (NotSent::NotReady, NotSent::Closed, NotSent::Full);
+    // The log: severe enough, and not. The tools: others than before, and the same.
+    type Said = Result<bool, NotSent>;
+    let rows: [(&str, [Said; 2], [Said; 2]); 6] = [
+        ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),
+        ("initializing", [Ok(true), Ok(false)], [Err(not_yet); 2]),
+        ("ready", [Ok(true), Ok(false)], [Ok(true), Ok(false)]),
+        ("full", [Err(full), Ok(false)], [Err(full), Ok(false)]),
+        ("draining", [Err(not_yet); 2], [Err(not_yet); 2]),
+        ("closed", [Err(closed); 2], [Err(closed); 2]),
+    ];
+    for (state, logged, listed) in rows {
+        for (level, want) in [(LogLevel::Error, logged[0]), (LogLevel::Notice, logged[1])] {
+            let mut bench = in_state(state, true);
+            assert_eq!(bench.server.log(level, None, "x", &mut bench.out), want, "{state}, {level}");
+            assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, {level}");
+        }
+        for (changed, want) in [(true, listed[0]), (false, listed[1])] {
+            let mut bench = in_state(state, true);
+            if changed {
+                bench.server.tools_mut().add("another");
+            }
+            let told = bench.server.tools_list_changed(&mut bench.out);
+            assert_eq!(told, want, "{state}, changed: {changed}");
+            assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, changed: {changed}");
+            // What could not be told is not forgotten.
+            bench.out.full = false;
+            let again = bench.server.tools_list_changed(&mut bench.out);
+            let expected = if want == Err(full) {
+                Ok(true)
+            } else if want == Ok(true) {
+                Ok(false)
+            } else {
+                want
+            };
+            assert_eq!(again, expected, "{state}, changed: {changed}, again");
+        }
+        let mut bench = in_state(state, false);
+        let undeclared = Err(NotSent::Undeclared);
+        assert_eq!(bench.server.log(LogLevel::Emergency, None, "x", &mut bench.out), undeclared, "{state}");
+        assert_eq!(bench.server.tools_list_changed(&mut bench.out), undeclared, "{state}");
+    }
+}
+
+#[test]
+fn nothing_is_said_before_the_client_can_hear_it() {
+    let mut closed = Bench::ready();
+    closed.server.close();
+    let [(_, new), (_, initializing), (_, ready), (_, draining)] = states();
+    let rows = [
+        ("awaiting initialize", new, Err(NotSent::NotReady), true),
+        ("initializing", initializing, Err(NotSent::NotReady), true),
+        ("ready", ready, Ok(()), true),
+        ("draining", draining, Err(NotSent::NotReady), false),
+        ("closed", closed, Err(NotSent::Closed), false),
+    ];
+    for (state, mut bench, said, ping) in rows {
+        assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
+        bench.server.tools_mut().add("another");
+        assert_eq!(bench.server.tools_list_changed(&mut bench.out), said.map(|()| true), "{state}");
+        let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
+        assert_eq!(asked.map(drop), said, "{state}");
+        let pinged = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out);
+        assert_eq!(pinged.is_ok(), ping, "{state}");
+        let sent = if said.is_ok() { 4 } else { usize::from(ping) };
+        assert_eq!(bench.out.take().len(), sent, "{state}");
+    }
+}
+
+#[test]
+fn a_full_outbox_refuses_all_but_answers() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    bench.out.full = true;
+    assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Full));
+    assert_eq!(bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out), Err(NotSent::Full));
+    assert_eq!(bench.out.take(), [""; 0]);
+    bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+    assert_eq!(bench.out.take().len(), 1);
+    assert_eq!(bench.ask("8", "ping").len(), 1);
+}
+
+#[test]
+fn the_log_is_sent_from_the_level_that_the_client_wants() {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.logging = Some(LogLevel::Warning);
+    let mut bench = Bench::with(config);
+    let log = |bench: &mut Bench, level| {
+        let sent = bench.server.log(level, Some("l"), &BTreeMap::from([("a", 1)]), &mut bench.out);
+        (sent, bench.out.take().len())
+    };
+    assert_eq!(log(&mut bench, LogLevel::Error), (Err(NotSent::NotReady), 0));
+    bench.hear(INITIALIZE);
+    assert_eq!(log(&mut bench, LogLevel::Error), (Ok(true), 1), "before initialized");
+    assert_eq!(log(&mut bench, LogLevel::Notice), (Ok(false), 0));
+    let set = |level: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{{"level":{level}}}}}"#)
+    };
+    assert_eq!(bench.hear(&set("\"debug\"")), [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
+    bench.server.log(LogLevel::Debug, None, "text", &mut bench.out).unwrap();
+    assert_eq!(
+        bench.out.take(),
+        [r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"text"}}"#]
+    );
+    for level in ["\"loud\"", "7", "null"] {
+        assert!(bench.hear(&set(level))[0].contains("-32602"), "{level}");
+    }
+    assert_eq!(bench.server.log_level(), Some(LogLevel::Debug));
+    // Where it is not declared there is none.
+    let mut bench = Bench::ready();
+    assert!(bench.hear(&set("\"debug\""))[0].contains("-32601"));
+    assert_eq!(log(&mut bench, LogLevel::Emergency), (Err(NotSent::Undeclared), 0));
+}
+
+/// Our own requests.
+mod requests {
+    use super::*;
+
+    #[test]
+    fn end_once_with_what_came() {
+        const CASES: &[(&str, &str, &[&str])] = &[
+            ("result", r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, &[r#"result {"roots":[]}"#]),
+            ("id as a string", r#"{"jsonrpc":"2.0","id":"1","result":{}}"#, &["result {}"]),
+            ("error", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#, &["error no (-1)"]),
+            ("neither", r#"{"jsonrpc":"2.0","id":1}"#, &["violation MalformedResponse", "outcome Malformed"]),
+        ];
+        for (name, text, events) in CASES {
+            let mut bench = Bench::ready();
+            let asked = bench.server.request(
+                "roots/list",
+                Some(&BTreeMap::from([("a", 1)])),
+                Timeout::Default,
+                &mut bench.out,
+            );
+            assert!(asked.is_ok());
+            assert_eq!(
+                bench.out.take(),
+                [r#"{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"a":1}}"#]
+            );
+            assert_eq!(bench.hear(text), [""; 0], "{name}");
+            assert_eq!(bench.events(), *events, "{name}");
+            assert_eq!(bench.hear(text), [""; 0], "{name}, again");
+            assert_eq!(bench.events(), ["violation LateResponse"], "{name}, again");
+            assert_eq!(bench.at(100_000), (vec![], vec![]), "{name}: its timer is gone");
+        }
+    }
+
+    #[test]
+    fn time_out_and_say_so() {
+        let mut bench = Bench::ready();
+        bench.at(500);
+        let cases = [
+            (Timeout::Default, Some(60_500)),
+            (Timeout::After(Duration::from_millis(10)), Some(510)),
+            (Timeout::Never, None),
+        ];
+        for (timeout, due) in cases {
+            let mut bench = Bench::ready();
+            bench.at(500);
+            bench.server.request("r", None::<&()>, timeout, &mut bench.out).unwrap();
+            bench.out.take();
+            assert_eq!(bench.server.deadline(), due.map(Time::from_millis), "{timeout:?}");
+            let Some(due) = due else { continue };
+            assert_eq!(bench.at(due - 1), (vec![], vec![]), "{timeout:?}");
+            let (events, sent) = bench.at(due);
+            assert_eq!(events, ["outcome TimedOut"], "{timeout:?}");
+            assert_eq!(
+                sent,
+                [
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#
+                ]
+            );
+            bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+            assert_eq!(bench.events(), ["violation LateResponse"], "{timeout:?}");
+        }
+    }
+
+    #[test]
+    fn are_cancelled_once() {
+        let mut bench = Bench::ready();
+        let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+        bench.out.take();
+        assert!(bench.server.cancel(request, None, &mut bench.out));
+        assert!(!bench.server.cancel(request, None, &mut bench.out));
+        assert_eq!(
+            bench.out.take(),
+            [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#]
+        );
+        assert_eq!(bench.events(), ["outcome Cancelled"]);
+    }
+
+    #[test]
+    fn are_not_cancelled_by_the_peer() {
+        let mut bench = Bench::ready();
+        bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+        bench.cancel("1");
+        assert_eq!(bench.events(), [""; 0]);
+        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert_eq!(bench.events(), ["result {}"]);
+    }
+
+    #[test]
+    fn are_limited() {
+        let mut bench = Bench::ready();
+        for _ in 0..256 {
+            bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).unwrap();
+        }
+        bench.out.take();
+        let one_more = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out);
+        assert_eq!(one_more, Err(NotSent::TooManyInFlight));
+        assert_eq!(bench.out.take(), [""; 0]);
+        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert!(bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).is_ok());
+        assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":257,"method":"r"}"#]);
+    }
+}
+
+#[test]
+fn closing_ends_everything_once() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
+    bench.hear("garbage");
+    bench.out.take();
+    bench.server.close();
+    bench.server.close();
+    let mut ended = Vec::new();
+    while let Some(event) = bench.poll() {
+        match event {
+            Event::PeerFault(violation) => {
+                assert_eq!(violation, PeerFault::Message(rpc::InvalidMessage::NotJson))
+            }
+            Event::CallEnded { call: id, reason: how } => {
+                assert_eq!((id, &how), (call, &CallEnd::Closed));
+                ended.push("call");
+            }
+            Event::Outcome { request: id, outcome: Outcome::Closed } => {
+                assert_eq!(id, request);
+                ended.push("request");
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+    assert_eq!(ended, ["call", "request"]);
+    assert_eq!(bench.server.deadline(), None);
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
+    assert!(!bench.server.cancel(request, None, &mut bench.out));
+    for text in [INITIALIZE, INITIALIZED, "garbage", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#] {
+        assert_eq!(bench.hear(text), [""; 0], "{text}");
+    }
+    assert_eq!(bench.at(100_000), (vec![], vec![]));
+}
+
+#[test]
+fn a_draining_server_still_answers_what_is_open() {
+    let mut bench = Bench::ready();
+    let call = bench.call("7", "plain");
+    bench.server.drain();
+    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"x"}]}}"#;
+    assert_eq!(bench.out.take(), [answer]);
+}
+
+#[test]
+fn a_handle_of_another_session_opens_nothing() {
+    let mut one = Bench::ready();
+    let call = one.call("7", "plain");
+    let config = ServerConfig::new(Implementation::new("other", "1"));
+    let mut other =
+        ide_mcp::mcp::Server::new(config, crate::mcp_support::TestTools::default(), rpc::SessionId::new(2));
+    let mut out = crate::mcp_support::Lines::default();
+    for text in [
+        INITIALIZE,
+        INITIALIZED,
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"plain"}}"#,
+    ] {
+        other.receive(Time::ZERO, text, &mut out);
+    }
+    out.take();
+    assert_eq!(other.open_calls(), 1);
+    assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(NotOpen::Unknown));
+    assert_eq!(out.take(), [""; 0]);
+}
+
+#[test]
+fn loop_that_is_always_late_finds_a_dead_peer() {
+    let mut bench = Bench::pinging();
+    let mut at = |seconds: u64| {
+        let (events, sent) = bench.at(seconds * 1000);
+        (events.concat(), sent.len())
+    };
+    assert_eq!(at(10), (String::new(), 1), "a ping");
+    assert_eq!(at(20), (String::new(), 1), "another, since this side was away");
+    assert_eq!(at(30), ("unresponsive".to_owned(), 0));
+    assert_eq!(at(40), (String::new(), 0));
+}
+
+#[test]
+fn each_late_look_after_a_sign_of_life_pings_again() {
+    let mut bench = Bench::pinging();
+    for hour in 1..5 {
+        assert_eq!(bench.at(hour * 3_600_000).1.len(), 1, "hour {hour}: a ping");
+        assert_eq!(bench.at(hour * 3_600_000 + 20_000).1.len(), 1, "hour {hour}: another");
+        bench.hear(r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#);
+        bench.events();
+    }
+}
+
+#[test]
+fn same_progress_restarts_no_deadline_of_an_unwatched_call() {
+    let mut bench = Bench::ready();
+    let call = bench.call("1", "plain");
+    let half = Progress::new(0.5);
+    bench.at(20_000);
+    assert_eq!(bench.server.progress(call, &half, &mut bench.out), Ok(false), "the peer did not ask for it");
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)));
+    bench.at(40_000);
+    assert_eq!(bench.server.progress(call, &half, &mut bench.out), Ok(false));
+    assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)), "the same number");
+}
+
+/// A call of `len` bytes, padded with white space.
+fn sized(id: u32, len: usize) -> String {
+    let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"}}"#);
+    format!("{call}{}}}", " ".repeat(len - call.len() - 1))
+}
+
+fn busy(id: u32) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
+    )
+}
+
+fn limited(open_bytes: usize) -> Bench {
+    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+    config.limits.open_bytes = open_bytes;
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    bench.hear(INITIALIZED);
+    bench.events();
+    bench
+}
+
+#[test]
+fn calls_beyond_the_byte_limit_are_refused_as_busy() {
+    for (name, sizes, taken) in [
+        ("one alone", &[1000][..], &[true][..]),
+        ("one alone, however large", &[5000, 100], &[true, false]),
+        ("at the limit", &[400, 600, 100], &[true, true, false]),
+        ("a byte above it", &[400, 601, 600], &[true, false, true]),
+    ] {
+        let mut bench = limited(1000);
+        let answers = sizes.iter().zip(1..).map(|(size, id)| bench.hear(&sized(id, *size)));
+        let answers: Vec<Vec<String>> = answers.collect();
+        for ((taken, answers), id) in taken.iter().zip(answers).zip(1..) {
+            assert_eq!(answers, if *taken { vec![] } else { vec![busy(id)] }, "{name}: {id}");
+        }
+        let open = sizes.iter().zip(taken).filter(|(_, taken)| **taken).map(|(size, _)| size);
+        assert_eq!(bench.server.open_bytes(), open.sum::<usize>(), "{name}");
+    }
+}
+
+#[test]
+fn each_element_of_a_batch_counts_for_itself() {
+    let mut bench = limited(1000);
+    let mut old = Bench::with({
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.limits.open_bytes = 1000;
+        config
+    });
+    old.hear(&INITIALIZE.replace("2025-11-25", "2025-03-26"));
+    old.hear(INITIALIZED);
+    old.events();
+    let batch = format!("[{},{},{}]", sized(1, 400), sized(2, 601), sized(3, 600));
+    assert_eq!(old.hear(&batch), [format!("[{}]", busy(2))]);
+    assert_eq!(old.server.open_bytes(), 1000);
+    // What follows a large message that opens nothing.
+    assert_eq!(bench.hear(&format!("{}{}", INITIALIZED, " ".repeat(5000))), [""; 0]);
+    assert_eq!(bench.hear(&sized(1, 100)), [""; 0]);
+    assert_eq!(bench.server.open_bytes(), 100);
+}
+
+#[test]
+fn every_end_of_a_call_frees_its_bytes() {
+    type End = fn(&mut Bench, rpc::CallId);
+    let ends: [(&str, End); 6] = [
+        ("answered", |bench, call| {
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap()
+        }),
+        ("failed", |bench, call| bench.server.fail(call, -1, "no", &mut bench.out).unwrap()),
+        ("cancelled", |bench, _| drop(bench.cancel("1"))),
+        ("expired", |bench, call| {
+            bench.server.set_call_timeout(call, Timeout::After(Duration::from_secs(1))).unwrap();
+            bench.at(2_000);
+        }),
+        ("shut down", |bench, _| bench.server.shutdown("ends", &mut bench.out)),
+        ("closed", |bench, _| bench.server.close()),
+    ];
+    for (name, end) in ends {
+        let mut bench = limited(1000);
+        assert_eq!(bench.hear(&sized(1, 700)), [""; 0]);
+        let Some(Event::Call { call, .. }) = bench.poll() else { panic!("{name}") };
+        end(&mut bench, call);
+        assert_eq!(bench.server.open_bytes(), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_quota_limits_one_call_alone_too() {
+    let mut bench = limited(1000);
+    bench.server.set_quota(300);
+    assert_eq!(bench.hear(&sized(1, 301)), [busy(1)]);
+    assert_eq!(bench.hear(&sized(2, 300)), [""; 0]);
+    bench.server.set_quota(0);
+    assert_eq!(bench.server.open_calls(), 1, "it stays open");
+    assert_eq!(bench.hear(&sized(3, 100)), [busy(3)]);
+}

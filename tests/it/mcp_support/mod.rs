@@ -1,0 +1,246 @@
+//! What the tests of sessions share: an outbox that keeps lines, tools of every timeout, and a server to talk to.
+
+pub mod peer;
+pub mod rules;
+#[cfg(feature = "ide")]
+pub mod sim;
+pub mod watch;
+
+use std::time::Duration;
+
+use ide_mcp::Keepalive;
+pub use ide_mcp::testing::Messages as Lines;
+use ide_mcp::{
+    Time,
+    mcp::{
+        CallEnd, Event, Implementation, Outcome, PeerFault, Server, ServerConfig, Timeout, ToolSpec, Tools,
+    },
+    rpc::{CallId, ErrorObject, SessionId},
+};
+use serde::{Deserialize, Deserializer};
+
+/// One tool of each timeout; the name is the call. `typed` demands `{"n": number}`.
+pub struct TestTools(Vec<ToolSpec>);
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum TestCall {
+    Plain,
+    Never,
+    Soon,
+    SoonWithoutResult,
+    SoonWithBadResult,
+    SoonWithList,
+    Typed(u32),
+}
+
+#[derive(Deserialize)]
+struct Any {}
+
+#[derive(Deserialize)]
+struct Typed {
+    n: u32,
+}
+
+impl Default for TestTools {
+    fn default() -> Self {
+        Self(vec![
+            ToolSpec::new("plain", "does nothing", r#"{"type":"object"}"#),
+            ToolSpec::new("typed", "", "{}"),
+        ])
+    }
+}
+
+impl TestTools {
+    /// Lists one more.
+    pub fn add(&mut self, name: &'static str) {
+        self.0.push(ToolSpec::new(name, "", "{}"));
+    }
+}
+
+impl Tools for TestTools {
+    type Call = TestCall;
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn check(&self, name: &str) -> Result<(), ErrorObject> {
+        match name {
+            "plain"
+            | "never"
+            | "soon"
+            | "soon_without_result"
+            | "soon_with_bad_result"
+            | "soon_with_list"
+            | "typed" => Ok(()),
+            _ => Err(ErrorObject::new(-32602, format!("tool {name} not found"))),
+        }
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<TestCall, D::Error> {
+        if name == "typed" {
+            return Typed::deserialize(arguments).map(|typed| TestCall::Typed(typed.n));
+        }
+        Any::deserialize(arguments)?;
+        Ok(match name {
+            "never" => TestCall::Never,
+            "soon" => TestCall::Soon,
+            "soon_without_result" => TestCall::SoonWithoutResult,
+            "soon_with_bad_result" => TestCall::SoonWithBadResult,
+            "soon_with_list" => TestCall::SoonWithList,
+            _ => TestCall::Plain,
+        })
+    }
+
+    fn timeout(&self, call: &TestCall) -> Timeout {
+        match call {
+            TestCall::Plain | TestCall::Typed(_) => Timeout::Default,
+            TestCall::Never => Timeout::Never,
+            TestCall::Soon
+            | TestCall::SoonWithoutResult
+            | TestCall::SoonWithBadResult
+            | TestCall::SoonWithList => Timeout::After(Duration::from_millis(400)),
+        }
+    }
+
+    fn result_when_late(&self, call: &TestCall) -> Option<&'static str> {
+        match call {
+            TestCall::Soon => Some(r#" {"content":[]}"#),
+            TestCall::SoonWithBadResult => Some(r#"{"content":"#),
+            TestCall::SoonWithList => Some(r#"[{"content":[]}]"#),
+            TestCall::Plain | TestCall::Typed(_) | TestCall::Never | TestCall::SoonWithoutResult => None,
+        }
+    }
+}
+
+/// A server and what came out of it.
+pub struct Bench {
+    pub server: Server<TestTools>,
+    pub out: Lines,
+    pub now: Time,
+}
+
+pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"2"}}}"#;
+pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(ServerConfig::new(Implementation::new("editor", "1")))
+    }
+
+    pub fn with(config: ServerConfig) -> Self {
+        Self::numbered(config, 1)
+    }
+
+    pub fn numbered(config: ServerConfig, session: u64) -> Self {
+        let server = Server::new(config, TestTools::default(), SessionId::new(session));
+        Self { server, out: Lines::default(), now: Time::ZERO }
+    }
+
+    pub fn initializing() -> Self {
+        let mut bench = Self::new();
+        bench.hear(INITIALIZE);
+        bench
+    }
+
+    pub fn ready() -> Self {
+        let mut bench = Self::initializing();
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+        bench
+    }
+
+    /// A server that is ready and pings its client.
+    pub fn pinging() -> Self {
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        config.keepalive = Some(Keepalive::JSON_RPC);
+        let mut bench = Self::with(config);
+        bench.hear(INITIALIZE);
+        bench.hear(INITIALIZED);
+        assert_eq!(bench.events(), ["ready"]);
+        bench
+    }
+
+    /// The answers that a message provokes at once.
+    pub fn hear(&mut self, text: &str) -> Vec<String> {
+        self.server.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
+    /// The answers that a request provokes at once. `id` is a token.
+    pub fn ask(&mut self, id: &str, method: &str) -> Vec<String> {
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
+    }
+
+    /// Calls a tool, which must be taken.
+    pub fn call(&mut self, id: &str, name: &str) -> CallId {
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+        assert_eq!(self.hear(&text), [""; 0], "{name}");
+        match self.poll() {
+            Some(Event::Call { call, .. }) => call,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// `token` is the id to cancel.
+    pub fn cancel(&mut self, token: &str) -> Vec<String> {
+        self.hear(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{token},"reason":"why"}}}}"#
+        ))
+    }
+
+    pub fn poll(&mut self) -> Option<Event<TestCall>> {
+        self.server.poll_event(&mut self.out)
+    }
+
+    /// Everything that happened, one line each.
+    pub fn events(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.poll()).map(|event| describe(&event)).collect()
+    }
+
+    /// What happens and what is sent when it is `millis` after the start.
+    pub fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
+        self.now = Time::from_millis(millis);
+        self.server.tick(self.now);
+        let events = self.events();
+        (events, self.out.take())
+    }
+}
+
+pub fn describe(event: &Event<TestCall>) -> String {
+    match event {
+        Event::Ready => "ready".into(),
+        Event::ToolsListed => "tools listed".into(),
+        Event::Call { tool, .. } => format!("call {tool:?}"),
+        Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
+            format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
+        }
+        Event::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        Event::Notification { method, params } => {
+            format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
+        }
+        Event::Outcome { outcome, .. } => outcome_text(outcome),
+        Event::PeerError(error) => format!("peer error {error}"),
+        Event::PeerFault(violation) => violation_text(violation),
+        Event::TooManyFaults => "too many faults".into(),
+        Event::PingTimeout => "unresponsive".into(),
+        Event::Request { method, .. } => format!("request {method}"),
+        other => panic!("unknown event {other:?}"),
+    }
+}
+
+pub fn violation_text(violation: &PeerFault) -> String {
+    match violation {
+        PeerFault::Message(violation) => format!("violation {violation:?}"),
+        other => format!("violation {other:?}"),
+    }
+}
+
+pub fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Result(result) => format!("result {}", result.get()),
+        Outcome::Error(error) => format!("error {error}"),
+        other => format!("outcome {other:?}"),
+    }
+}

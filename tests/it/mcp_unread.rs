@@ -1,0 +1,38 @@
+//! A session whose peer does not read: no ping goes out behind what lies unread, and the connection ends all the same.
+
+use crate::support::ide::{Editor, at, call, called, config, shown};
+use ide_mcp::Keepalive;
+use ide_mcp::{Machine as _, Wire as _, mcp::ToolResult};
+
+#[test]
+fn a_peer_that_reads_nothing_is_left_without_a_ping() {
+    let mut config = config();
+    config.ws.outgoing = 1_000;
+    config.ws.keepalive = None;
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
+    let mut editor = Editor::attached(config);
+    let asked = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.at(1_000);
+    editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    let unread = editor.server.outgoing().len();
+    assert_eq!(shown(&editor.at(30_999)), [""; 0]);
+    assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to what is not read");
+    assert!(editor.server.deadline().is_some_and(|due| due <= at(31_000)));
+    assert_eq!(shown(&editor.at(31_000)), ["Closed(Stalled)"]);
+}
+
+#[test]
+fn a_peer_that_reads_late_is_asked_then() {
+    let mut config = config();
+    config.ws.outgoing = 1_000;
+    config.ws.keepalive = None;
+    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
+    let mut editor = Editor::attached(config);
+    let asked = called(&editor.say(&call(1, "countLines", "{}")));
+    editor.at(1_000);
+    editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    editor.at(20_000);
+    assert_eq!(editor.texts().len(), 1, "the answer");
+    editor.at(20_001);
+    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#], "overdue since 5 s");
+}

@@ -1,0 +1,356 @@
+//! What the known implementations do with the same frames was measured; each of those probes is here with what this
+//! crate does, and the JSON rows (J) of the acceptance table with their ids.
+
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED};
+use ide_mcp::{
+    mcp::{Event, Implementation, PeerFault, ServerConfig, ToolResult},
+    rpc::NotOpen,
+};
+
+/// A server that a client of this version has opened.
+fn ready(version: &str) -> Bench {
+    let mut bench = Bench::new();
+    bench.hear(&INITIALIZE.replace("2025-11-25", version));
+    bench.hear(INITIALIZED);
+    bench.events();
+    bench
+}
+
+/// What is said, and what comes back: the beginning of each text.
+#[track_caller]
+fn probe(name: &str, bench: &mut Bench, text: &str, want: &[&str]) {
+    let sent = bench.hear(text);
+    bench.events();
+    let alike = sent.len() == want.len() && sent.iter().zip(want).all(|(sent, want)| sent.starts_with(want));
+    assert!(alike, "{name}: {sent:?}, not {want:?}");
+}
+
+fn ask(id: &str, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#)
+}
+
+fn call(id: &str, name: &str) -> String {
+    ask(id, "tools/call", &format!(r#","params":{{"name":"{name}"}}"#))
+}
+
+fn cancelled(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
+fn error(id: &str, code: i64) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"#)
+}
+
+fn result(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#)
+}
+
+#[test]
+fn measured_before_initialize() {
+    probe("ping", &mut Bench::new(), &ask("1", "ping", ""), &[&result("1")]);
+    probe("tools/list", &mut Bench::new(), &ask("1", "tools/list", ""), &[&error("1", -32600)]);
+    let mut bench = Bench::new();
+    probe("server/discover", &mut bench, &ask("1", "server/discover", ""), &[&error("1", -32601)]);
+    probe("… then initialize", &mut bench, INITIALIZE, &[&result("0")]);
+    for version in ["2026-07-28", "1999-01-01"] {
+        let offer = INITIALIZE.replace("2025-11-25", version);
+        let newest = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25""#;
+        probe(version, &mut Bench::new(), &offer, &[newest]);
+    }
+    let list = ask("1", "tools/list", "");
+    probe("request before initialized", &mut Bench::initializing(), &list, &[&result("1")]);
+    probe("second initialize", &mut Bench::ready(), INITIALIZE, &[&error("0", -32600)]);
+}
+
+#[test]
+fn measured_ids() {
+    for id in ["null", "1.5", "true"] {
+        probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[]);
+    }
+    for id in ["7.0", "9007199254740993", "18446744073709551616"] {
+        probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[&result(id)]);
+    }
+}
+
+#[test]
+fn measured_parameters_and_methods() {
+    let rows: &[(&str, String, String)] = &[
+        ("params null", ask("1", "tools/list", r#","params":null"#), result("1")),
+        ("params array", ask("1", "tools/list", r#","params":[]"#), error("1", -32602)),
+        ("cursor null", ask("1", "tools/list", r#","params":{"cursor":null}"#), result("1")),
+        ("unknown method", ask("1", "nobody", ""), error("1", -32601)),
+        ("unknown tool", call("1", "nobody"), error("1", -32602)),
+        ("tools/call without params", ask("1", "tools/call", ""), error("1", -32602)),
+        ("missing tool argument", call("1", "typed"), error("1", -32602)),
+        ("method and result", ask("1", "ping", r#","result":{}"#), error("1", -32600)),
+        ("byte order mark", format!("\u{feff}{}", ask("1", "ping", "")), result("1")),
+    ];
+    for (name, text, want) in rows {
+        probe(name, &mut Bench::ready(), text, &[want]);
+    }
+    for method in ["unknown", "ide_connected"] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#);
+        probe(method, &mut Bench::ready(), &text, &[]);
+    }
+    let batch = format!("[{},{}]", ask("1", "ping", ""), ask("2", "ping", ""));
+    for version in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        probe("batch", &mut ready(version), &batch, &[]);
+    }
+    probe("batch", &mut ready("2025-03-26"), &batch, &[&format!("[{}", result("1"))]);
+}
+
+#[test]
+fn measured_calls_in_flight() {
+    let answer = ToolResult::text("x");
+    let mut bench = Bench::ready();
+    let first = bench.call("7", "plain");
+    probe("duplicate id", &mut bench, &call("7", "plain"), &[&error("7", -32600)]);
+    let text = bench.call("\"7\"", "plain");
+    probe("ping during a call", &mut bench, &ask("8", "ping", ""), &[&result("8")]);
+    bench.server.respond(text, &answer, &mut bench.out).unwrap();
+    bench.server.respond(first, &answer, &mut bench.out).unwrap();
+    let sent = bench.out.take();
+    assert!(
+        sent[0].starts_with(&result("\"7\"")) && sent[1].starts_with(&result("7")),
+        "types kept: {sent:?}"
+    );
+
+    for id in ["7", "0"] {
+        let mut bench = Bench::ready();
+        let open = bench.call(id, "plain");
+        probe("cancel", &mut bench, &cancelled(id), &[]);
+        assert_eq!(bench.server.respond(open, &answer, &mut bench.out), Err(NotOpen::Cancelled));
+        assert_eq!(bench.at(600_000), (vec![], vec![]));
+    }
+    let mut bench = Bench::ready();
+    let open = bench.call("7", "plain");
+    probe("cancelled(\"7\") while 7 runs", &mut bench, &cancelled("\"7\""), &[]);
+    assert_eq!(bench.server.respond(open, &answer, &mut bench.out), Ok(()));
+
+    let mut bench = Bench::ready();
+    let old = bench.call("7", "plain");
+    probe("cancel 7", &mut bench, &cancelled("7"), &[]);
+    let new = bench.call("7", "plain");
+    assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(NotOpen::Cancelled));
+    assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
+    let sent = bench.out.take();
+    assert!(sent.len() == 1 && sent[0].contains("new"), "then new call 7: {sent:?}");
+}
+
+/// Answers that are ready go as one array, the others alone; what is silent is left out.
+#[test]
+fn batches_of_the_one_version_that_has_them() {
+    let note = r#"{"jsonrpc":"2.0","method":"x"}"#;
+    let pong = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+    let (ping, call) = (ask("1", "ping", ""), call("2", "plain"));
+    let rows = [
+        (
+            "two",
+            format!("[{ping},{}]", ask("\"3\"", "ping", "")),
+            vec![format!("[{},{}]", pong("1"), pong("\"3\""))],
+        ),
+        ("a call among others", format!("[{call},{ping},{note}]"), vec![format!("[{}]", pong("1"))]),
+        ("notifications alone", format!("[{note},{note}]"), vec![]),
+        ("a response alone", r#"[{"jsonrpc":"2.0","id":9,"result":{}}]"#.to_owned(), vec![]),
+        ("an array in it", format!("[[{ping}],{ping}]"), vec![format!("[{}]", pong("1"))]),
+        ("a scalar in it", format!("[1,{ping}]"), vec![format!("[{}]", pong("1"))]),
+        ("nothing", "[]".to_owned(), vec![]),
+    ];
+    for (name, text, want) in rows {
+        let mut bench = ready("2025-03-26");
+        assert_eq!(bench.hear(&text), want, "{name}");
+    }
+    let mut bench = ready("2025-03-26");
+    bench.hear(&format!("[{call},{ping}]"));
+    let Some(Event::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
+    bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+    assert!(bench.out.take()[0].starts_with(&result("2")), "alone");
+}
+
+#[test]
+fn j01_depth_is_limited_in_raw_json_too() {
+    let deep = |levels: usize| {
+        let x = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        ask("5", "tools/call", &format!(r#","params":{{"name":"plain","arguments":{{"x":{x}}}}}"#))
+    };
+    // The envelope, the parameters and the arguments are three of the 128.
+    probe("at the limit", &mut Bench::ready(), &deep(125), &[]);
+    probe("beyond it", &mut Bench::ready(), &deep(126), &[&error("5", -32600)]);
+    probe("a bomb", &mut Bench::ready(), &"[".repeat(1_000_000), &[]);
+    probe("a bomb that is closed", &mut Bench::ready(), &deep(500_000), &[&error("5", -32600)]);
+}
+
+/// No version has a batch within a batch, so what is said of it is not that the version has none.
+#[test]
+fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
+    let nested = format!("[[{}]]", ask("1", "ping", ""));
+    let rows = [
+        (
+            "2025-03-26",
+            &nested,
+            PeerFault::NestedBatch,
+            "a batch within a batch: put its messages into the outer one",
+        ),
+        ("2025-11-25", &nested, PeerFault::Batch, "a batch, which version 2025-03-26 alone has: send"),
+    ];
+    for (version, text, want, said) in rows {
+        let mut bench = ready(version);
+        assert_eq!(bench.hear(text), [""; 0], "{version}");
+        let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("{version}: no fault") };
+        assert_eq!(violation, want, "{version}");
+        assert!(violation.to_string().starts_with(said), "{version}: {violation}");
+        assert!(bench.poll().is_none(), "{version}: none of it is looked at");
+    }
+    let mut bench = ready("2025-03-26");
+    bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
+    let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
+    assert!(violation.to_string().contains("more than 64"), "{violation}");
+}
+
+/// A large call that is passed on raw is copied once, and not into a tree.
+#[test]
+fn j02_nothing_is_made_of_what_is_not_looked_at() {
+    let zeros = "0,".repeat(2 * 1024 * 1024);
+    let text =
+        ask("5", "tools/call", &format!(r#","params":{{"name":"plain","arguments":{{"x":[{zeros}0]}}}}"#));
+    let mut bench = Bench::ready();
+    let measured = allocation_counter::measure(|| {
+        bench.hear(&text);
+    });
+    let most = u64::try_from(text.len()).unwrap() * 2 + 64 * 1024;
+    assert!(measured.bytes_max < most, "{} bytes for {}", measured.bytes_max, text.len());
+    assert_eq!(bench.events(), ["call Plain"]);
+}
+
+#[test]
+fn j03_names_are_compared_byte_for_byte_and_none_counts_twice() {
+    let rows: &[(&str, &str, &[&str])] = &[
+        (
+            "method twice",
+            r#"{"jsonrpc":"2.0","id":5,"method":"ping","method":"ping"}"#,
+            &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"#],
+        ),
+        ("id twice, once escaped", r#"{"jsonrpc":"2.0","id":5,"\u0069d":6,"method":"ping"}"#, &[]),
+        (
+            "another case",
+            r#"{"jsonrpc":"2.0","id":5,"method":"ping","Method":"x"}"#,
+            &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#],
+        ),
+        (
+            "with a NUL",
+            r#"{"jsonrpc":"2.0","id":5,"method":"ping","method\u0000":"x"}"#,
+            &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#],
+        ),
+        (
+            "with a long s",
+            "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"param\u{17f}\":[]}",
+            &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#],
+        ),
+        (
+            "an argument twice",
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":1,"n":2}}}"#,
+            &[r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"#],
+        ),
+    ];
+    for (name, text, want) in rows {
+        probe(name, &mut Bench::ready(), text, want);
+    }
+}
+
+#[test]
+fn j04_ids_are_of_two_types_and_1_kib() {
+    for id in
+        ["1.0", "1e2", &"7".repeat(40), "\"1\"", "1", &"9".repeat(1024), &format!("\"{}\"", "x".repeat(1024))]
+    {
+        probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[&result(id)]);
+    }
+    // C7 and C8: no answer, since none could name it.
+    for id in ["null", "true", "[]", "{}", "0.5", &"9".repeat(1025), &format!("\"{}\"", "x".repeat(1025))] {
+        probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[]);
+    }
+}
+
+#[test]
+fn j05_an_id_in_flight_is_not_free_and_one_that_has_ended_is() {
+    let mut bench = Bench::ready();
+    let open = bench.call("7", "plain");
+    probe("in flight", &mut bench, &call("7", "plain"), &[&error("7", -32600)]);
+    bench.server.respond(open, &ToolResult::text("x"), &mut bench.out).unwrap();
+    assert_eq!(bench.out.take().len(), 1);
+    bench.call("7", "plain");
+}
+
+#[test]
+fn j06_256_calls_may_wait() {
+    let mut bench = Bench::ready();
+    for id in 1..=256 {
+        bench.call(&id.to_string(), "never");
+    }
+    probe("one more", &mut bench, &call("257", "never"), &[&error("257", -32603)]);
+    assert_eq!(bench.server.open_calls(), 256);
+}
+
+#[test]
+fn j07_a_call_is_answered_after_30_s_whoever_forgets_it() {
+    let mut bench = Bench::ready();
+    bench.call("7", "plain");
+    assert_eq!(bench.at(29_999), (vec![], vec![]));
+    let (events, sent) = bench.at(30_000);
+    assert_eq!((events.len(), sent.len()), (1, 1));
+    assert!(sent[0].contains(r#""isError":true"#));
+}
+
+#[test]
+fn j09_a_handle_of_before_means_nothing_to_the_next_session() {
+    let mut before = Bench::ready();
+    let old = before.call("7", "plain");
+    before.server.close();
+    let config = ServerConfig::new(Implementation::new("editor", "1"));
+    let mut after = Bench::numbered(config, 2);
+    after.hear(INITIALIZE);
+    let new = after.call("7", "plain");
+    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(NotOpen::Unknown));
+    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(NotOpen::Closed));
+    assert_eq!(after.server.respond(new, &ToolResult::text("x"), &mut after.out), Ok(()));
+}
+
+#[test]
+fn j10_a_batch_has_64_messages_at_most() {
+    let batch = |count: usize| format!("[{}]", vec![ask("1", "ping", ""); count].join(","));
+    for (count, answers) in [(0, 0), (1, 1), (64, 64), (65, 0)] {
+        let sent = ready("2025-03-26").hear(&batch(count));
+        assert_eq!(
+            sent.iter().map(|text| text.matches("\"result\"").count()).sum::<usize>(),
+            answers,
+            "{count}"
+        );
+        assert_eq!(sent.len(), usize::from(answers > 0), "{count}");
+    }
+    probe("nested", &mut ready("2025-03-26"), &format!("[{}]", batch(1)), &[]);
+    for version in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        probe(version, &mut ready(version), &batch(1), &[]);
+    }
+}
+
+#[test]
+fn j11_what_has_no_id_has_no_answer() {
+    for text in [
+        r#"{"jsonrpc":"2.0","method":"nobody"}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":[]}"#,
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        &cancelled("99"),
+    ] {
+        probe(text, &mut Bench::ready(), text, &[]);
+    }
+    probe("unknown request", &mut Bench::ready(), &ask("1", "nobody", ""), &[&error("1", -32601)]);
+}
+
+#[test]
+fn j12_before_initialize_only_a_ping_is_served() {
+    for method in ["tools/list", "tools/call", "resources/list", "x/y"] {
+        probe(method, &mut Bench::new(), &ask("1", method, ""), &[&error("1", -32600)]);
+    }
+    probe("ping", &mut Bench::new(), &ask("1", "ping", ""), &[&result("1")]);
+    let list = ask("1", "tools/list", "");
+    probe("before initialized", &mut Bench::initializing(), &list, &[&result("1")]);
+}

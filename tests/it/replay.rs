@@ -1,0 +1,480 @@
+//! Three recorded sessions of the real client, replayed with their times: whole, byte by byte, and cut at random in a
+//! thousand ways, each before fifty applications that answer at once, later, in another order or never.
+//!
+//! The recordings are in `fixtures/`, a line of JSON for each thing that was said. What the client said is fed; what
+//! the recording editor said tells when its person selected and mentioned something. Its answers are its own: they
+//! are not compared.
+
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+
+use crate::support::ide::{PORT, TEXT, at, frame, read, selection, token};
+use ide_mcp::testing::Random;
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range, Selection,
+        Server, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
+    },
+    mcp::{CallEnd, Implementation, ToolResult},
+    rpc::{CallId, NotOpen, RespondError, SessionId},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+const OLD: &str = include_str!("../fixtures/claude-code-1.0.51.jsonl");
+const NEW: &str = include_str!("../fixtures/claude-code-2.1.330.jsonl");
+const AGAIN: &str = include_str!("../fixtures/claude-code-2.1.330-reconnect.jsonl");
+
+const APPLICATIONS: u64 = 50;
+const CUTS: u64 = 1_000;
+
+#[test]
+fn version_1_0_51() {
+    replay(OLD);
+}
+
+#[test]
+fn version_2_1_330_with_a_diff_decided_in_the_terminal() {
+    replay(NEW);
+}
+
+#[test]
+fn version_2_1_330_with_a_second_connection() {
+    replay(AGAIN);
+}
+
+#[test]
+fn the_diff_that_was_left_open_ends_with_its_tab() {
+    let session = Session::new(NEW);
+    let run = session.play(&Application::never(), Cut::Whole);
+    let ended = run.log.lines().find(|line| line.contains("DiffClosed")).unwrap();
+    assert!(ended.starts_with("24590 ") && ended.contains("TabClosed"), "{ended}");
+    let texts = run.texts(0);
+    let at = texts.iter().position(|(_, text)| text.contains("DIFF_REJECTED")).unwrap();
+    assert_eq!(texts[at].0, 24_590);
+    assert!(texts[at].1.starts_with(r#"{"jsonrpc":"2.0","id":6,"#), "the diff first");
+    assert!(texts[at + 1].1.starts_with(r#"{"jsonrpc":"2.0","id":7,"#), "then the tab");
+}
+
+fn replay(recording: &str) {
+    let session = Session::new(recording);
+    let mut run = Run::default();
+    for seed in 0..APPLICATIONS {
+        let application = Application::new(seed);
+        let whole = session.play(&application, Cut::Whole);
+        session.check(&whole);
+        session.play_into(&application, Cut::Bytes, &mut run);
+        assert!(run == whole, "application {seed}, byte by byte\n{}\n{}", whole.log, run.log);
+        for cut in 0..CUTS {
+            session.play_into(&application, Cut::Random(seed * CUTS + cut), &mut run);
+            assert!(run == whole, "application {seed}, cut {cut}\n{}\n{}", whole.log, run.log);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    ms: u64,
+    from: String,
+    http: Option<String>,
+    text: Option<String>,
+}
+
+/// What happens on which connection at which time.
+struct Session {
+    steps: Vec<(u64, Step)>,
+    /// For each connection the ids of the client's requests.
+    asked: Vec<Vec<String>>,
+    /// For each connection what its editor pushed: when, and the text.
+    pushed: Vec<Vec<(u64, String)>>,
+    /// For each connection when the client sent `initialized`.
+    initialized: Vec<u64>,
+}
+
+enum Step {
+    /// A new connection; the one before has gone.
+    Connect,
+    Bytes(Vec<u8>),
+    Select(Selection),
+    Mention(Mention),
+    NotOpen,
+}
+
+impl Session {
+    fn new(recording: &str) -> Self {
+        let mut random = Random::new(7);
+        let mut session = Self { steps: vec![], asked: vec![], pushed: vec![], initialized: vec![] };
+        let mut last = 0;
+        for line in recording.lines() {
+            let line: Line = serde_json::from_str(line).unwrap();
+            last = line.ms;
+            match (line.from.as_str(), line.http, line.text) {
+                ("client", Some(head), _) => {
+                    if !session.asked.is_empty() {
+                        session.steps.push((line.ms, Step::NotOpen));
+                    }
+                    session.steps.push((line.ms, Step::Connect));
+                    session.steps.push((line.ms, Step::Bytes(head.into_bytes())));
+                    session.asked.push(vec![]);
+                    session.pushed.push(vec![]);
+                }
+                ("client", _, Some(text)) => session.hear(line.ms, &text, &mut random),
+                (_, _, text) => session.push(line.ms, text.unwrap()),
+            }
+        }
+        session.steps.push((last + 50, Step::NotOpen));
+        session
+    }
+
+    fn hear(&mut self, ms: u64, text: &str, random: &mut Random) {
+        let said: Value = serde_json::from_str(text).unwrap();
+        match (said.get("id"), said.get("method")) {
+            (Some(id), Some(_)) => self.asked.last_mut().unwrap().push(id.to_string()),
+            (None, Some(method)) if method == "notifications/initialized" => self.initialized.push(ms),
+            _ => {}
+        }
+        let key = random.number().to_le_bytes();
+        let bytes = frame(TEXT, key.first_chunk().copied(), text.as_bytes());
+        match self.steps.last_mut() {
+            Some((before, Step::Bytes(together))) if *before == ms => together.extend(bytes),
+            _ => self.steps.push((ms, Step::Bytes(bytes))),
+        }
+    }
+
+    fn push(&mut self, ms: u64, text: String) {
+        let said: Value = serde_json::from_str(&text).unwrap();
+        let params = said.get("params").cloned().unwrap_or_default();
+        let step = match said.get("method").and_then(Value::as_str) {
+            Some("selection_changed") => {
+                let mut selection: Selection = serde_json::from_value(params).unwrap();
+                selection.file_url = None;
+                Step::Select(selection)
+            }
+            Some("at_mentioned") => Step::Mention(serde_json::from_value(params).unwrap()),
+            _ => return,
+        };
+        self.steps.push((ms, step));
+        self.pushed.last_mut().unwrap().push((ms, text));
+    }
+
+    fn play(&self, application: &Application, cut: Cut) -> Run {
+        let mut run = Run::default();
+        self.play_into(application, cut, &mut run);
+        run
+    }
+
+    fn play_into(&self, application: &Application, cut: Cut, run: &mut Run) {
+        run.log.clear();
+        run.output.clear();
+        run.ends.clear();
+        let mut player = Player::new(application, run);
+        let mut random = Random::new(if let Cut::Random(seed) = cut { seed } else { 0 });
+        let mut connections = 0;
+        for (ms, step) in &self.steps {
+            player.wait(*ms);
+            match step {
+                Step::Connect => {
+                    connections += 1;
+                    player.connect(*ms, connections);
+                }
+                Step::Bytes(bytes) => player.feed(bytes, cut, &mut random),
+                Step::Select(selection) => {
+                    player.server.as_mut().unwrap().select(selection.clone());
+                }
+                Step::Mention(mention) => player.server.as_mut().unwrap().mention(mention).unwrap(),
+                Step::NotOpen => player.gone(),
+            }
+            player.settle();
+        }
+    }
+
+    /// What has to hold whatever the application does.
+    fn check(&self, run: &Run) {
+        let silent =
+            run.log.matches("reason: Closed }").count() + run.log.matches("reason: Disconnected").count();
+        let mut unanswered = 0;
+        for (conn, asked) in self.asked.iter().enumerate() {
+            let texts = run.texts(conn);
+            let mut answers: BTreeMap<String, usize> = BTreeMap::new();
+            for (_, text) in &texts {
+                let message: Value = serde_json::from_str(text).unwrap();
+                if let Some(id) = check_message(&message) {
+                    *answers.entry(id).or_default() += 1;
+                }
+            }
+            for id in asked {
+                let count = answers.remove(id).unwrap_or(0);
+                assert!(count <= 1, "{count} answers to {id}");
+                unanswered += 1 - count;
+            }
+            assert!(answers.is_empty(), "answers that nobody asked for: {answers:?}");
+
+            let mut pushed: Vec<_> =
+                texts.into_iter().filter(|(_, text)| !text.contains("\"id\":")).collect();
+            // A selection is repeated, after the list of tools and later.
+            let mut last = String::new();
+            pushed.retain(|(_, text)| {
+                let is_selection = text.contains("selection_changed");
+                !is_selection || std::mem::replace(&mut last, text.clone()) != *text
+            });
+            let (early, rest) = pushed.split_first().unwrap();
+            assert!(early.1.contains(EARLY) && early.0 == self.initialized[conn], "{early:?}");
+            assert_eq!(rest, self.pushed[conn]);
+        }
+        assert_eq!(unanswered, silent, "every call that was not answered was told");
+    }
+}
+
+/// Asserts that it is a message of JSON-RPC and nothing more; the id, if it answers something.
+fn check_message(message: &Value) -> Option<String> {
+    fn check_nulls(value: &Value) {
+        match value {
+            Value::Null => unreachable!("a member is null"),
+            Value::Array(elements) => elements.iter().for_each(check_nulls),
+            Value::Object(members) => members.values().for_each(check_nulls),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    check_nulls(message);
+    // Whether a map keeps the order of the text is a feature that any crate can switch on.
+    let mut members: Vec<&str> = message.as_object().unwrap().keys().map(String::as_str).collect();
+    members.sort_unstable();
+    assert_eq!(message["jsonrpc"], "2.0");
+    let forms: &[&[&str]] = &[
+        &["id", "jsonrpc", "result"],
+        &["error", "id", "jsonrpc"],
+        &["jsonrpc", "method"],
+        &["jsonrpc", "method", "params"],
+    ];
+    assert!(forms.contains(&&members[..]), "{members:?}");
+    message.get("id").map(Value::to_string)
+}
+
+/// What an editor has selected before anybody connects.
+const EARLY: &str = "selected early";
+
+#[derive(Clone, Copy)]
+enum Cut {
+    Whole,
+    Bytes,
+    Random(u64),
+}
+
+/// Everything that was observed.
+#[derive(Default, PartialEq)]
+struct Run {
+    /// A line for each event and each answer.
+    log: String,
+    /// What was written on all connections.
+    output: Vec<u8>,
+    /// On which connection and at which time the output so far had been written.
+    ends: Vec<(usize, u64, usize)>,
+}
+
+impl Run {
+    /// The texts that were written on a connection, with their times.
+    fn texts(&self, conn: usize) -> Vec<(u64, String)> {
+        let mut from = 0;
+        let mut texts = Vec::new();
+        for (of, ms, to) in &self.ends {
+            if *of == conn + 1 {
+                let frames = read(&self.output[from..*to]).into_iter();
+                texts.extend(frames.filter(|frame| frame.first == TEXT).map(|frame| (*ms, frame.text())));
+            }
+            from = *to;
+        }
+        texts
+    }
+}
+
+/// How an application decides: by numbers that it draws at each event.
+struct Application {
+    seed: u64,
+    config: Arc<ServerConfig>,
+    /// In how many of eight cases a call is answered at once, and later.
+    at_once: usize,
+    later: usize,
+}
+
+impl Application {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed ^ 0x5eed);
+        // One handles everything, the others a part.
+        let tools = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
+        let handled = tools.into_iter().filter(|_| seed == 0 || !random.one_in(5));
+        Self::with(seed, handled.fold(ToolSet::new(), ToolSet::handle), random.below(9), random.below(9))
+    }
+
+    /// Handles everything and answers nothing.
+    fn never() -> Self {
+        let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+        Self::with(0, tools, 0, 0)
+    }
+
+    fn with(seed: u64, tools: ToolSet, at_once: usize, later: usize) -> Self {
+        let info = Implementation::new("editor", "1.0");
+        let config = Arc::new(ServerConfig::new(info, Policy::new(PORT, token()), tools));
+        Self { seed, config, at_once, later }
+    }
+}
+
+/// An application before one connection after the other.
+struct Player<'a> {
+    application: &'a Application,
+    run: &'a mut Run,
+    random: Random,
+    server: Option<Server>,
+    conn: usize,
+    now: u64,
+    open: Vec<CallId>,
+    /// What is to be answered at a later event.
+    postponed: Vec<ToolCall>,
+}
+
+impl<'a> Player<'a> {
+    fn new(application: &'a Application, run: &'a mut Run) -> Self {
+        let random = Random::new(application.seed);
+        Self { application, run, random, server: None, conn: 0, now: 0, open: vec![], postponed: vec![] }
+    }
+
+    fn connect(&mut self, ms: u64, conn: usize) {
+        let session = SessionId::new(u64::try_from(conn).unwrap());
+        let mut server = Server::new(self.application.config.clone(), session, at(ms));
+        server.select(selection(EARLY));
+        (self.server, self.conn) = (Some(server), conn);
+    }
+
+    /// Lets the time pass, and calls back whenever it was asked for.
+    fn wait(&mut self, ms: u64) {
+        while let Some(due) = self.server.as_ref().and_then(Machine::deadline).filter(|due| *due < at(ms)) {
+            self.now = u64::try_from(due.since_start().as_millis()).unwrap();
+            self.server.as_mut().unwrap().tick(due);
+            self.settle();
+        }
+        self.now = ms;
+        if let Some(server) = &mut self.server {
+            server.tick(at(ms));
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], cut: Cut, random: &mut Random) {
+        let now: Time = at(self.now);
+        let mut rest = bytes;
+        // Often the cut is near: in the head of a frame, in a character.
+        let most = if random.one_in(4) { 24 } else { bytes.len() };
+        while !rest.is_empty() {
+            let len = match cut {
+                Cut::Whole => rest.len(),
+                Cut::Bytes => 1,
+                Cut::Random(_) => 1 + random.below(rest.len().min(most)),
+            };
+            let (piece, behind) = rest.split_at(len);
+            rest = behind;
+            let server = self.server.as_mut().unwrap();
+            let read = matches!(cut, Cut::Random(_)) && random.one_in(4);
+            if read && server.space().len() >= len {
+                server.space()[..len].copy_from_slice(piece);
+                server.filled(now, len);
+            } else {
+                server.feed(now, piece);
+            }
+            if matches!(cut, Cut::Bytes) || random.one_in(2) {
+                self.poll();
+            }
+        }
+    }
+
+    fn gone(&mut self) {
+        self.server.as_mut().unwrap().feed_eof(at(self.now));
+        self.settle();
+        assert!(self.open.is_empty(), "calls that ended in silence");
+        assert!(self.server.take().unwrap().is_done());
+        self.postponed.clear();
+    }
+
+    /// Does everything there is to do at this time, and writes.
+    fn settle(&mut self) {
+        self.poll();
+        let Some(server) = &mut self.server else { return };
+        let len = server.outgoing().len();
+        if len > 0 {
+            self.run.output.extend_from_slice(server.outgoing());
+            self.run.ends.push((self.conn, self.now, self.run.output.len()));
+            server.sent(len);
+        }
+    }
+
+    fn poll(&mut self) {
+        while let Some(event) = self.server.as_mut().and_then(Machine::poll_event) {
+            writeln!(self.run.log, "{} {event:?}", self.now).unwrap();
+            self.hear(event);
+        }
+    }
+
+    fn hear(&mut self, event: ServerEvent) {
+        match event {
+            ServerEvent::Call(call) => {
+                self.open.push(call.id());
+                let drawn = self.random.below(8);
+                if drawn < self.application.at_once {
+                    self.answer(call);
+                } else if drawn < self.application.at_once + self.application.later {
+                    self.postponed.push(call);
+                }
+            }
+            ServerEvent::CallEnded { call, reason: how } => {
+                self.end(call);
+                assert!(matches!(how, CallEnd::Expired | CallEnd::Closed), "{how:?}");
+            }
+            ServerEvent::DiffClosed { call, reason: why, .. } => {
+                self.end(call);
+                assert!(
+                    matches!(why, DiffEnd::TabClosed | DiffEnd::AllClosed | DiffEnd::Disconnected),
+                    "{why:?}"
+                );
+            }
+            _ => {}
+        }
+        while !self.postponed.is_empty() && self.random.one_in(3) {
+            let call = self.postponed.swap_remove(self.random.below(self.postponed.len()));
+            self.answer(call);
+        }
+    }
+
+    fn end(&mut self, call: CallId) {
+        let at = self.open.iter().position(|open| *open == call);
+        self.open.swap_remove(at.unwrap());
+    }
+
+    fn answer(&mut self, call: ToolCall) {
+        let drawn = self.random.below(6);
+        let server = self.server.as_mut().unwrap();
+        let id = call.id();
+        let accept = |contents: String| DiffOutcome::Accepted { contents };
+        let answered = match (call, drawn) {
+            (_, 0) => server.call(id).fail(-32000, "out of order").map_err(RespondError::from),
+            (_, 1) => server.call(id).respond(&ToolResult::error("out of order")),
+            (ToolCall::OpenDiff(call, diff), 2 | 3) => {
+                server.answer(call, &accept(diff.new_file_contents)).map_err(RespondError::from)
+            }
+            (ToolCall::OpenDiff(call, _), 4) => {
+                server.answer(call, &accept("edited \u{1f600}\n\"".into())).map_err(RespondError::from)
+            }
+            (ToolCall::OpenDiff(call, diff), _) => {
+                server.answer(call, &diff.reject()).map_err(RespondError::from)
+            }
+            (ToolCall::GetDiagnostics(call, asked), _) => {
+                let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
+                let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
+                let files = vec![FileDiagnostics::new(uri, vec![problem])];
+                server.answer(call, &Diagnostics::new(files)).map_err(RespondError::from)
+            }
+            (call, _) => server.call(call).respond(&ToolResult::text("done")),
+        };
+        writeln!(self.run.log, "{} {answered:?}", self.now).unwrap();
+        if answered.is_ok() {
+            assert_eq!(server.call(id).respond(&ToolResult::text("again")), Err(NotOpen::Answered.into()));
+            self.end(id);
+        }
+    }
+}

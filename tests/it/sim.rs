@@ -1,0 +1,94 @@
+//! An editor and all who attach to it, simulated: some hundred seeds in every run of the tests, a hundred thousand by
+//! `cargo run --release --example sim -- --seeds 100000`, which .ci/full does.
+//!
+//! What a seed is stands in `sim_support`. It is repeated by its number.
+
+use crate::sim_support::{
+    must_hit::{SEEDS, missing},
+    oracle::{Hits, Invariant, add},
+    plant::Bug,
+    run::{again, run, run_with},
+    world::Cuts,
+};
+
+#[test]
+fn some_hundred_seeds() {
+    let mut hits = Hits::new();
+    for seed in 0..SEEDS {
+        let report = run(seed);
+        if let Some(failure) = report.failure {
+            panic!("{failure}");
+        }
+        add(&mut hits, report.hits);
+    }
+    assert_eq!(missing(&hits), [""; 0], "a rule that is never put to the test says nothing");
+}
+
+#[test]
+fn the_same_seed_is_the_same_life() {
+    let digests: Vec<u64> = (0..20).map(|seed| run(seed).digest).collect();
+    for (seed, digest) in (0..).zip(&digests) {
+        assert_eq!(run(seed).digest, *digest, "seed {seed}");
+    }
+    let mut different = digests.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), digests.len(), "and another seed is another one");
+}
+
+/// For each planted fault, at least one seed reports the rule that the fault breaks; other seeds may report another
+/// rule first.
+#[test]
+fn every_planted_fault_is_found_under_its_rule() {
+    let mut wrong = Vec::new();
+    for (bug, invariant) in Bug::ALL {
+        let mut found = Vec::new();
+        let is_found = (0..SEEDS).any(|seed| {
+            let under = finds(seed, *bug);
+            found.extend(under);
+            under == Some(*invariant)
+        });
+        if !is_found {
+            wrong.push(format!("{bug:?} breaks {invariant:?}, and is found as {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Under which rule a fault is found in a seed.
+fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
+    let of = |cuts| run_with(seed, cuts, Some(bug));
+    if bug != Bug::TellsOfCuts {
+        return of(Cuts::Seeded).failure.map(|failure| failure.fault.invariant);
+    }
+    (of(Cuts::Into(20)).digest != of(Cuts::Into(usize::MAX)).digest).then_some(Invariant::Cuts)
+}
+
+#[test]
+fn cuts_do_not_matter() {
+    let mut different = Vec::new();
+    for seed in 0..60 {
+        let of = |cuts| {
+            let report = run_with(seed, cuts, None);
+            report.failure.map_or(report.digest, |failure| panic!("{failure}"))
+        };
+        let whole = of(Cuts::Into(usize::MAX));
+        for cuts in [1_000, 20].map(Cuts::Into) {
+            if of(cuts) != whole {
+                different.push(again(seed, cuts));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{:?}; again:\n{}", Invariant::Cuts, different.join("\n"));
+}
+
+#[test]
+fn a_failure_says_how_to_see_it_again() {
+    for (cuts, cut) in [(Cuts::Seeded, ""), (Cuts::Into(20), " --cut 20")] {
+        let failure = (0..60).find_map(|seed| run_with(seed, cuts, Some(Bug::NeverAnswers)).failure).unwrap();
+        let said = failure.to_string();
+        let again = format!("cargo run --release --example sim -- --seed {}{cut} --trace", failure.seed);
+        assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
+        assert!(said.lines().count() > 10, "with the last events: {said}");
+    }
+}

@@ -1,0 +1,225 @@
+//! The simulation of `tests/it/sim_support`, for as many seeds as you like: see [`HELP`].
+#![allow(
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stderr,
+    reason = "a program that reports, with parts of the tests"
+)]
+
+#[path = "mod.rs"]
+mod sim_support;
+#[path = "../support"]
+mod support {
+    pub mod frames;
+    pub mod said;
+}
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+    ops::{Range, RangeInclusive},
+    process::ExitCode,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use sim_support::{
+    must_hit::{SEEDS, missing},
+    oracle::{Hits, add},
+    run::{Failure, run, run_traced, run_with},
+    world::Cuts,
+};
+
+const HELP: &str = "\
+An editor and all who attach to it, simulated: one seed is one life, under an oracle.
+
+usage: sim --seeds COUNT [--from SEED] [--jobs THREADS]
+       sim --seed SEED [--cut BYTES] [--trace]
+       sim --help
+
+  --seeds COUNT   runs so many and prints how often each thing happened that the rules are about
+  --from SEED     begins with this one (0)
+  --jobs THREADS  runs so many at a time (1)
+  --seed SEED     runs this one
+  --cut BYTES     cuts what is sent into pieces of so many at most, in a world where nothing befalls anybody, and looks
+                  whether that shows: whether the digest is that of the same world uncut
+  --trace         prints everything that happens in it
+
+A seed that breaks a rule is printed with its last events and the command that repeats it; after ten no more are run.
+Progress goes to standard error, every ten seconds.
+
+exit status: 0 if every rule holds, 1 if one is broken, a cut shows or, of 300 seeds or more, never put to the test, 2 for a wrong
+command line";
+
+/// More failures than this say nothing new.
+const ENOUGH: usize = 10;
+
+/// More at a time than any machine has processors would only take memory.
+const THREADS: RangeInclusive<u64> = 1..=256;
+
+/// How often many seeds say how far they are.
+const PACE: Duration = Duration::from_secs(10);
+
+fn main() -> ExitCode {
+    // What panics is reported with its seed.
+    std::panic::set_hook(Box::new(|_| {}));
+    match Command::read(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            say(HELP);
+            ExitCode::SUCCESS
+        }
+        Ok(Command::One { seed, cuts, trace }) => one(seed, cuts, trace),
+        Ok(Command::Many { seeds, jobs }) => many(seeds, jobs),
+        Err(why) => {
+            eprintln!("sim: {why}; see sim --help");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Command {
+    Help,
+    One { seed: u64, cuts: Cuts, trace: bool },
+    Many { seeds: Range<u64>, jobs: u64 },
+}
+
+impl Command {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let (mut seed, mut cut, mut trace) = (None, None, false);
+        let (mut seeds, mut from, mut jobs) = (None, None, None);
+        while let Some(name) = arguments.next() {
+            let number = match &*name {
+                "--help" | "-h" => return Ok(Self::Help),
+                "--trace" => {
+                    trace = true;
+                    continue;
+                }
+                "--seeds" => &mut seeds,
+                "--from" => &mut from,
+                "--jobs" => &mut jobs,
+                "--seed" => &mut seed,
+                "--cut" => &mut cut,
+                _ => return Err(format!("unknown argument {name:?}")),
+            };
+            let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
+            *number = Some(value.parse().map_err(|_| format!("{name} needs a number, and not {value:?}"))?);
+        }
+        let cuts = match cut.map(usize::try_from) {
+            None => Cuts::Seeded,
+            Some(Ok(0)) => return Err("--cut needs one byte at least".into()),
+            Some(piece) => Cuts::Into(piece.unwrap_or(usize::MAX)),
+        };
+        match (seed, seeds) {
+            (Some(seed), None) if from.is_none() && jobs.is_none() => Ok(Self::One { seed, cuts, trace }),
+            (None, Some(0)) => Err("--seeds needs one at least".into()),
+            (None, Some(_)) if jobs.is_some_and(|jobs| !THREADS.contains(&jobs)) => {
+                Err(format!("--jobs takes {} to {}", THREADS.start(), THREADS.end()))
+            }
+            (None, Some(seeds)) if !trace && cut.is_none() => {
+                let from = from.unwrap_or(0);
+                let end = from.checked_add(seeds).ok_or("there are no more seeds than 2^64 - 1")?;
+                Ok(Self::Many { seeds: from..end, jobs: jobs.unwrap_or(1) })
+            }
+            (None, None) => Err("which seeds?".into()),
+            _ => Err("arguments that do not go together".into()),
+        }
+    }
+}
+
+/// Prints a line. Whoever has closed the other end has read enough.
+fn say(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Runs one seed.
+fn one(seed: u64, cuts: Cuts, trace: bool) -> ExitCode {
+    let report = if trace { run_traced(seed, cuts) } else { run_with(seed, cuts, None) };
+    report.trace.iter().for_each(say);
+    say(format_args!("digest {:016x}", report.digest));
+    if let Some(failure) = report.failure {
+        say(failure);
+        return ExitCode::FAILURE;
+    }
+    if cuts != Cuts::Seeded {
+        let whole = run_with(seed, Cuts::Into(usize::MAX), None).digest;
+        if whole != report.digest {
+            say(format_args!("seed {seed}: the cuts show, uncut the digest is {whole:016x}"));
+            return ExitCode::FAILURE;
+        }
+    }
+    say(format_args!("seed {seed}: every rule holds"));
+    ExitCode::SUCCESS
+}
+
+/// What many seeds came across so far.
+#[derive(Debug)]
+struct Found {
+    /// Those to come.
+    seeds: Range<u64>,
+    done: u64,
+    hits: Hits,
+    failures: Vec<Failure>,
+    /// When it was last said how far this is.
+    told: Duration,
+}
+
+/// Runs many, and says what they came across.
+fn many(seeds: Range<u64>, jobs: u64) -> ExitCode {
+    let (begun, first) = (start(), seeds.start);
+    let found =
+        Mutex::new(Found { seeds, done: 0, hits: Hits::new(), failures: Vec::new(), told: Duration::ZERO });
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| work(begun, &found));
+        }
+    });
+    let Ok(Found { done, hits, mut failures, .. }) = found.into_inner() else { return ExitCode::FAILURE };
+    failures.sort_by_key(|failure| failure.seed);
+    say(format_args!("{done} seeds from {first} in {:.1?}", begun.elapsed()));
+    for (what, count) in &hits {
+        say(format_args!("{count:>10}  {what}"));
+    }
+    failures.iter().for_each(|failure| say(format_args!("\n{failure}")));
+    let missing = if done >= SEEDS { missing(&hits) } else { Vec::new() };
+    if !missing.is_empty() {
+        say(format_args!("\nnever hit: {missing:?}"));
+    }
+    if failures.is_empty() && missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Only to say how long it took.
+#[allow(clippy::disallowed_methods, reason = "no machine sees it")]
+fn start() -> Instant {
+    Instant::now()
+}
+
+/// Runs one seed after the other, until there is none left.
+fn work(begun: Instant, found: &Mutex<Found>) {
+    loop {
+        let Some(seed) = found.lock().ok().and_then(|mut found| found.seeds.next()) else { return };
+        let report = run(seed);
+        let Ok(mut found) = found.lock() else { return };
+        found.done += 1;
+        add(&mut found.hits, report.hits);
+        if let Some(failure) = report.failure {
+            eprintln!("seed {seed} breaks {:?}", failure.fault.invariant);
+            found.failures.push(failure);
+        }
+        if found.failures.len() >= ENOUGH {
+            found.seeds = 0..0;
+        }
+        let elapsed = begun.elapsed();
+        if elapsed >= found.told + PACE {
+            found.told = elapsed;
+            eprintln!("{} seeds after {elapsed:.0?}, {} failures", found.done, found.failures.len());
+        }
+    }
+}

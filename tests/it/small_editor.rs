@@ -1,0 +1,281 @@
+//! A small editor and a small agent, built from the public API of `ws` and `mcp` alone: what `ide::Server` does without
+//! its tools. A program that needs neither the lock file nor the dialects of editors is written like this.
+
+use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult, ToolSpec};
+use ide_mcp::rpc::{CallId, RequestId, SessionId};
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{self, CloseCode, Closed, Event, HeaderField, ProtocolError, Refusal, Status};
+use ide_mcp::{Time, Wire};
+
+const TOKEN: &str = "0123456789abcdef";
+const NOW: Time = Time::ZERO;
+
+#[test]
+fn every_call_has_one_answer() {
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let (mut editor, mut agent) = (Editor::new(), Agent::new(TOKEN, seed));
+        let (mut asked, mut open, mut answered) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pushed, mut seen) = (0, 0);
+        while answered.len() < 20 {
+            match agent.poll() {
+                Some(AgentEvent::Ready) => {
+                    for _ in 0..20 {
+                        asked.push(agent.call("ask").unwrap());
+                    }
+                }
+                Some(AgentEvent::Answer(request, text)) => {
+                    assert_eq!(text, "42", "seed {seed}");
+                    assert!(!answered.contains(&request), "seed {seed}: a second answer");
+                    answered.push(request);
+                }
+                Some(AgentEvent::Pushed) => seen += 1,
+                Some(AgentEvent::Closed(closed)) => panic!("seed {seed}: {closed}"),
+                None => {}
+            }
+            match editor.poll() {
+                Some(EditorEvent::Call(call)) => open.push(call),
+                Some(EditorEvent::Closed(closed)) => panic!("seed {seed}: {closed}"),
+                None => {}
+            }
+            // The editor answers later, and in any order.
+            if !open.is_empty() && random.below(4) == 0 {
+                let call = open.swap_remove(random.below(open.len()));
+                assert!(editor.answer(call, "42"), "seed {seed}");
+                assert!(!editor.answer(call, "43"), "seed {seed}: it is answered already");
+                pushed += u32::from(editor.push());
+            }
+            transfer(&mut editor.ws, &mut agent.ws, random.below(50));
+            transfer(&mut agent.ws, &mut editor.ws, random.below(50));
+        }
+        assert_eq!(asked.len(), answered.len(), "seed {seed}");
+        assert!(asked.iter().all(|request| answered.contains(request)), "seed {seed}");
+        assert!(seen <= pushed && editor.mcp.open_calls() == 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn open_calls_end_with_the_connection() {
+    let (mut editor, mut agent) = (Editor::new(), Agent::new(TOKEN, 1));
+    let (mut call, mut asked) = (None, None);
+    while call.is_none() {
+        if let Some(AgentEvent::Ready) = agent.poll() {
+            asked = Some(agent.call("ask").unwrap());
+        }
+        if let Some(EditorEvent::Call(open)) = editor.poll() {
+            call = Some(open);
+        }
+        transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
+        transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+    }
+    editor.shutdown();
+    assert!(!editor.answer(call.unwrap(), "late"), "the call was answered as failed");
+    let (mut editor_end, mut agent_end, mut failed) = (None, None, None);
+    while editor_end.is_none() || agent_end.is_none() {
+        match agent.poll() {
+            Some(AgentEvent::Answer(request, text)) => failed = Some((request, text)),
+            Some(AgentEvent::Closed(closed)) => agent_end = Some(closed),
+            _ => {}
+        }
+        if let Some(EditorEvent::Closed(closed)) = editor.poll() {
+            editor_end = Some(closed);
+        }
+        transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
+        transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+    }
+    assert_eq!(failed.map(|(request, _)| request), asked);
+    assert_eq!(editor_end, Some(Closed::Local { clean: true }));
+    assert!(matches!(agent_end, Some(Closed::Remote { code: Some(CloseCode::GOING_AWAY), .. })));
+    assert!(editor.ws.is_done() && agent.ws.is_done());
+}
+
+#[test]
+fn a_wrong_token_is_refused() {
+    let (mut editor, mut agent) = (Editor::new(), Agent::new("wrong", 1));
+    transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+    assert!(matches!(editor.poll(), Some(EditorEvent::Closed(Closed::Refused(_)))));
+    transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
+    assert!(matches!(agent.poll(), Some(AgentEvent::Closed(Closed::NotAccepted(_)))));
+    assert!(editor.poll().is_none() && editor.ws.is_done());
+}
+
+/// Moves at most so many bytes from one machine to the other.
+fn transfer(from: &mut impl Wire, to: &mut impl Wire, most: usize) {
+    let bytes = from.outgoing().get(..most).unwrap_or_else(|| from.outgoing());
+    let len = bytes.len();
+    if len > 0 && to.wants_input() {
+        to.feed(NOW, bytes);
+        from.sent(len);
+    }
+}
+
+/// The editor's side of a connection: a WebSocket and the MCP session on it.
+struct Editor {
+    ws: ws::Server,
+    mcp: mcp::Server<RawTools>,
+}
+
+enum EditorEvent {
+    Call(CallId),
+    Closed(Closed),
+}
+
+impl Editor {
+    fn new() -> Self {
+        let tools = RawTools::new(vec![ToolSpec::new("ask", "Asks the person", r#"{"type":"object"}"#)]);
+        let config = mcp::ServerConfig::new(Implementation::new("small editor", "1.0"));
+        Self {
+            ws: ws::Server::new(ws::Limits::default(), NOW),
+            mcp: mcp::Server::new(config, tools, SessionId::new(1)),
+        }
+    }
+
+    /// Returns the next event. What has arrived comes before what is due.
+    fn poll(&mut self) -> Option<EditorEvent> {
+        loop {
+            if let Some(event) = self.mcp.queued_event() {
+                match self.translate(event) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            let now = self.ws.now();
+            if let Some((event, mut sender)) = self.ws.poll_lent() {
+                match event {
+                    Event::Upgrade(request) => {
+                        let is_welcome = matches!(
+                            request.single("authorization"),
+                            HeaderField::One(token) if token == TOKEN.as_bytes()
+                        );
+                        match is_welcome {
+                            true => self.ws.accept(None).unwrap(),
+                            false => {
+                                self.ws.reject(Refusal::new(Status::Unauthorized, "wrong token")).unwrap()
+                            }
+                        }
+                    }
+                    Event::Text(text) => self.mcp.receive(now, text, &mut sender),
+                    Event::Binary(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
+                    Event::Closed(closed) => {
+                        self.mcp.close();
+                        return Some(EditorEvent::Closed(closed));
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            // Above the high-water mark there is more to look at, and it is not yet time for the timers.
+            if self.ws.has_ended() || self.ws.is_full() {
+                return None;
+            }
+            self.mcp.tick(now);
+            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn translate(&mut self, event: mcp::Event<mcp::RawCall>) -> Option<EditorEvent> {
+        match event {
+            mcp::Event::Call { call, .. } => return Some(EditorEvent::Call(call)),
+            mcp::Event::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
+            mcp::Event::PingTimeout => self.ws.time_out("no answer to a ping"),
+            _ => {}
+        }
+        None
+    }
+
+    /// Answers a call; false if it is not open.
+    fn answer(&mut self, call: CallId, text: &str) -> bool {
+        self.mcp.respond(call, &ToolResult::text(text), &mut self.ws.sender()).is_ok()
+    }
+
+    /// Pushes a notification; false if there is no room.
+    fn push(&mut self) -> bool {
+        self.mcp.notify("selection_changed", None::<&()>, &mut self.ws.sender()).is_ok()
+    }
+
+    fn shutdown(&mut self) {
+        let mut sender = self.ws.sender();
+        self.mcp.shutdown("the editor shuts down", &mut sender);
+        sender.close(CloseCode::GOING_AWAY, "").unwrap();
+    }
+}
+
+/// The agent's side.
+struct Agent {
+    ws: ws::Client,
+    mcp: mcp::Client,
+}
+
+enum AgentEvent {
+    Ready,
+    Answer(RequestId, String),
+    Pushed,
+    Closed(Closed),
+}
+
+impl Agent {
+    fn new(token: &str, seed: u64) -> Self {
+        let request = ws::ClientRequest::new("127.0.0.1").field("authorization", token);
+        let config = mcp::ClientConfig::new(Implementation::new("small agent", "1.0"));
+        Self {
+            ws: ws::Client::new(request, Random::new(seed), ws::Limits::default(), NOW).unwrap(),
+            mcp: mcp::Client::new(config, SessionId::new(2)),
+        }
+    }
+
+    fn poll(&mut self) -> Option<AgentEvent> {
+        loop {
+            if let Some(event) = self.mcp.queued_event() {
+                match Self::translate(event) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            let now = self.ws.now();
+            if let Some((event, mut sender)) = self.ws.poll_lent() {
+                match event {
+                    Event::Open { .. } => self.mcp.start(now, &mut sender).unwrap(),
+                    Event::Text(text) => self.mcp.receive(now, text, &mut sender),
+                    Event::Closed(closed) => {
+                        self.mcp.close();
+                        return Some(AgentEvent::Closed(closed));
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            if self.ws.has_ended() || self.ws.is_full() {
+                return None;
+            }
+            self.mcp.tick(now);
+            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            if let Some(event) = Self::translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn translate(event: mcp::Event) -> Option<AgentEvent> {
+        Some(match event {
+            mcp::Event::Ready => AgentEvent::Ready,
+            mcp::Event::Outcome { request, outcome } => {
+                let text = match outcome {
+                    Outcome::Result(result) => {
+                        ToolResult::read(&result).unwrap().texts().next().unwrap().to_owned()
+                    }
+                    other => format!("{other:?}"),
+                };
+                AgentEvent::Answer(request, text)
+            }
+            mcp::Event::Notification { .. } => AgentEvent::Pushed,
+            _ => return None,
+        })
+    }
+
+    fn call(&mut self, tool: &str) -> Result<RequestId, ide_mcp::rpc::NotSent> {
+        self.mcp.call_tool(tool, &(), Timeout::Never, &mut self.ws.sender())
+    }
+}

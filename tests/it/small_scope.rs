@@ -1,0 +1,470 @@
+//! Every order of a dozen actions of two joined WebSocket machines, to a depth, with limits of a few dozen bytes.
+//!
+//! The search is breadth-first: each sequence of actions is replayed from the beginning, and a state that was reached
+//! before is not continued. After each action these rules are checked:
+//!
+//! - [`Fault::Deadlock`]: law 10. Without a timer both machines come to rest, with everything written and read.
+//! - [`Fault::LostBeforeEnd`]: what arrived before the end of the transport is reported before the ending.
+//! - [`Fault::StalledReader`]: a peer that read one high-water mark within the stall timeout is not cut off.
+//! - [`Fault::EarlyClose`]: the timeout of the close handshake starts when the close frame has been written, and
+//!   as long as it has not, with each write.
+//! - [`Fault::Clock`], [`Fault::Ending`]: laws 4 and 3.
+//!
+//! `cargo test --release -p ide-mcp --test it -- --ignored small_scope` goes as deep as a minute allows.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::Duration;
+
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent};
+use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
+
+const MARK: usize = 32;
+const MESSAGE: usize = 96;
+/// A message and the mark, with the longest header of a frame.
+const ROOM: usize = MESSAGE + MARK + 14;
+/// Bytes that one write moves, and that fit into a link.
+const WRITE: usize = 32;
+const LINK: usize = 48;
+const STALLED: Duration = Duration::from_secs(30);
+const CLOSE: Duration = Duration::from_secs(2);
+/// The number of messages of each kind that one machine sends.
+const MOST: usize = 2;
+
+#[test]
+fn no_order_of_six_actions_breaks_a_rule() {
+    assert_eq!(search(6), BTreeMap::new());
+}
+
+#[test]
+#[ignore = "takes a minute in release"]
+fn no_order_of_nine_actions_breaks_a_rule() {
+    assert_eq!(search(9), BTreeMap::new());
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    Deadlock,
+    LostBeforeEnd,
+    StalledReader,
+    EarlyClose,
+    Clock,
+    Ending,
+}
+
+/// An action of the machine with this number, the server being 0, or of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    /// Sends a short message, which the application of the other machine answers later.
+    Ask(usize),
+    /// Sends a message of the greatest length.
+    SendLong(usize),
+    /// Answers the oldest message that awaits an answer, however full the send buffer is.
+    Answer(usize),
+    /// Begins the close handshake.
+    Close(usize),
+    /// Moves up to [`WRITE`] bytes into the link.
+    Write(usize),
+    /// Takes everything from the link that is wanted.
+    Read(usize),
+    /// The transport of this machine ends.
+    End(usize),
+    /// One second passes, or less if a timer is due before.
+    Second,
+    /// The next timer is due.
+    Due,
+}
+
+fn actions() -> Vec<Action> {
+    use Action::*;
+    let of =
+        |side| [Ask(side), SendLong(side), Answer(side), Close(side), Write(side), Read(side), End(side)];
+    [of(0), of(1)].concat().into_iter().chain([Second, Due]).collect()
+}
+
+/// Explores all sequences of up to `depth` actions. Returns the shortest sequence for each fault.
+fn search(depth: usize) -> BTreeMap<Fault, (Vec<Action>, String)> {
+    let actions = actions();
+    let (mut known, mut faults) = (BTreeSet::new(), BTreeMap::new());
+    let mut frontier = vec![Vec::new()];
+    for level in 1..=depth {
+        let mut next = Vec::new();
+        for sequence in &frontier {
+            for action in &actions {
+                let mut world = World::new();
+                for before in sequence {
+                    world.act(*before);
+                }
+                if !world.act(*action) || !known.insert(world.digest()) {
+                    continue;
+                }
+                let mut longer: Vec<Action> = sequence.clone();
+                longer.push(*action);
+                world.settle();
+                for (fault, why) in world.faults {
+                    faults.entry(fault).or_insert_with(|| (longer.clone(), why));
+                }
+                next.push(longer);
+            }
+        }
+        frontier = next;
+        eprintln!("depth {level}: {} new states", frontier.len());
+    }
+    for (fault, (sequence, why)) in &faults {
+        println!("{fault:?}: {why}\n  {sequence:?}");
+    }
+    faults
+}
+
+#[allow(clippy::large_enum_variant, reason = "one of them at a time")]
+enum Machine {
+    Server(ws::Server),
+    Client(ws::Client),
+}
+
+/// Does something with either machine.
+macro_rules! with {
+    ($machine:expr, $name:ident => $act:expr) => {
+        match $machine {
+            Machine::Server($name) => $act,
+            Machine::Client($name) => $act,
+        }
+    };
+}
+
+/// One end, and what a perfect observer knows of it. Positions count the bytes behind the opening handshake.
+struct End {
+    machine: Machine,
+    /// Bytes on the way from here.
+    link: VecDeque<u8>,
+    /// The end of each sent message.
+    sent: Vec<usize>,
+    /// The end of the close frame that the application asked for.
+    close: Option<usize>,
+    /// The times at which the close frame was asked for, and at which its last byte was written.
+    closed_at: Option<Time>,
+    close_written: Option<Time>,
+    writes: Vec<(Time, usize)>,
+    written: usize,
+    /// The number of bytes taken from the other end.
+    taken: usize,
+    /// The number of reported messages of the other end, and of those that await an answer.
+    reported: usize,
+    unanswered: usize,
+    asked: usize,
+    sent_long: usize,
+    transport_ended: bool,
+    closed: Option<Closed>,
+}
+
+impl End {
+    fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            link: VecDeque::new(),
+            sent: Vec::new(),
+            close: None,
+            closed_at: None,
+            close_written: None,
+            writes: Vec::new(),
+            written: 0,
+            taken: 0,
+            reported: 0,
+            unanswered: 0,
+            asked: 0,
+            sent_long: 0,
+            transport_ended: false,
+            closed: None,
+        }
+    }
+
+    /// Returns the end of the stream so far.
+    fn position(&self) -> usize {
+        self.written + with!(&self.machine, machine => machine.outgoing().len())
+    }
+
+    fn send(&mut self, len: usize) -> bool {
+        let text = if len < 10 { "ask".to_owned() } else { "l".repeat(len) };
+        let sent = with!(&mut self.machine, machine => machine.sender().text(&text).is_ok());
+        if sent {
+            self.sent.push(self.position());
+        }
+        sent
+    }
+
+    fn written_since(&self, start: Time) -> usize {
+        self.writes.iter().filter(|(at, _)| *at > start).map(|(_, n)| n).sum()
+    }
+
+    /// Bytes of messages that the other end has not reported.
+    fn unreported(&self, other: &Self) -> usize {
+        let reported = other.reported.checked_sub(1).map_or(0, |last| self.sent[last]);
+        self.sent.last().map_or(0, |end| end - reported)
+    }
+}
+
+struct World {
+    ends: [End; 2],
+    now: Time,
+    faults: Vec<(Fault, String)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut limits = ws::Limits::default();
+        (limits.message, limits.outgoing, limits.keepalive) = (MESSAGE, MARK, None);
+        (limits.stalled, limits.close, limits.drain) = (STALLED, CLOSE, Duration::from_secs(3));
+        let now = Time::from_millis(1000);
+        let mut server = ws::Server::new(limits.clone(), now);
+        let mut client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits, now).unwrap();
+        server.feed(now, client.outgoing());
+        client.sent(usize::MAX);
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        server.accept(None).unwrap();
+        client.feed(now, server.outgoing());
+        server.sent(usize::MAX);
+        assert!(matches!(client.poll_event(), Some(OwnedEvent::Open { .. })));
+        assert_eq!((server.poll_event(), client.poll_event()), (None, None));
+        let ends = [End::new(Machine::Server(server)), End::new(Machine::Client(client))];
+        Self { ends, now, faults: Vec::new() }
+    }
+
+    /// Does one action. False if it changes nothing.
+    fn act(&mut self, action: Action) -> bool {
+        let done = match action {
+            Action::Ask(side) => {
+                let end = &mut self.ends[side];
+                end.asked += 1;
+                end.asked <= MOST && end.send(3)
+            }
+            Action::SendLong(side) => {
+                let end = &mut self.ends[side];
+                end.sent_long += 1;
+                end.sent_long <= MOST && end.send(MESSAGE)
+            }
+            Action::Answer(side) => self.answer(side),
+            Action::Close(side) => {
+                let end = &mut self.ends[side];
+                let closed = with!(&mut end.machine, m => m.sender().close(CloseCode::NORMAL, "").is_ok());
+                if closed {
+                    end.close = Some(end.position());
+                    end.closed_at = Some(self.now);
+                }
+                closed
+            }
+            Action::Write(side) => self.write(side),
+            Action::Read(side) => self.read(side),
+            Action::End(side) => {
+                let (end, now) = (&mut self.ends[side], self.now);
+                with!(&mut end.machine, machine => machine.feed_eof(now));
+                !std::mem::replace(&mut end.transport_ended, true) && end.closed.is_none()
+            }
+            Action::Second => self.tick(self.now.saturating_add(Duration::from_secs(1))),
+            Action::Due => self.due().is_some_and(|due| self.tick(due)),
+        };
+        // An application can act between a read and the next poll.
+        if matches!(action, Action::Write(_) | Action::End(_)) {
+            self.poll();
+        }
+        done
+    }
+
+    fn answer(&mut self, side: usize) -> bool {
+        self.poll();
+        let end = &mut self.ends[side];
+        if end.unanswered == 0 {
+            return false;
+        }
+        end.unanswered -= 1;
+        let before = end.position();
+        let answer = [b'a'; MARK + 8];
+        with!(&mut end.machine, machine => {
+            let _ = machine.sender().message(To::Unasked, |buf| buf.extend_from_slice(&answer));
+        });
+        let after = end.position();
+        if after > before {
+            end.sent.push(after);
+        }
+        after > before
+    }
+
+    fn write(&mut self, side: usize) -> bool {
+        let now = self.now;
+        let other_reads = self.ends[1 - side].closed.is_none() && !self.ends[1 - side].transport_ended;
+        let end = &mut self.ends[side];
+        if !other_reads {
+            end.link.clear();
+        }
+        let room = LINK - end.link.len();
+        let piece: Vec<u8> =
+            with!(&end.machine, m => m.outgoing().iter().take(WRITE.min(room)).copied().collect());
+        if piece.is_empty() || end.transport_ended {
+            return false;
+        }
+        with!(&mut end.machine, machine => machine.sent(piece.len()));
+        end.written += piece.len();
+        end.writes.push((now, piece.len()));
+        if other_reads {
+            end.link.extend(&piece);
+        }
+        if end.close.is_some_and(|close| end.written >= close) {
+            end.close_written.get_or_insert(now);
+        }
+        true
+    }
+
+    fn read(&mut self, side: usize) -> bool {
+        let now = self.now;
+        let mut link = std::mem::take(&mut self.ends[1 - side].link);
+        let end = &mut self.ends[side];
+        let mut moved = 0;
+        if !end.transport_ended {
+            with!(&mut end.machine, machine => {
+                let space = machine.space();
+                moved = space.len().min(link.len());
+                for (into, byte) in space.iter_mut().zip(link.drain(..moved)) {
+                    *into = byte;
+                }
+                machine.filled(now, moved);
+            });
+        }
+        end.taken += moved;
+        self.ends[1 - side].link = link;
+        moved > 0
+    }
+
+    fn due(&self) -> Option<Time> {
+        let due = |end: &End| with!(&end.machine, machine => machine.deadline());
+        self.ends.iter().filter_map(due).min()
+    }
+
+    fn tick(&mut self, at: Time) -> bool {
+        let at = self.due().map_or(at, |due| at.min(due));
+        if at <= self.now {
+            return false;
+        }
+        self.now = at;
+        for end in &mut self.ends {
+            with!(&mut end.machine, machine => machine.tick(at));
+        }
+        self.poll();
+        if self.due().is_some_and(|due| due <= at) {
+            self.faults.push((Fault::Clock, "a deadline has passed after a tick and polling".to_owned()));
+        }
+        true
+    }
+
+    fn poll(&mut self) {
+        for side in 0..2 {
+            while let Some(event) = with!(&mut self.ends[side].machine, machine => machine.poll_event()) {
+                let end = &mut self.ends[side];
+                if end.closed.is_some() {
+                    self.faults.push((Fault::Ending, format!("{event:?} after the ending")));
+                }
+                match event {
+                    OwnedEvent::Text(text) => {
+                        end.reported += 1;
+                        end.unanswered += usize::from(text == "ask");
+                    }
+                    OwnedEvent::Closed(closed) => {
+                        self.judge(side, &closed);
+                        self.ends[side].closed = Some(closed);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Notes a fault if an ending is wrong.
+    fn judge(&mut self, side: usize, closed: &Closed) {
+        let (end, other, now) = (&self.ends[side], &self.ends[1 - side], self.now);
+        let ago = |span: Duration| Time::new(now.since_start().saturating_sub(span));
+        let mut fault = |fault, why: String| self.faults.push((fault, why));
+        match closed {
+            Closed::Abnormal if end.close.is_none() => {
+                let whole = other.sent.iter().filter(|position| **position <= end.taken).count();
+                if end.reported != whole {
+                    fault(Fault::LostBeforeEnd, format!("{} of {whole} messages reported", end.reported));
+                }
+                if other.close.is_some_and(|position| position <= end.taken) {
+                    fault(Fault::LostBeforeEnd, "the close frame of the peer was lost".to_owned());
+                }
+            }
+            Closed::Stalled => {
+                let written = end.written_since(ago(STALLED));
+                if written >= MARK {
+                    fault(Fault::StalledReader, format!("{written} bytes were written in {STALLED:?}"));
+                }
+            }
+            Closed::Local { clean: false } if !end.transport_ended => {
+                let trickles = end.closed_at.is_some_and(|at| now.saturating_since(at) >= STALLED)
+                    && end.written_since(ago(STALLED)) < MARK;
+                match end.close_written {
+                    Some(at) if now.saturating_since(at) < CLOSE => {
+                        fault(
+                            Fault::EarlyClose,
+                            format!("{:?} after the close frame", now.saturating_since(at)),
+                        );
+                    }
+                    None if end.written_since(ago(CLOSE)) > 0 && !trickles => {
+                        fault(
+                            Fault::EarlyClose,
+                            "the peer was reading and the close frame waited".to_owned(),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Moves everything that can move without a timer, and checks that nothing is left.
+    fn settle(&mut self) {
+        let room = |end: &End, other: &End| end.unreported(other) <= ROOM;
+        let [server, client] = &self.ends;
+        let must_rest = room(server, client) || room(client, server);
+        let joined = !server.transport_ended && !client.transport_ended;
+        if !(must_rest && joined) {
+            return;
+        }
+        loop {
+            self.poll();
+            let mut moved = false;
+            for side in 0..2 {
+                moved |= self.write(side);
+                moved |= self.read(side);
+                self.poll();
+            }
+            if !moved {
+                break;
+            }
+        }
+        for side in 0..2 {
+            let end = &self.ends[side];
+            let waiting = with!(&end.machine, machine => machine.outgoing().len());
+            let unread = if self.ends[1 - side].closed.is_none() { end.link.len() } else { 0 };
+            if waiting + unread > 0 {
+                let why = format!("machine {side} has {waiting} bytes unwritten, {unread} bytes are unread");
+                self.faults.push((Fault::Deadlock, why));
+            }
+        }
+    }
+
+    /// Returns a digest that tells one state from another.
+    fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for end in &self.ends {
+            with!(&end.machine, machine => format!("{machine:?}").hash(&mut hasher));
+            (end.link.len(), &end.sent, end.close, end.closed_at, end.close_written).hash(&mut hasher);
+            (end.written, end.taken, end.reported, end.unanswered).hash(&mut hasher);
+            (end.transport_ended, end.closed.is_some(), self.now).hash(&mut hasher);
+            let recent: Vec<_> =
+                end.writes.iter().filter(|(at, _)| self.now.saturating_since(*at) < STALLED).collect();
+            recent.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}

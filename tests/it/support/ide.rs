@@ -1,0 +1,160 @@
+//! What the tests of the IDE layer share: a client's bytes written by hand, one connection to talk to, and one that
+//! is read back.
+
+pub use super::frames;
+pub use super::frames::{frame, masked, read};
+pub use super::said::{
+    ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call,
+    close_tab, open_diff, request, text, token,
+};
+
+use std::{fmt::Display, time::Duration};
+
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet},
+    mcp::Implementation,
+    rpc::{CallId, SessionId},
+};
+
+pub fn at(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// Everything that can be handled, and one tool of the application's own.
+pub fn tools() -> ToolSet {
+    ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile).custom(
+        "countLines",
+        "Counts lines",
+        r#"{"type":"object"}"#,
+    )
+}
+
+/// An editor that takes a client for one that accepts pushes from `initialized` on.
+pub fn config() -> ServerConfig {
+    let mut config = settling();
+    config.settle = Some(Duration::ZERO);
+    config
+}
+
+/// An editor that waits until a client accepts pushes.
+pub fn settling() -> ServerConfig {
+    ServerConfig::new(Implementation::new("editor", "1.0"), Policy::new(PORT, token()), tools())
+}
+
+pub fn selection(text: &str) -> Selection {
+    Selection::new("/w/a.txt", Range::new(Position::new(0, 0), Position::new(0, 5)), text)
+}
+
+/// The answer of a tool with these blocks of text.
+pub fn answer(id: impl Display, texts: &[&str]) -> String {
+    let blocks: Vec<String> =
+        texts.iter().map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#)).collect();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{}]}}}}"#, blocks.join(","))
+}
+
+/// The texts among what a server wrote.
+pub fn texts(bytes: &[u8]) -> Vec<String> {
+    let frames = read(bytes).into_iter().inspect(|frame| assert_eq!(frame.key, None, "it is masked"));
+    frames.filter(|frame| frame.first == TEXT).map(frames::Read::text).collect()
+}
+
+/// Everything that waits to be written, as if it had been, and what is sent once there is room.
+pub fn written(wire: &mut impl Wire) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while !wire.outgoing().is_empty() {
+        let len = wire.outgoing().len();
+        bytes.extend_from_slice(wire.outgoing());
+        wire.sent(len);
+    }
+    bytes
+}
+
+pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
+    std::iter::from_fn(|| machine.poll_event()).collect()
+}
+
+/// The only call among these events.
+pub fn called(events: &[ServerEvent]) -> CallId {
+    let calls: Vec<CallId> = events
+        .iter()
+        .filter_map(|event| if let ServerEvent::Call(call) = event { Some(call.id()) } else { None })
+        .collect();
+    assert_eq!(calls.len(), 1, "{events:?}");
+    calls[0]
+}
+
+/// What an event says, without the handles.
+pub fn shown(events: &[ServerEvent]) -> Vec<String> {
+    events.iter().map(show).collect()
+}
+
+pub fn show(event: &ServerEvent) -> String {
+    match event {
+        ServerEvent::Call(call) => format!("call {}", call.name()),
+        ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        ServerEvent::DiffClosed { tab_name, reason: why, .. } => format!("diff {tab_name} {why:?}"),
+        event => format!("{event:?}"),
+    }
+}
+
+/// One connection of an editor under test, and the time.
+pub struct Editor {
+    pub server: Server,
+    now: Time,
+}
+
+impl Editor {
+    pub fn new(config: ServerConfig) -> Self {
+        Self { server: Server::new(config, SessionId::new(1), Time::ZERO), now: Time::ZERO }
+    }
+
+    /// A client that was let in at 0 ms and has not said anything.
+    pub fn open(config: ServerConfig) -> Self {
+        let mut editor = Self::new(config);
+        assert_eq!(shown(&editor.feed(HEAD.as_bytes())), [""; 0]);
+        assert_eq!(String::from_utf8(editor.written()).unwrap(), ACCEPTED);
+        editor
+    }
+
+    /// A client that has been initialized and said `ide_connected`, all at 0 ms.
+    pub fn attached(config: ServerConfig) -> Self {
+        let mut editor = Self::open(config);
+        for text in [INITIALIZE, INITIALIZED, CONNECTED] {
+            editor.say(text);
+        }
+        editor.written();
+        editor
+    }
+
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<ServerEvent> {
+        self.server.feed(self.now, bytes);
+        drain(&mut self.server)
+    }
+
+    pub fn say(&mut self, said: &str) -> Vec<ServerEvent> {
+        self.feed(&text(said))
+    }
+
+    pub fn eof(&mut self) -> Vec<ServerEvent> {
+        self.server.feed_eof(self.now);
+        drain(&mut self.server)
+    }
+
+    /// Lets it become this time.
+    pub fn at(&mut self, millis: u64) -> Vec<ServerEvent> {
+        self.now = at(millis);
+        self.server.tick(self.now);
+        let events = drain(&mut self.server);
+        assert!(self.server.deadline().is_none_or(|due| due > self.now), "law 4 at {millis} ms");
+        events
+    }
+
+    pub fn written(&mut self) -> Vec<u8> {
+        written(&mut self.server)
+    }
+
+    pub fn texts(&mut self) -> Vec<String> {
+        texts(&self.written())
+    }
+}

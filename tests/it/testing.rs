@@ -1,0 +1,185 @@
+//! The harness itself: what a link does to the bytes, and that scripts of any bytes come to an end.
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Time, Wire as _,
+    testing::{Change, Link, Pair, Random, Span, Step, Way, script},
+    ws::{self, ClientRequest, Closed, OwnedEvent},
+};
+
+type Sockets = Pair<ws::Server, ws::Client>;
+
+/// A server and a client, open, at 0 ms.
+fn open() -> Sockets {
+    let client =
+        ws::Client::new(ClientRequest::new("127.0.0.1:1"), Random::new(1), ws::Limits::default(), Time::ZERO);
+    let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    let mut pair = Pair::new(server, client.unwrap(), Time::ZERO);
+    pair.settle_with(
+        |server, event| {
+            if matches!(event, OwnedEvent::Upgrade(_)) {
+                server.accept(None).unwrap();
+            }
+        },
+        |_, _| {},
+    );
+    assert!(pair.server.is_open() && pair.client.is_open());
+    pair.server_events.clear();
+    pair.client_events.clear();
+    pair
+}
+
+fn wait(pair: &mut Sockets, millis: u64) {
+    pair.advance(Duration::from_millis(millis));
+}
+
+/// The texts that the server has heard.
+fn heard(pair: &Sockets) -> Vec<&str> {
+    let texts = pair.server_events.iter().filter_map(|event| match event {
+        OwnedEvent::Text(text) => Some(text.as_str()),
+        OwnedEvent::Closed(Closed::Abnormal) => Some("the end"),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn a_delay_is_kept_to_the_millisecond_and_nothing_is_overtaken() {
+    let mut pair = open();
+    pair.to_server.delay = Duration::from_millis(100);
+    pair.client.sender().text("slow").unwrap();
+    pair.settle();
+    assert_eq!(pair.deadline(), Some(Time::from_millis(100)));
+    pair.to_server.delay = Duration::ZERO;
+    pair.client.sender().text("fast").unwrap();
+    wait(&mut pair, 99);
+    assert_eq!(heard(&pair), [""; 0]);
+    wait(&mut pair, 1);
+    assert_eq!(heard(&pair), ["slow", "fast"]);
+}
+
+#[test]
+fn a_stalled_link_holds_what_a_socket_would_and_then_goes_on() {
+    let mut pair = open();
+    pair.to_server.stall(Time::from_millis(500));
+    let text = "x".repeat(100_000);
+    pair.client.sender().text(&text).unwrap();
+    wait(&mut pair, 499);
+    assert_eq!(heard(&pair), [""; 0]);
+    assert_eq!(pair.client.outgoing().len(), 100_000 + 14 - 64 * 1024, "it takes 64 KiB");
+    wait(&mut pair, 1);
+    assert!(heard(&pair) == [text]);
+}
+
+#[test]
+fn pieces_are_as_long_as_they_may_be() {
+    for (piece, rounds) in [(1, 11), (4, 3), (100, 1)] {
+        let (mut pair, mut link) = (open(), Link::new());
+        link.piece = piece;
+        pair.client.sender().text("hello").unwrap();
+        // A header of two bytes, a key of four, and the text.
+        let mut carried = 0;
+        for _ in 0..rounds {
+            assert!(link.carry(&mut pair.client, &mut pair.server, Time::ZERO), "{piece}");
+            assert!(link.carried().len() - carried <= piece, "{piece}");
+            carried = link.carried().len();
+        }
+        assert_eq!(carried, 11, "{piece}");
+        assert!(!link.carry(&mut pair.client, &mut pair.server, Time::ZERO), "{piece}");
+    }
+}
+
+#[test]
+fn a_slow_reader_takes_a_piece_at_a_time() {
+    let mut pair = open();
+    (pair.to_server.piece, pair.to_server.pace) = (4, Duration::from_millis(10));
+    // Eleven bytes: three pieces.
+    pair.client.sender().text("hello").unwrap();
+    pair.settle();
+    assert_eq!(pair.deadline(), Some(Time::from_millis(10)));
+    wait(&mut pair, 19);
+    assert_eq!(heard(&pair), [""; 0]);
+    wait(&mut pair, 1);
+    assert_eq!(heard(&pair), ["hello"]);
+}
+
+#[test]
+fn what_ends_a_link_decides_what_still_arrives() {
+    type End = fn(&mut Sockets);
+    let cases: &[(&str, End, &[&str])] = &[
+        ("finished", |pair| pair.to_server.finish(), &["before", "the end"]),
+        ("cut", Pair::cut, &["the end"]),
+    ];
+    for (name, end, expected) in cases {
+        let mut pair = open();
+        pair.to_server.delay = Duration::from_millis(10);
+        pair.client.sender().text("before").unwrap();
+        pair.settle();
+        end(&mut pair);
+        let _ = pair.client.sender().text("behind");
+        wait(&mut pair, 10);
+        assert_eq!(heard(&pair), *expected, "{name}");
+        assert!(!pair.to_server.is_open(), "{name}");
+    }
+}
+
+#[test]
+fn steps_do_what_they_say() {
+    let mut pair = open();
+    let steps = [
+        Step::Link(Way::ToServer, Change::Delay(Span::from_millis(70))),
+        Step::Act("first"),
+        Step::Link(Way::ToServer, Change::Stall(Span::from_millis(200))),
+        Step::Wait(Span::from_millis(100)),
+        Step::Act("second"),
+        Step::Due,
+    ];
+    for step in &steps {
+        if let Some(text) = pair.play(step, |_, _| {}, |_, _| {}) {
+            pair.client.sender().text(text).unwrap();
+            pair.settle();
+        }
+    }
+    assert_eq!(pair.now, Time::from_millis(200));
+    assert_eq!(heard(&pair), ["first", "second"]);
+    // Keepalive asks once after a sleep of an hour, and a hundred and twenty times in an hour that is waited for.
+    for (step, pings) in [
+        (Step::<()>::Sleep(Span::from_millis(3_600_000)), 0..3),
+        (Step::Wait(Span::from_millis(3_600_000)), 100..130),
+    ] {
+        pair.to_client.forget();
+        let _ = pair.play(&step, |_, _| {}, |_, _| {});
+        pair.settle();
+        wait(&mut pair, 200);
+        let asked = crate::support::frames::read(pair.to_client.carried())
+            .iter()
+            .filter(|frame| frame.first == 0x89)
+            .count();
+        assert!(pings.contains(&asked), "{step:?}: {asked}");
+    }
+    let _ = pair.play(&Step::<()>::Link(Way::ToClient, Change::Cut), |_, _| {}, |_, _| {});
+    pair.finish_with(|_, _| {}, |_, _| {});
+    assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Abnormal)));
+}
+
+#[test]
+fn any_bytes_are_a_script_and_every_step_comes() {
+    let mut random = Random::new(3);
+    let (mut acts, mut links, mut waits, mut dues) = (0, 0, 0, 0);
+    for _ in 0..200 {
+        let bytes = random.bytes(64);
+        let steps: Vec<Step<u8>> = script(&bytes).collect();
+        assert_eq!(steps, script(&bytes).collect::<Vec<_>>());
+        for step in steps {
+            match step {
+                Step::Act(_) => acts += 1,
+                Step::Link(..) => links += 1,
+                Step::Wait(_) | Step::Sleep(_) => waits += 1,
+                Step::Due => dues += 1,
+            }
+        }
+    }
+    assert!([acts, links, waits, dues].iter().all(|many| *many > 300), "{acts} {links} {waits} {dues}");
+    assert_eq!(script::<u8>(b"").count(), 0);
+}

@@ -1,0 +1,413 @@
+//! The threats to an editor that is attached to, and where each is tested: a row that has lost its test fails here. Those
+//! that belong to no one file are tested below.
+//!
+//! N is reaching the socket, H the opening handshake, F frames, P paths, L lock files and discovery, E embedding.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::support::ide::{
+    ACCEPTED, CLOSE, Editor, HEAD, INITIALIZE, PORT, at, config, masked, read, shown, text,
+};
+use ide_mcp::ide::{
+    AuthFailure, AuthToken, Client, ClientConfig, Host, HostConfig, HostEvent, LockFile, Policy, Server,
+    ServerConfig, ServerEvent,
+};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
+use ide_mcp::{Machine, Time, Wire};
+
+/// Each threat, and the files with tests that bear its mark in their name, such as `h04_…`.
+const LEDGER: &[(&str, &[&str])] = &[
+    ("n01", &["tests/it/ide_refusals.rs"]),
+    ("n02", &["tests/it/ide_refusals.rs"]),
+    ("n03", &["tests/it/ide_refusals.rs"]),
+    ("n04", &["adapters/conformance/tests/shared/main.rs", "tests/it/threats.rs"]),
+    (
+        "n05",
+        &[
+            "adapters/conformance/tests/shared/main.rs",
+            "adapters/server/tests/steps.rs",
+            "tests/it/host_pressure.rs",
+        ],
+    ),
+    ("n06", &["adapters/conformance/tests/shared/main.rs"]),
+    ("h01", &["tests/it/ide_refusals.rs"]),
+    ("h02", &["tests/it/ide_refusals.rs", "tests/it/ws_handshake.rs"]),
+    ("h03", &["tests/it/ws_handshake.rs"]),
+    ("h04", &["tests/it/ide_refusals.rs"]),
+    ("h05", &["src/ws/request.rs"]),
+    ("h06", &["tests/it/ide_refusals.rs"]),
+    ("h07", &["src/ws/request.rs"]),
+    ("h08", &["tests/it/ide_refusals.rs", "src/ide/token.rs"]),
+    ("h09", &["tests/it/ide_refusals.rs", "tests/it/threats.rs"]),
+    ("h10", &["tests/it/ws_handshake.rs"]),
+    ("h11", &["tests/it/ide_refusals.rs"]),
+    ("f21", &["tests/it/threats.rs"]),
+    ("p01", &["src/ide/paths/tests.rs"]),
+    ("p02", &["adapters/lockfile/tests/resolve.rs"]),
+    ("p03", &["adapters/lockfile/tests/resolve.rs"]),
+    ("p04", &["src/ide/paths/tests.rs"]),
+    ("p05", &["src/ide/paths/tests.rs"]),
+    ("p06", &["src/ide/paths/tests.rs"]),
+    ("p07", &["src/ide/paths/tests.rs"]),
+    ("p08", &["src/ide/display.rs"]),
+    ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/planted.rs"]),
+    ("l02", &["adapters/lockfile/tests/publish.rs"]),
+    ("l03", &["adapters/lockfile/tests/publish.rs"]),
+    ("l04", &["adapters/lockfile/tests/planted.rs", "adapters/lockfile/tests/scan.rs"]),
+    ("l05", &["adapters/conformance/tests/shared/main.rs"]),
+    (
+        "l06",
+        &[
+            "src/ide/leftover.rs",
+            "adapters/lockfile/tests/leftovers.rs",
+            "adapters/conformance/tests/shared/main.rs",
+        ],
+    ),
+    ("l07", &["src/ide/locate.rs"]),
+    ("l08", &["adapters/lockfile/tests/folders.rs"]),
+    ("l09", &["src/ide/lock_file/form.rs"]),
+    ("l10", &["src/ide/token.rs", "adapters/lockfile/tests/environment.rs"]),
+    ("l11", &["tests/it/threats.rs"]),
+    ("l12", &["src/ide/launch_env.rs"]),
+    ("l13", &["adapters/lockfile/src/owner.rs", "examples/tests/impostor.rs"]),
+    ("l14", &["tests/it/threats.rs", "adapters/server/src/proof.rs", "adapters/mio/tests/resume.rs"]),
+    ("l15", &["adapters/lockfile/tests/planted.rs"]),
+    ("l16", &["adapters/lockfile/src/published.rs"]),
+    ("l17", &["adapters/lockfile/tests/scopes.rs"]),
+    ("l18", &["adapters/lockfile/tests/publish.rs"]),
+    ("e01", &["tests/it/host_pressure.rs"]),
+    ("e02", &["tests/it/host_pressure.rs"]),
+    ("e03", &["adapters/conformance/tests/shared/main.rs", "adapters/mio/tests/pressure.rs"]),
+    ("e04", &["adapters/conformance/tests/shared/main.rs"]),
+    ("e05", &["tests/it/threats.rs"]),
+    ("e06", &["tests/it/threats.rs"]),
+    ("e07", &["tests/it/threats.rs", "adapters/lockfile/tests/publish.rs", "examples/tests/tap/main.rs"]),
+    ("e08", &["tests/it/threats.rs"]),
+];
+
+fn file(path: &str) -> String {
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()))
+}
+
+/// The marks in the names of the tests of a file.
+fn marks(source: &str) -> BTreeSet<String> {
+    let mut marks = BTreeSet::new();
+    let mut is_test = false;
+    for line in source.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("fn ").and_then(|rest| rest.split('(').next()) {
+            if is_test {
+                marks.extend(name.split('_').map(str::to_owned));
+            }
+            is_test = false;
+        } else {
+            is_test = line == "#[test]" || (is_test && line.starts_with("#["));
+        }
+    }
+    marks
+}
+
+#[test]
+fn every_threat_has_its_tests() {
+    let all: [(char, u32, u32); 6] =
+        [('n', 1, 6), ('h', 1, 11), ('f', 21, 21), ('p', 1, 8), ('l', 1, 18), ('e', 1, 8)];
+    let all: Vec<String> = all
+        .into_iter()
+        .flat_map(|(letter, first, last)| (first..=last).map(move |number| format!("{letter}{number:02}")))
+        .collect();
+    let listed: Vec<&str> = LEDGER.iter().map(|row| row.0).collect();
+    assert_eq!(listed, all, "each threat has a row");
+    let mut missing = Vec::new();
+    for (id, files) in LEDGER {
+        assert!(!files.is_empty(), "{id}");
+        for path in *files {
+            if !marks(&file(path)).contains(*id) {
+                missing.push(format!("{id} in {path}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no test bears the mark of {missing:#?}");
+}
+
+#[test]
+fn a_mark_counts_only_on_a_test() {
+    let source = "fn h01_helper() {}\n#[test]\nfn h02_h03_x() {}\n// fn h04_x() {}\n#[test]\n#[cfg(unix)]\nfn h05() {}";
+    let found = marks(source);
+    for (mark, counts) in [("h01", false), ("h02", true), ("h03", true), ("h04", false), ("h05", true)] {
+        assert_eq!(found.contains(mark), counts, "{mark}");
+    }
+}
+
+#[test]
+fn n04_there_is_no_empty_token_and_no_accident() {
+    assert!(AuthToken::from_text("").is_err());
+    // Nothing in the core listens; what does is asked for another address than 127.0.0.1 under this name alone.
+    let listener = file("adapters/server/src/bind.rs");
+    let binds: Vec<&str> = listener.lines().filter(|line| line.contains("TcpListener::bind(")).collect();
+    assert_eq!(binds.len(), 2, "{binds:#?}");
+    assert!(
+        binds[0].contains("Ipv4Addr::LOCALHOST") && binds[1].contains("ExposedToOtherMachines"),
+        "{binds:#?}"
+    );
+}
+
+#[test]
+fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
+    let mut config = config();
+    config.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
+    let mut answers = Vec::new();
+    let right = HEAD.to_owned();
+    let field = format!("X-Claude-Code-Ide-Authorization: {}\r\n", crate::support::ide::TOKEN);
+    for (name, head) in [
+        ("wrong", right.replace("Authorization: tok", "Authorization: kot")),
+        ("missing", right.replace(&field, "")),
+        ("doubled", right.replace(&field, &format!("{field}{field}"))),
+    ] {
+        let mut editor = Editor::new(config.clone());
+        let mut bytes = head.into_bytes();
+        bytes.extend(text(INITIALIZE));
+        assert_eq!(shown(&editor.feed(&bytes)), [""; 0], "{name}");
+        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "{name}");
+        let answer = editor.written();
+        let frames = answer.strip_prefix(ACCEPTED.as_bytes()).unwrap();
+        let frames = read(frames);
+        assert_eq!(frames.len(), 1, "{name}: {frames:?}");
+        let reason = [&[0x03, 0xf0], &b"Invalid or missing authentication token"[..]].concat();
+        assert_eq!((frames[0].first, &frames[0].payload), (CLOSE, &reason), "{name}");
+        assert!(!editor.server.is_open() && !editor.server.accepts_pushes(), "{name}");
+        let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
+        assert!(
+            matches!(&events[..], [ServerEvent::Closed(Closed::Local { clean: true })]),
+            "{name}: {events:?}"
+        );
+        answers.push(answer);
+    }
+    assert!(answers.windows(2).all(|two| two[0] == two[1]), "they are answered alike");
+    // One that does not answer goes after 2 s; until then it counts as a stranger.
+    let mut config = HostConfig::new(config);
+    config.max_pending_connections = 1;
+    let mut host = Host::new(config);
+    let conn = host.connect(at(0));
+    let wrong = right.replace("Authorization: tok", "Authorization: kot");
+    host.wire(conn).unwrap().feed(at(0), wrong.as_bytes());
+    assert!(host.poll_event().is_none());
+    host.connect(at(1));
+    assert!(host.poll_event().is_none());
+    assert_eq!(host.unauthenticated().wrong_tokens, 1, "it has made room");
+    // All other refusals stay as they are.
+    let mut editor = Editor::new(crate::support::ide::config());
+    editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
+    assert!(editor.written().starts_with(b"HTTP/1.1 403 "));
+}
+
+/// A client that knows a token which outlived its process waits until the application has asked whose socket it has.
+#[test]
+fn l14_resumed_token_alone_opens_nothing() {
+    let mut config = config();
+    config.policy = Policy::resumed(PORT, crate::support::ide::token());
+    let first_line = |editor: &mut Editor| {
+        String::from_utf8_lossy(&editor.written()).lines().next().unwrap_or_default().to_owned()
+    };
+    let asked = || {
+        let mut editor = Editor::new(config.clone());
+        assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
+        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "it waits");
+        assert_eq!(editor.written(), b"", "no byte is answered");
+        editor
+    };
+    let mut editor = asked();
+    assert!(editor.server.admit(true));
+    assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
+    assert!(editor.server.is_open() && !editor.server.admit(false), "it is decided once");
+
+    let mut editor = asked();
+    assert!(editor.server.admit(false));
+    let refused = editor.written();
+    let mut other = Editor::new(config.clone());
+    let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
+    assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
+    assert_eq!(refused, other.written(), "as for a wrong token");
+
+    let mut limited = HostConfig::new(config.clone());
+    limited.max_clients = 1;
+    let mut host = Host::new(limited);
+    let both = [host.connect(at(0)), host.connect(at(0))];
+    for conn in both {
+        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
+    }
+    let pending = std::iter::from_fn(|| host.poll_event())
+        .filter(|event| matches!(event, HostEvent::AdmissionPending { .. }));
+    assert_eq!(pending.count(), 2);
+    assert!(host.admit(both[0], true) && host.admit(both[1], true));
+    let answer =
+        |host: &mut Host, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
+    assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
+    assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the place is taken by now");
+
+    // One that did not wait for the decision, and one whose application decides late.
+    let mut host = Host::new(HostConfig::new(config));
+    for (ends, admitted) in [(true, false), (false, true)] {
+        let conn = host.connect(at(0));
+        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
+        let event = host.poll_event();
+        assert!(matches!(event, Some(HostEvent::AdmissionPending { .. })));
+        if ends {
+            host.wire(conn).unwrap().feed_eof(at(0));
+        }
+        host.tick(at(60_000));
+        while host.poll_event().is_some() {}
+        assert_eq!(host.admit(conn, true), admitted, "ends: {ends}");
+    }
+}
+
+#[test]
+fn f21_a_binary_message_is_not_spoken_here() {
+    for payload in [&b"\0"[..], INITIALIZE.as_bytes()] {
+        let mut editor = Editor::open(config());
+        let events = editor.feed(&masked(0x82, payload));
+        assert!(
+            matches!(
+                &events[..],
+                [ServerEvent::Closed(Closed::ProtocolError(ProtocolError::UnexpectedBinary))]
+            ),
+            "{events:?}"
+        );
+        let frames = read(&editor.written());
+        assert_eq!(
+            (frames.len(), &frames[0].payload[..2]),
+            (1, &CloseCode::UNSUPPORTED.get().to_be_bytes()[..])
+        );
+    }
+}
+
+/// What runs is asked for lock files; a token would show in the list of processes.
+#[test]
+fn l11_no_program_takes_a_token_as_an_argument() {
+    let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
+    let mut seen = 0;
+    for program in programs {
+        let options = program.unwrap().path().join("options.rs");
+        let Ok(source) = fs::read_to_string(&options) else { continue };
+        seen += 1;
+        assert!(!source.contains("Long(\"token\")"), "{}", options.display());
+    }
+    assert!(seen >= 3, "{seen}");
+}
+
+#[test]
+fn e05_nothing_but_a_test_may_panic() {
+    let manifest = file("Cargo.toml");
+    for lint in
+        ["unwrap_used", "expect_used", "panic", "indexing_slicing", "string_slice", "todo", "unimplemented"]
+    {
+        assert!(manifest.contains(&format!("\n{lint} = \"warn\"\n")), "{lint}");
+    }
+    assert!(manifest.contains("\nunsafe_code = \"forbid\"\n"));
+    assert!(file(".ci/run").contains("cargo clippy --workspace --all-targets -- -D warnings"));
+    for package in ["link", "mio", "blocking", "lockfile"] {
+        assert!(
+            file(&format!("adapters/{package}/Cargo.toml")).contains("[lints]\nworkspace = true"),
+            "{package}"
+        );
+    }
+}
+
+#[test]
+fn e06_no_length_is_cut_to_32_bits() {
+    let manifest = file("Cargo.toml");
+    for lint in ["cast_possible_truncation", "cast_sign_loss"] {
+        assert!(manifest.contains(&format!("\n{lint} = \"warn\"\n")), "{lint}");
+    }
+    // A length of more than 32 bits is refused by its number and not by what is left of it.
+    for claimed in [(1_u64 << 32) + 2, (1 << 63) - 1] {
+        let mut editor = Editor::open(config());
+        let mut bytes = vec![0x81, 0xff];
+        bytes.extend(claimed.to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(b"{}");
+        let events = editor.feed(&bytes);
+        assert!(
+            matches!(&events[..], [ServerEvent::Closed(Closed::ProtocolError(_))]),
+            "{claimed}: {events:?}"
+        );
+    }
+}
+
+/// A token that nothing else has a part of.
+const CANARY: &str = "Qz7Qz7Qz7Qz7";
+
+#[test]
+fn e07_nothing_shows_a_token() {
+    let token = AuthToken::from_text(CANARY).unwrap();
+    let policy = Policy::new(PORT, token.clone());
+    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, crate::support::ide::tools());
+    let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token.clone()));
+    let lock = LockFile::new(1, vec!["/w".into()], "editor", token.clone());
+    let mut shown =
+        vec![format!("{token:?} {server:?} {client:?} {lock:?} {:?}", HostConfig::new(server.clone()))];
+
+    // A whole session, a refused one, and one that sends the token where it does not belong.
+    let good = HEAD.replace(crate::support::ide::TOKEN, CANARY);
+    for head in
+        [good.clone(), good.replace("Qz7\r\n", "Qz8\r\n"), good.replace("GET / ", &format!("GET /{CANARY} "))]
+    {
+        let mut host = Host::new(HostConfig::new(server.clone()));
+        let conn = host.connect(at(0));
+        // What waits to be read is not shown either.
+        let half = host.connect(at(0));
+        host.wire(half).unwrap().feed(at(0), &head.as_bytes()[..head.len() - 2]);
+        shown.push(format!("{host:?} {host:#?}"));
+        for bytes in [head.as_bytes().to_vec(), text(INITIALIZE), text(CANARY)] {
+            if host.wire(conn).unwrap().wants_input() {
+                host.wire(conn).unwrap().feed(at(0), &bytes);
+            }
+            while let Some(event) = host.poll_event() {
+                shown.push(format!("{event:?}"));
+            }
+        }
+        shown.push(format!("{host:?}"));
+        shown.push(String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned());
+    }
+    let mut agent = Client::new(client, Random::new(1), SessionId::new(1), Time::ZERO).unwrap();
+    shown.push(format!("{agent:?} {agent:#?}"));
+    let sent = agent.outgoing().len();
+    agent.sent(sent);
+    shown.push(format!("{agent:?}"));
+    agent.feed(at(0), b"HTTP/1.1 401 Unauthorized\r\n\r\n");
+    while let Some(event) = agent.poll_event() {
+        shown.push(format!("{event:?}"));
+    }
+    let single = Server::new(server, SessionId::new(2), Time::ZERO);
+    shown.push(format!("{single:?} {agent:?}"));
+    for broken in
+        ["{\"authToken\":\"Qz7 Qz7\"}", "{\"authToken\":[\"Qz7\"]}", "{\"authToken\":\"Qz7\",}", "Qz7"]
+    {
+        let error = LockFile::parse(broken).unwrap_err();
+        shown.push(format!("{error:?} {error}"));
+    }
+    // Bytes show as a list of numbers.
+    let digits = |text: &str| -> String {
+        text.split(|character: char| !character.is_ascii_digit())
+            .filter(|number| !number.is_empty())
+            .fold(String::new(), |list, number| list + "," + number)
+    };
+    let bytes = digits(&format!("{:?}", &CANARY.as_bytes()[..4]));
+    for text in &shown {
+        assert!(!text.contains("Qz") && !digits(text).contains(&bytes), "{text}");
+    }
+    assert!(lock.to_json().contains(CANARY), "but the lock file does");
+}
+
+/// Any crate in the tree of an application can switch these on for all.
+#[test]
+fn e08_features_of_serde_json_that_others_switch_on_are_tested_with() {
+    let ci = file(".ci/run");
+    for feature in ["arbitrary_precision", "preserve_order", "unbounded_depth"] {
+        assert!(ci.contains(&format!("serde_json/{feature}")), "{feature}");
+    }
+}

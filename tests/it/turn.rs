@@ -1,0 +1,77 @@
+//! The turn of a loop that README and documentation show, driven over sockets that write in pieces and fail.
+
+#[path = "../../src/ide/host/turn.rs"]
+mod turn_of_the_readme;
+
+use crate::support::ide::{HEAD, INITIALIZE, at, config, text};
+use ide_mcp::ide::{ConnId, Host, HostConfig};
+use ide_mcp::{Machine, Time, Wire};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Write};
+use turn_of_the_readme::turn;
+
+/// A socket that does not block: what it has to say, and how much room it has.
+struct Socket {
+    input: Vec<u8>,
+    then: ErrorKind,
+    room: usize,
+    written: usize,
+}
+
+impl Read for Socket {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.input.is_empty() {
+            return Err(self.then.into());
+        }
+        let len = buf.len().min(self.input.len());
+        buf[..len].copy_from_slice(&self.input[..len]);
+        self.input.drain(..len);
+        Ok(len)
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let len = buf.len().min(self.room);
+        self.room -= len;
+        self.written += len;
+        if len == 0 { Err(ErrorKind::WouldBlock.into()) } else { Ok(len) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn connected(then: ErrorKind, room: usize) -> (Host, BTreeMap<ConnId, Socket>) {
+    let mut host = Host::new(HostConfig::new(config()));
+    let conn = host.connect(Time::ZERO);
+    let input = [HEAD.as_bytes().to_vec(), text(INITIALIZE)].concat();
+    (host, BTreeMap::from([(conn, Socket { input, then, room, written: 0 })]))
+}
+
+#[test]
+fn a_short_write_is_finished_when_there_is_room() {
+    let (mut host, mut sockets) = connected(ErrorKind::WouldBlock, 200);
+    turn(&mut host, &mut sockets, &mut BTreeMap::new(), Time::ZERO);
+    let conn = *sockets.keys().next().unwrap();
+    let rest = host.wire(conn).unwrap().outgoing().len();
+    assert!(rest > 0 && sockets[&conn].written == 200);
+    sockets.get_mut(&conn).unwrap().room = usize::MAX;
+    turn(&mut host, &mut sockets, &mut BTreeMap::new(), at(1));
+    assert!(host.wire(conn).unwrap().outgoing().is_empty());
+    assert_eq!(sockets[&conn].written, 200 + rest);
+}
+
+#[test]
+fn a_reset_ends_the_connection_at_once() {
+    let (mut host, mut sockets) = connected(ErrorKind::ConnectionReset, usize::MAX);
+    turn(&mut host, &mut sockets, &mut BTreeMap::new(), Time::ZERO);
+    assert!(sockets.is_empty());
+    assert!(host.poll_event().is_none() && host.connections().next().is_none());
+}
+
+#[test]
+fn the_readme_shows_the_turn_that_is_tested() {
+    assert!(include_str!("../../README.md").contains(include_str!("../../src/ide/host/turn.rs")));
+}

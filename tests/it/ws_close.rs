@@ -1,0 +1,660 @@
+//! How connections of `ws` end: close frames, the end of the transport, time, and peers that do not read.
+
+use crate::support::cuts;
+use crate::support::frames::{self, HEAD, masked, plain};
+use ide_mcp::testing::Pair;
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
+use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
+use rand_core::{TryCryptoRng, TryRng};
+use std::time::Duration;
+
+fn opened(limits: ws::Limits, now: Time) -> ws::Server {
+    let mut server = ws::Server::new(limits, now);
+    server.feed(now, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
+    server.sent(usize::MAX);
+    server
+}
+
+fn server() -> ws::Server {
+    opened(ws::Limits::default(), Time::ZERO)
+}
+
+/// Both roles, open and quiet.
+fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client> {
+    let now = Time::from_millis(1000);
+    let server = ws::Server::new(limits.clone(), now);
+    let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();
+    let mut pair = Pair::new(server, client, now);
+    pair.settle_with(
+        |server, event| {
+            if matches!(event, OwnedEvent::Upgrade(_)) {
+                server.accept(None).unwrap();
+            }
+        },
+        |_, _| {},
+    );
+    assert!(pair.server.is_open() && pair.client.is_open());
+    pair.server_events.clear();
+    pair.client_events.clear();
+    pair.to_client.forget();
+    pair.to_server.forget();
+    pair
+}
+
+const fn by_us(clean: bool) -> OwnedEvent {
+    OwnedEvent::Closed(Closed::Local { clean })
+}
+
+fn by_peer(code: Option<u16>, reason: &str) -> OwnedEvent {
+    let code = code.map(|code| CloseCode::new(code).unwrap());
+    OwnedEvent::Closed(Closed::Remote { code, reason: reason.into() })
+}
+
+#[test]
+fn a_close_frame_is_answered_with_its_code_and_nothing_follows() {
+    let cases: &[(&str, &[u8], Option<u16>, &str, &[u8])] = &[
+        ("F18: 1000", b"\x03\xe8", Some(1000), "", b"\x03\xe8"),
+        ("F18: 3000", b"\x0b\xb8", Some(3000), "", b"\x0b\xb8"),
+        ("F18: 4999", b"\x13\x87", Some(4999), "", b"\x13\x87"),
+        ("with a reason", b"\x03\xe9bye", Some(1001), "bye", b"\x03\xe9"),
+        ("without a code", b"", None, "", b""),
+    ];
+    for (name, body, code, reason, answer) in cases {
+        // F20: what comes behind is not seen, ping or text.
+        let bytes = [masked(0x88, body), masked(0x81, b"Hi"), masked(0x89, b""), masked(0x88, body)].concat();
+        for cut in cuts::ways(&bytes) {
+            let mut server = server();
+            let mut events = Vec::new();
+            for piece in cut.pieces {
+                server.feed(Time::ZERO, piece);
+                events.extend(std::iter::from_fn(|| server.poll_event()));
+            }
+            assert_eq!(events, [by_peer(*code, reason)], "{name}, {}", cut.name);
+            assert_eq!(server.outgoing(), plain(0x88, answer), "{name}, {}", cut.name);
+            assert!(!server.is_done(), "{name}");
+            server.sent(usize::MAX);
+            assert!(server.is_done(), "{name}");
+            assert_eq!(server.deadline(), None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn codes_for_local_outcomes_cannot_be_sent() {
+    for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, u16::MAX] {
+        assert_eq!(CloseCode::new(code), None, "{code}");
+    }
+    for code in [1000, 1001, 1011, 1014, 3000, 4999] {
+        assert_eq!(CloseCode::new(code).map(CloseCode::get), Some(code), "{code}");
+    }
+}
+
+#[test]
+fn one_side_closes_and_both_know() {
+    for server_closes in [true, false] {
+        let mut pair = pair(&ws::Limits::default());
+        if server_closes {
+            pair.server.sender().close(CloseCode::GOING_AWAY, "the editor exits").unwrap();
+        } else {
+            pair.client.sender().close(CloseCode::GOING_AWAY, "the editor exits").unwrap();
+        }
+        let rounds = pair.settle();
+        assert!(rounds <= 4, "{rounds} rounds");
+        let (closer, other) = if server_closes {
+            (&pair.server_events, &pair.client_events)
+        } else {
+            (&pair.client_events, &pair.server_events)
+        };
+        assert_eq!(*closer, [by_us(true)]);
+        assert_eq!(*other, [by_peer(Some(1001), "the editor exits")]);
+        assert!(pair.server.is_done() && pair.client.is_done());
+        assert_eq!(
+            (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
+            (1, 1)
+        );
+    }
+}
+
+#[test]
+fn both_close_at_once() {
+    let mut pair = pair(&ws::Limits::default());
+    pair.server.sender().close(CloseCode::NORMAL, "a").unwrap();
+    pair.client.sender().close(CloseCode::GOING_AWAY, "b").unwrap();
+    assert!(pair.settle() <= 4);
+    assert_eq!(pair.server_events, [by_us(true)]);
+    assert_eq!(pair.client_events, [by_us(true)]);
+    assert!(pair.server.is_done() && pair.client.is_done());
+    assert_eq!(
+        (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn what_was_sent_before_the_close_frame_arrives_before_it() {
+    let mut pair = pair(&ws::Limits::default());
+    pair.cut_into(3);
+    for text in ["one", "two"] {
+        pair.server.sender().text(text).unwrap();
+    }
+    pair.server.sender().close(CloseCode::NORMAL, "").unwrap();
+    pair.settle();
+    let text = |text: &str| OwnedEvent::Text(text.into());
+    assert_eq!(pair.client_events, [text("one"), text("two"), by_peer(Some(1000), "")]);
+}
+
+#[test]
+fn after_our_close_frame_nothing_is_sent_and_messages_are_dropped() {
+    let mut server = server();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    let farewell = server.outgoing().to_vec();
+    assert!(!server.is_open());
+    assert_eq!(server.sender().text("x"), Err(SendError::Closed));
+    assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
+    assert_eq!(server.sender().close(CloseCode::NORMAL, ""), Err(SendError::Closed));
+    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(OutboxClosed::new()));
+    let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
+    server.feed(Time::ZERO, &bytes);
+    assert_eq!(server.poll_event(), None);
+    assert_eq!(server.outgoing(), farewell);
+    server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
+    assert_eq!(server.poll_event(), Some(by_us(true)));
+    assert_eq!(server.outgoing(), farewell);
+}
+
+#[test]
+fn a_close_frame_waits_two_seconds_for_its_answer() {
+    assert_eq!(ws::Limits::default().close, Duration::from_secs(2));
+    let mut server = opened(ws::Limits::default(), Time::from_millis(500));
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    server.sent(usize::MAX);
+    // A peer that goes on talking does not prolong it.
+    server.feed(Time::from_millis(2499), &masked(0x81, b"still here"));
+    server.tick(Time::from_millis(2499));
+    assert_eq!(server.poll_event(), None);
+    assert_eq!(server.deadline(), Some(Time::from_millis(2500)));
+    server.tick(Time::from_millis(2500));
+    assert_eq!(server.deadline(), Some(Time::from_millis(2500)));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(server.is_done());
+}
+
+#[test]
+fn an_answer_that_came_in_time_is_not_overtaken_by_the_time() {
+    let mut server = server();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    server.feed(Time::from_millis(2500), &masked(0x88, b"\x03\xe8"));
+    server.tick(Time::from_millis(2500));
+    assert_eq!(server.poll_event(), Some(by_us(true)));
+}
+
+#[test]
+fn a_farewell_that_is_not_read_is_dropped_after_two_seconds() {
+    assert_eq!(ws::Limits::default().drain, Duration::from_secs(2));
+    let mut server = server();
+    server.feed(Time::from_millis(100), &masked(0x88, b"\x03\xe8"));
+    assert_eq!(server.poll_event(), Some(by_peer(Some(1000), "")));
+    assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
+    server.sent(1);
+    server.tick(Time::from_millis(2099));
+    assert!(!server.is_done());
+    assert_eq!(server.outgoing(), &plain(0x88, b"\x03\xe8")[1..]);
+    server.tick(Time::from_millis(2100));
+    assert!(server.is_done() && server.outgoing().is_empty());
+    assert_eq!(server.deadline(), None);
+}
+
+#[test]
+fn the_end_of_the_transport_ends_in_its_turn() {
+    let vanished = || OwnedEvent::Closed(Closed::Abnormal);
+    let text = || OwnedEvent::Text("Hi".into());
+    let cases: Vec<(&str, Vec<u8>, Vec<OwnedEvent>)> = vec![
+        ("nothing before it", vec![], vec![vanished()]),
+        ("a message before it", masked(0x81, b"Hi"), vec![text(), vanished()]),
+        ("half a message before it", masked(0x81, b"Hi")[..7].to_vec(), vec![vanished()]),
+        ("a close frame before it", masked(0x88, b"\x03\xe8"), vec![by_peer(Some(1000), "")]),
+        (
+            "a violation before it",
+            masked(0xc1, b""),
+            vec![OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::ReservedBit))],
+        ),
+    ];
+    for (name, bytes, expected) in cases {
+        let mut server = server();
+        server.feed(Time::ZERO, &bytes);
+        server.feed_eof(Time::ZERO);
+        assert_eq!(server.deadline(), Some(Time::ZERO), "{name}");
+        let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+        assert_eq!(events, expected, "{name}");
+    }
+    let mut server = server();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    server.feed_eof(Time::ZERO);
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(server.is_done(), "nothing can be written any more");
+}
+
+#[test]
+fn a_reason_is_cut_at_a_character() {
+    for (len, expected) in [(122, 122), (123, 123), (124, 123)] {
+        let mut server = server();
+        server.sender().close(CloseCode::NORMAL, &"a".repeat(len)).unwrap();
+        assert_eq!(frames::read(server.outgoing())[0].payload.len(), 2 + expected, "{len}");
+    }
+    let mut server = server();
+    server.sender().close(CloseCode::NORMAL, &"\u{e9}".repeat(100)).unwrap();
+    assert_eq!(frames::read(server.outgoing())[0].payload[2..], *"\u{e9}".repeat(61).as_bytes());
+}
+
+fn small() -> ws::Limits {
+    let mut limits = ws::Limits::default();
+    limits.outgoing = 1000;
+    limits
+}
+
+#[test]
+fn above_the_mark_it_delivers_nothing_and_answers_still_go_out() {
+    let mut server = opened(small(), Time::ZERO);
+    server.sender().binary(&[0; 995]).unwrap();
+    assert_eq!(server.outgoing().len(), 999);
+    assert!(server.wants_input() && !server.sender().is_full());
+    server.feed(Time::ZERO, &[masked(0x81, b"a"), masked(0x81, b"b")].concat());
+    server.sent(1);
+    server.sender().text("").unwrap();
+    assert_eq!(server.outgoing().len(), 1000);
+    assert!(server.wants_input() && server.sender().is_full() && !server.space().is_empty());
+    assert_eq!(server.sender().text("x"), Err(SendError::Full));
+    assert_eq!(server.sender().ping(b""), Err(SendError::Full));
+    assert_eq!(server.poll_event(), None, "nothing is parsed above the mark");
+    server.sender().message(To::Unasked, |out| out.extend(b"an answer")).unwrap();
+    assert_eq!(server.outgoing().len(), 1011);
+    server.sent(11);
+    assert_eq!(server.poll_event(), None);
+    server.sent(1);
+    assert_eq!(server.deadline(), Some(Time::ZERO), "what waits is work again");
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("a".into())));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("b".into())));
+    assert!(server.wants_input());
+}
+
+#[test]
+fn a_peer_that_reads_nothing_has_thirty_seconds() {
+    assert_eq!(ws::Limits::default().stalled, Duration::from_secs(30));
+    assert_eq!(ws::Limits::default().outgoing, 8 * 1024 * 1024);
+    let mut server = opened(small(), Time::from_millis(100));
+    server.sender().binary(&[0; 2000]).unwrap();
+    assert_eq!(server.deadline(), Some(Time::from_millis(30_100)));
+    // Reading less than the mark is not enough.
+    server.tick(Time::from_millis(20_000));
+    server.sent(999);
+    server.tick(Time::from_millis(30_099));
+    assert_eq!(server.poll_event(), None);
+    server.tick(Time::from_millis(30_100));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
+    assert!(server.is_done() && server.outgoing().is_empty());
+}
+
+#[test]
+fn each_mark_that_is_written_buys_another_thirty_seconds() {
+    let mut server = opened(small(), Time::ZERO);
+    server.sender().binary(&[0; 4000]).unwrap();
+    let mut at = |millis: u64, n: usize| {
+        server.tick(Time::from_millis(millis));
+        server.sent(n);
+        server.deadline()
+    };
+    let seconds = |seconds: u64| Some(Time::from_millis(seconds * 1000));
+    assert_eq!(at(20_000, 999), seconds(30));
+    assert_eq!(at(25_000, 1), seconds(55));
+    assert_eq!(at(50_000, 1500), seconds(80), "what is beyond the mark does not count for the next one");
+    assert_eq!(at(79_999, 499), seconds(80));
+    server.tick(Time::from_millis(80_000));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
+}
+
+/// Queues this many bytes at the default limits, and lets the peer read `pace` bytes a second. Returns how long that
+/// took and how it ended.
+fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<OwnedEvent>) {
+    let mut limits = ws::Limits::default();
+    limits.keepalive = None;
+    let mut server = opened(limits, Time::ZERO);
+    server.sender().binary(&vec![7; queued]).unwrap();
+    if closes {
+        server.sender().close(CloseCode::NORMAL, "").unwrap();
+    }
+    let mut written = 0;
+    for second in 1..10_000 {
+        server.tick(Time::from_millis(second * 1000));
+        if let Some(event) = server.poll_event() {
+            return (second, written, Some(event));
+        }
+        if server.outgoing().is_empty() {
+            return (second, written, None);
+        }
+        // A quarter at a time.
+        for _ in 0..4 {
+            let n = server.outgoing().len().min(pace / 4);
+            server.sent(n);
+            written += n;
+        }
+    }
+    panic!("it has no end");
+}
+
+#[test]
+fn slow_reader_gets_all_and_trickling_reader_is_ended() {
+    const MIB: usize = 1 << 20;
+    let whole = 40 * MIB + 10;
+    assert_eq!(read_slowly(40 * MIB, MIB, false), (42, whole, None), "40 MiB at 1 MiB/s");
+    let (seconds, written, event) = read_slowly(40 * MIB, 500, false);
+    assert_eq!(event, Some(OwnedEvent::Closed(Closed::Stalled)));
+    assert_eq!((seconds, written), (30, 29 * 500));
+    // A megabyte a second is enough, a byte less than the mark in 30 s is not.
+    let (seconds, _, event) = read_slowly(64 * MIB, 8 * MIB / 31, false);
+    assert_eq!((seconds, event), (30, Some(OwnedEvent::Closed(Closed::Stalled))));
+}
+
+#[test]
+fn close_waits_for_its_frame_to_be_written() {
+    const MIB: usize = 1 << 20;
+    // The frame is written after 7 s; then the peer has 2 s to answer.
+    assert_eq!(read_slowly(6 * MIB, MIB, true).2, None, "all is written");
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    server.sender().binary(&vec![7; 6 * MIB]).unwrap();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    for second in 1..=6 {
+        server.tick(Time::from_millis(second * 1000));
+        assert_eq!(server.poll_event(), None, "{second} s");
+        server.sent(MIB);
+    }
+    server.sent(usize::MAX);
+    assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
+    server.tick(Time::from_millis(7_999));
+    assert_eq!(server.poll_event(), None);
+    server.tick(Time::from_millis(8_000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(server.is_done());
+    // A trickle holds it up for as long as one mark may take.
+    let (seconds, _, event) = read_slowly(6 * MIB, 500, true);
+    assert_eq!((seconds, event), (30, Some(by_us(false))));
+}
+
+#[test]
+fn close_and_drain_have_times_of_their_own() {
+    let mut limits = ws::Limits::default();
+    (limits.close, limits.drain) = (Duration::from_secs(3), Duration::from_secs(5));
+    let mut server = opened(limits, Time::ZERO);
+    server.sender().binary(&[7; 1000]).unwrap();
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    assert_eq!(server.deadline(), Some(Time::from_millis(3_000)));
+    server.tick(Time::from_millis(3_000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
+    server.tick(Time::from_millis(7_999));
+    assert!(!server.is_done());
+    server.tick(Time::from_millis(8_000));
+    assert!(server.is_done());
+}
+
+#[test]
+fn no_pong_behind_the_answer_to_a_close_frame() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    // Sixteen are answered at once, and one pong waits when the peer closes.
+    server.feed(Time::ZERO, &[masked(0x89, b"a").repeat(17), masked(0x88, b"\x03\xe8")].concat());
+    while server.poll_event().is_some() {}
+    let mut written = Vec::new();
+    while !server.outgoing().is_empty() {
+        written.extend_from_slice(server.outgoing());
+        server.sent(server.outgoing().len());
+    }
+    assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
+}
+
+#[test]
+fn the_thirty_seconds_begin_anew_below_the_mark() {
+    let mut server = opened(small(), Time::ZERO);
+    server.sender().binary(&[0; 2000]).unwrap();
+    server.tick(Time::from_millis(20_000));
+    server.sent(1500);
+    assert_eq!(server.deadline(), Some(Time::from_millis(50_000)), "the ping");
+    server.tick(Time::from_millis(21_000));
+    server.sender().binary(&[0; 2000]).unwrap();
+    assert_eq!(server.deadline(), Some(Time::from_millis(51_000)));
+}
+
+#[test]
+fn a_peer_that_reads_nothing_cannot_hold_a_close_back() {
+    let mut server = opened(small(), Time::ZERO);
+    server.sender().binary(&[0; 2000]).unwrap();
+    server.sender().close(CloseCode::GOING_AWAY, "").unwrap();
+    assert_eq!(server.deadline(), Some(Time::from_millis(2000)));
+    server.tick(Time::from_millis(2000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(!server.is_done());
+    server.tick(Time::from_millis(4000));
+    assert!(server.is_done() && server.outgoing().is_empty());
+}
+
+#[test]
+fn bytes_that_are_not_wanted_end_the_connection() {
+    let mut server = server();
+    let ping = masked(0x8a, &[0; 119]);
+    assert_eq!(ping.len(), 125);
+    let just_enough = ping.repeat(256 * 1024 / 125 + 1);
+    server.feed(Time::ZERO, &just_enough[..256 * 1024]);
+    assert!(!server.wants_input() && server.space().is_empty());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
+    server.feed(Time::ZERO, b"x");
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
+    assert_eq!(frames::read(server.outgoing())[0].payload[..2], 1011_u16.to_be_bytes());
+    let mut server = server_fed_too_much_at_once();
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
+}
+
+fn server_fed_too_much_at_once() -> ws::Server {
+    let mut server = server();
+    server.feed(Time::ZERO, &[0x8a; 256 * 1024 + 1]);
+    server
+}
+
+/// A source that has no more after the handshake's key and one block of masks.
+struct RunsDry(usize);
+
+impl TryRng for RunsDry {
+    type Error = std::fmt::Error;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
+        self.0 = self.0.checked_sub(1).ok_or(std::fmt::Error)?;
+        out.fill(7);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for RunsDry {}
+
+#[test]
+fn a_client_without_randomness_ends() {
+    let mut client =
+        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
+    assert_eq!(client.outgoing(), b"");
+    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Entropy)));
+    assert!(client.is_done());
+
+    let client =
+        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
+    let mut pair = Pair::new(ws::Server::new(ws::Limits::default(), Time::ZERO), client, Time::ZERO);
+    let accept = |server: &mut ws::Server, event: &OwnedEvent| {
+        if matches!(event, OwnedEvent::Upgrade(_)) {
+            server.accept(None).unwrap();
+        }
+    };
+    pair.settle_with(accept, |_, _| {});
+    for _ in 0..64 {
+        pair.client.sender().text("masked").unwrap();
+    }
+    assert_eq!(pair.client.sender().text("not any more"), Err(SendError::Entropy));
+    assert_eq!(pair.client.sender().text("not any more"), Err(SendError::Closed));
+    pair.settle();
+    assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Entropy)));
+    let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
+    assert_eq!(texts, 64, "what was masked before goes out");
+}
+
+#[test]
+fn a_conversation_at_any_pace() {
+    for pace in [1, 2, 7, 100, usize::MAX] {
+        let mut pair = pair(&ws::Limits::default());
+        pair.cut_into(pace);
+        for number in 0..20 {
+            pair.client.sender().text(&format!("question {number}")).unwrap();
+        }
+        pair.client.sender().ping(b"there?").unwrap();
+        let echo = |server: &mut ws::Server, event: &OwnedEvent| {
+            if let OwnedEvent::Text(text) = event {
+                server.sender().text(&text.replace("question", "answer")).unwrap();
+            }
+        };
+        pair.settle_with(echo, |_, _| {});
+        let mut expected: Vec<_> =
+            (0..20).map(|number| OwnedEvent::Text(format!("answer {number}"))).collect();
+        expected.push(OwnedEvent::Pong(b"there?"[..].into()));
+        assert_eq!(pair.client_events, expected, "pace {pace}");
+        pair.client.sender().close(CloseCode::NORMAL, "").unwrap();
+        pair.settle();
+        assert_eq!(pair.server_events.last(), Some(&by_peer(Some(1000), "")), "pace {pace}");
+    }
+}
+
+#[test]
+fn two_quiet_peers_without_keepalive_need_no_clock_and_do_not_end() {
+    let mut limits = ws::Limits::default();
+    limits.keepalive = None;
+    let mut pair = pair(&limits);
+    assert_eq!((pair.server.deadline(), pair.client.deadline()), (None, None));
+    pair.advance(Duration::from_secs(3600));
+    assert!(pair.server_events.is_empty() && pair.client_events.is_empty());
+    assert!(pair.server.is_open() && pair.client.is_open());
+}
+
+#[test]
+fn two_quiet_peers_keep_each_other_alive() {
+    let mut pair = pair(&ws::Limits::default());
+    pair.advance(Duration::from_secs(3600));
+    // Both ping at the same times, so that each hears a ping and a pong every 30 s.
+    for events in [&pair.server_events, &pair.client_events] {
+        assert_eq!(events.iter().filter(|event| **event == OwnedEvent::Ping(Box::default())).count(), 120);
+        assert_eq!(events.len(), 240);
+    }
+    assert!(pair.server.is_open() && pair.client.is_open());
+}
+
+/// K1 and K7, both roles: a silent peer is pinged after 30 s and given up after 60 s; a side that has slept pings first.
+#[test]
+fn a_silent_peer_is_pinged_and_given_up() {
+    fn check(mut peer: impl Wire + Machine<Event = OwnedEvent>, ping_len: usize) {
+        // They opened at one second.
+        let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
+        peer.sent(usize::MAX);
+        let mut at = |now: u64| {
+            peer.tick(seconds(now));
+            let event = peer.poll_event();
+            let written = peer.outgoing().len();
+            peer.sent(written);
+            (event, written)
+        };
+        assert_eq!(at(29), (None, 0));
+        assert_eq!(at(30), (None, ping_len));
+        assert_eq!(at(59), (None, 0));
+        // The laptop sleeps.
+        assert_eq!(at(8 * 3600), (None, ping_len));
+        assert_eq!(at(8 * 3600 + 29), (None, 0));
+        assert_eq!(at(8 * 3600 + 30), (Some(OwnedEvent::Closed(Closed::TimedOut)), 0));
+        assert!(peer.is_done());
+    }
+    let both = pair(&ws::Limits::default());
+    check(both.server, 2);
+    check(both.client, 6);
+}
+
+#[test]
+fn any_order_of_close_end_and_time_ends_both_once() {
+    for seed in 0..2000 {
+        let mut random = Random::new(seed);
+        let mut pair = pair(&small());
+        pair.cut_into(1 + random.below(40));
+        for _ in 0..12 {
+            let _ = match random.below(9) {
+                0 => pair.server.sender().close(CloseCode::NORMAL, "s"),
+                1 => pair.client.sender().close(CloseCode::GOING_AWAY, "c"),
+                2 => pair.server.sender().text("from the server"),
+                3 => pair.client.sender().binary(&[3; 900]),
+                4 => pair.client.sender().ping(b"?"),
+                5 if random.one_in(4) => {
+                    pair.server.feed_eof(pair.now);
+                    Ok(())
+                }
+                6 if random.one_in(4) => {
+                    pair.client.feed_eof(pair.now);
+                    Ok(())
+                }
+                7 => {
+                    pair.advance(Duration::from_millis(random.below(1500).try_into().unwrap()));
+                    Ok(())
+                }
+                _ => {
+                    pair.settle();
+                    Ok(())
+                }
+            };
+        }
+        let _ = pair.server.sender().close(CloseCode::NORMAL, "at last");
+        pair.advance(Duration::from_secs(60));
+        assert!(pair.server.is_done() && pair.client.is_done(), "seed {seed}");
+        for events in [&pair.server_events, &pair.client_events] {
+            let endings = events.iter().filter(|event| matches!(event, OwnedEvent::Closed(_))).count();
+            assert_eq!(endings, 1, "seed {seed}: {events:?}");
+            assert!(matches!(events.last(), Some(OwnedEvent::Closed(_))), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn nothing_goes_out_behind_our_close_frame() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    // Sixteen are answered at once, and one pong waits.
+    server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));
+    while server.poll_event().is_some() {}
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    let mut written = Vec::new();
+    while !server.outgoing().is_empty() {
+        written.extend_from_slice(server.outgoing());
+        server.sent(server.outgoing().len());
+    }
+    assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
+}
+
+#[test]
+fn each_sleep_is_followed_by_a_ping() {
+    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    for hours in 1..4 {
+        let now = Time::from_millis(hours * 3_600_000);
+        server.tick(now);
+        assert_eq!(server.poll_event(), None, "sleep {hours}");
+        assert_eq!(server.outgoing(), plain(0x89, b""), "sleep {hours}");
+        server.sent(usize::MAX);
+        server.feed(now, &masked(0x8a, b""));
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
+    }
+}

@@ -1,0 +1,675 @@
+//! Frames and messages of `ws`: RFC 6455 section 5, each vector fed whole, byte by byte, and cut at every two points.
+
+use crate::support::cost;
+use crate::support::cuts::{self, CutName};
+use crate::support::frames::{self, HEAD, head_len, masked, plain};
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
+use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
+
+/// A server that has opened, with the answer to the request written.
+fn server(limits: ws::Limits) -> ws::Server {
+    let mut server = ws::Server::new(limits, Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
+    server.sent(usize::MAX);
+    server
+}
+
+/// A client that has opened, with its request written.
+fn client(seed: u64) -> ws::Client {
+    let limits = ws::Limits::default();
+    let mut client =
+        ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, client.outgoing());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    client.feed(Time::ZERO, server.outgoing());
+    assert!(matches!(client.poll_event(), Some(OwnedEvent::Open { .. })));
+    client.sent(usize::MAX);
+    client
+}
+
+/// What came of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    events: Vec<OwnedEvent>,
+    output: Vec<u8>,
+}
+
+/// Feeds a machine these pieces; also how many bytes it had when it ended.
+macro_rules! feed {
+    ($machine:expr, $pieces:expr) => {{
+        let (mut machine, mut events, mut fed, mut ended) = ($machine, Vec::new(), 0, None);
+        for piece in $pieces {
+            machine.feed(Time::ZERO, piece);
+            events.extend(std::iter::from_fn(|| machine.poll_event()));
+            fed += piece.len();
+            if ended.is_none() && matches!(events.last(), Some(OwnedEvent::Closed(_))) {
+                ended = Some(fed);
+            }
+        }
+        (Outcome { events, output: machine.outgoing().to_vec() }, ended)
+    }};
+}
+
+fn text(text: &str) -> OwnedEvent {
+    OwnedEvent::Text(text.into())
+}
+
+fn ping(payload: &[u8]) -> OwnedEvent {
+    OwnedEvent::Ping(payload.into())
+}
+
+/// A mask of zeros keeps vectors readable.
+const M: [u8; 4] = [0; 4];
+
+fn bytes(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+#[test]
+fn what_is_valid() {
+    let cases: Vec<(&str, Vec<u8>, Vec<OwnedEvent>, Vec<u8>)> = vec![
+        ("F1: a text", bytes(&[b"\x81\x82", &M, b"Hi"]), vec![text("Hi")], vec![]),
+        (
+            "F12: a ping inside a fragmented text",
+            bytes(&[b"\x01\x81", &M, b"H\x89\x80", &M, b"\x80\x81", &M, b"i"]),
+            vec![ping(b""), text("Hi")],
+            plain(0x8a, b""),
+        ),
+        (
+            "F13: a character split over fragments",
+            bytes(&[b"\x01\x81", &M, b"\xc3\x80\x81", &M, b"\xa9"]),
+            vec![text("\u{e9}")],
+            vec![],
+        ),
+        ("a binary message", masked(0x82, b"\xff\0"), vec![OwnedEvent::Binary(b"\xff\0".into())], vec![]),
+        (
+            "a binary message in three",
+            bytes(&[&masked(0x02, b"a"), &masked(0x00, b""), &masked(0x80, b"b")]),
+            vec![OwnedEvent::Binary(b"ab".into())],
+            vec![],
+        ),
+        (
+            "ASCII first, then characters of every length",
+            masked(0x81, "plain \u{e9}\u{20ac}\u{1f980} plain".as_bytes()),
+            vec![text("plain \u{e9}\u{20ac}\u{1f980} plain")],
+            vec![],
+        ),
+        (
+            "a ping and a text behind a text",
+            bytes(&[&masked(0x81, b"first"), &masked(0x89, b"?"), &masked(0x81, "z\u{e4}".as_bytes())]),
+            vec![text("first"), ping(b"?"), text("z\u{e4}")],
+            plain(0x8a, b"?"),
+        ),
+        ("an empty text", masked(0x81, b""), vec![text("")], vec![]),
+        ("an empty text in two", bytes(&[&masked(0x01, b""), &masked(0x80, b"")]), vec![text("")], vec![]),
+        ("a pong nobody asked for", masked(0x8a, b"x"), vec![OwnedEvent::Pong(b"x"[..].into())], vec![]),
+        ("a ping of 125 bytes", masked(0x89, &[7; 125]), vec![ping(&[7; 125])], plain(0x8a, &[7; 125])),
+        ("125 bytes", masked(0x81, &[b'a'; 125]), vec![text(&"a".repeat(125))], vec![]),
+        ("126 bytes", masked(0x81, &[b'a'; 126]), vec![text(&"a".repeat(126))], vec![]),
+        ("65,535 bytes", masked(0x81, &[b'a'; 65_535]), vec![text(&"a".repeat(65_535))], vec![]),
+        ("65,536 bytes", masked(0x81, &[b'a'; 65_536]), vec![text(&"a".repeat(65_536))], vec![]),
+    ];
+    for (name, bytes, events, output) in cases {
+        let expected = Outcome { events, output };
+        for cut in cuts::ways(&bytes) {
+            let (found, _) = feed!(server(ws::Limits::default()), cut.pieces);
+            assert_eq!(found, expected, "{name}, {}", cut.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_not() {
+    use ProtocolError as V;
+    let long = |prefix: &[u8]| bytes(&[prefix, &M, &[b'x'; 300]]);
+    // The number is the byte at which it must be known.
+    let cases: Vec<(&str, Vec<u8>, ProtocolError, usize)> = vec![
+        ("F2: not masked", b"\x81\x02Hi".to_vec(), V::Unmasked, 2),
+        ("F3: RSV1", masked(0xc1, b"Hi"), V::ReservedBit, 1),
+        ("F3: RSV2", masked(0xa1, b"Hi"), V::ReservedBit, 1),
+        ("F3: RSV3", masked(0x91, b"Hi"), V::ReservedBit, 1),
+        ("F4: opcode 3", masked(0x83, b""), V::ReservedOpcode, 1),
+        ("F4: opcode 7", masked(0x87, b""), V::ReservedOpcode, 1),
+        ("F4: opcode 11", masked(0x8b, b""), V::ReservedOpcode, 1),
+        ("F4: opcode 15", masked(0x8f, b""), V::ReservedOpcode, 1),
+        ("F5: a ping above 125 bytes", long(b"\x89\xfe\x01\x2c"), V::LongControlFrame, 2),
+        ("F5: a close frame above 125 bytes", long(b"\x88\xff"), V::LongControlFrame, 2),
+        ("F6: a fragmented ping", masked(0x09, b""), V::FragmentedControlFrame, 1),
+        ("F6: a fragmented close frame", masked(0x08, b""), V::FragmentedControlFrame, 1),
+        ("F7: 64 bits with the first set", b"\x81\xff\x80\0\0\0\0\0\0\0".to_vec(), V::LengthOutOfRange, 10),
+        ("F8: 2^63-1", b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff".to_vec(), V::MessageTooBig, 10),
+        ("F9: 2 in 16 bits", bytes(&[b"\x81\xfe\0\x02", &M, b"Hi"]), V::LengthNotMinimal, 4),
+        ("F9: 2 in 64 bits", bytes(&[b"\x81\xff\0\0\0\0\0\0\0\x02", &M, b"Hi"]), V::LengthNotMinimal, 10),
+        ("F10: a continuation first", masked(0x80, b""), V::StrayContinuation, 1),
+        (
+            "F11: a text inside a text",
+            bytes(&[&masked(0x01, b""), &masked(0x81, b"")]),
+            V::InterleavedMessage,
+            7,
+        ),
+        (
+            "F11: a binary message inside a text",
+            bytes(&[&masked(0x01, b"a"), &masked(0x02, b"")]),
+            V::InterleavedMessage,
+            8,
+        ),
+        ("F14: not UTF-8, not finished", masked(0x01, b"\xff"), V::InvalidUtf8, 7),
+        ("F14: at its first wrong byte", masked(0x81, b"ab\xffcdef"), V::InvalidUtf8, 9),
+        ("F14: behind a good character", masked(0x81, b"ab\xc3\xa9\x80f"), V::InvalidUtf8, 11),
+        ("F15: a surrogate", masked(0x81, b"\xed\xa0\x80"), V::InvalidUtf8, 8),
+        ("F15: overlong", masked(0x81, b"\xc0\xaf"), V::InvalidUtf8, 7),
+        ("F15: above U+10FFFF", masked(0x81, b"\xf4\x90\x80\x80"), V::InvalidUtf8, 8),
+        ("a text that ends within a character", masked(0x81, b"a\xe2\x82"), V::InvalidUtf8, 9),
+        (
+            "a text whose last fragment is empty and ends within a character",
+            bytes(&[&masked(0x01, b"\xe2\x82"), &masked(0x80, b"")]),
+            V::InvalidUtf8,
+            14,
+        ),
+        ("F16: a close frame of one byte", masked(0x88, b"\x03"), V::TruncatedCloseCode, 7),
+        ("F17: 999", masked(0x88, b"\x03\xe7"), V::InvalidCloseCode(999), 8),
+        ("F17: 1004", masked(0x88, b"\x03\xec"), V::InvalidCloseCode(1004), 8),
+        ("F17: 1005", masked(0x88, b"\x03\xed"), V::InvalidCloseCode(1005), 8),
+        ("F17: 1006", masked(0x88, b"\x03\xee"), V::InvalidCloseCode(1006), 8),
+        ("F17: 1015", masked(0x88, b"\x03\xf7"), V::InvalidCloseCode(1015), 8),
+        ("F17: 1016", masked(0x88, b"\x03\xf8"), V::InvalidCloseCode(1016), 8),
+        ("F17: 2999", masked(0x88, b"\x0b\xb7"), V::InvalidCloseCode(2999), 8),
+        ("F17: 5000", masked(0x88, b"\x13\x88"), V::InvalidCloseCode(5000), 8),
+        ("F19: a reason that is not UTF-8", masked(0x88, b"\x03\xe8\xff"), V::InvalidUtf8, 9),
+    ];
+    for (name, vector, violation, known_at) in cases {
+        let before = masked(0x82, b"in front");
+        let vector = bytes(&[&before, &vector, &masked(0x81, b"behind")]);
+        for cut in cuts::ways(&vector) {
+            let (found, ended) = feed!(server(ws::Limits::default()), cut.pieces);
+            let events = [
+                OwnedEvent::Binary(b"in front".into()),
+                OwnedEvent::Closed(Closed::ProtocolError(violation)),
+            ];
+            assert_eq!(found.events, events, "{name}, {}", cut.name);
+            assert_close(&found.output, violation.close_code().get(), name);
+            if cut.name == CutName::Every(1) {
+                assert_eq!(ended, Some(before.len() + known_at), "{name}");
+            }
+        }
+    }
+}
+
+/// The output is one close frame with this code.
+fn assert_close(output: &[u8], code: u16, name: &str) {
+    let frames = frames::read(output);
+    let [frame] = frames.as_slice() else { panic!("{name}: {frames:?}") };
+    assert_eq!((frame.first, frame.key), (0x88, None), "{name}");
+    assert_eq!(frame.payload[..2], code.to_be_bytes(), "{name}");
+}
+
+#[test]
+fn violations_have_the_close_codes_of_the_rfc() {
+    for (violation, code) in [
+        (ProtocolError::ReservedBit, 1002),
+        (ProtocolError::Unmasked, 1002),
+        (ProtocolError::InvalidCloseCode(1006), 1002),
+        (ProtocolError::InvalidUtf8, 1007),
+        (ProtocolError::TooManyEmptyFragments, 1008),
+        (ProtocolError::MessageTooBig, 1009),
+        (ProtocolError::UnexpectedBinary, 1003),
+    ] {
+        assert_eq!(violation.close_code().get(), code, "{violation:?}");
+    }
+}
+
+#[test]
+fn a_client_takes_no_masked_frame() {
+    for cut in cuts::ways(&masked(0x81, b"Hi")) {
+        let (found, ended) = feed!(client(1), cut.pieces);
+        assert_eq!(
+            found.events,
+            [OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::Masked))],
+            "{}",
+            cut.name
+        );
+        if cut.name == CutName::Every(1) {
+            assert_eq!(ended, Some(2));
+        }
+    }
+}
+
+/// The limit of pongs that lie unwritten.
+const PONGS: u32 = 16;
+
+#[test]
+fn sixteen_pings_in_one_read_get_their_pongs_and_of_more_the_latest_gets_one_later() {
+    // Ten are what cases 2.10 and 2.11 of the Autobahn test suite send.
+    for sent in [1, 3, 10, PONGS, PONGS + 1, PONGS + 5] {
+        let pings: Vec<u8> = (0..sent).flat_map(|n| masked(0x89, &n.to_be_bytes())).collect();
+        let at_once: Vec<u8> = (0..sent.min(PONGS)).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
+        let later = if sent > PONGS { plain(0x8a, &(sent - 1).to_be_bytes()) } else { Vec::new() };
+        for piece in [pings.len(), 1] {
+            let mut server = server(ws::Limits::default());
+            for piece in pings.chunks(piece) {
+                server.feed(Time::ZERO, piece);
+                while server.poll_event().is_some() {}
+            }
+            assert_eq!(server.outgoing(), at_once, "{sent} pings");
+            server.sent(at_once.len() - 1);
+            assert_eq!(server.outgoing(), &at_once[at_once.len() - 1..], "{sent} pings");
+            server.sent(1);
+            assert_eq!(server.outgoing(), later, "{sent} pings");
+            server.sent(later.len());
+            assert_eq!(server.outgoing(), b"", "{sent} pings");
+            // All is as it was before.
+            server.feed(Time::ZERO, &pings);
+            while server.poll_event().is_some() {}
+            assert_eq!(server.outgoing(), at_once, "{sent} pings");
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_pings_at_a_peer_that_does_not_read_stays_bounded() {
+    let mut server = server(ws::Limits::default());
+    let cost = cost::of(|| {
+        for number in 0..100_000_u32 {
+            server.feed(Time::ZERO, &masked(0x89, &number.to_be_bytes()));
+            while server.poll_event().is_some() {}
+        }
+    });
+    let first: Vec<u8> = (0..PONGS).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
+    assert_eq!(server.outgoing(), first);
+    server.sent(usize::MAX);
+    assert_eq!(server.outgoing(), plain(0x8a, &99_999_u32.to_be_bytes()));
+    assert!(cost.peak < 64 * 1024, "{cost:?}");
+}
+
+#[test]
+fn a_length_that_is_only_claimed_costs_nothing() {
+    for (name, head) in [
+        ("15 MiB", &b"\x82\xff\0\0\0\0\0\xf0\0\0"[..]),
+        ("64 MiB", b"\x81\xff\0\0\0\0\x04\0\0\0"),
+        ("2^63-1", b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff"),
+    ] {
+        let mut server = server(ws::Limits::default());
+        let cost = cost::of(|| {
+            server.feed(Time::ZERO, &bytes(&[head, &M, b"begun"]));
+            while server.poll_event().is_some() {}
+        });
+        assert!(cost.peak < 64 * 1024, "{name}: {cost:?}");
+    }
+}
+
+/// Whatever the header says, and wherever the text ceases to be ASCII.
+#[test]
+fn memory_follows_what_came() {
+    const KIB: usize = 1024;
+    let header = |first| bytes(&[&[first, 0xff], &(60_u64 << 20).to_be_bytes(), &M]);
+    let cases: &[(&str, u8, usize, &str)] = &[
+        ("binary", 0x82, 0, ""),
+        ("ASCII", 0x81, 0, ""),
+        ("not ASCII from the beginning", 0x81, 0, "\u{e9}"),
+        ("not ASCII after a little", 0x81, 16, "\u{e9}"),
+        ("not ASCII after a while", 0x81, 100, "\u{e9}"),
+        ("not ASCII after long", 0x81, 700, "\u{e9}"),
+    ];
+    for (name, first, plain, strange) in cases {
+        let beginning = [&header(*first)[..], &b"x".repeat(plain * KIB), strange.as_bytes()].concat();
+        let sent = [beginning, b"y".repeat(1500 * KIB)].concat();
+        for received in [20 * KIB, 100 * KIB, 600 * KIB, 705 * KIB, 1400 * KIB] {
+            let mut server = server(ws::Limits::default());
+            server.trim();
+            let cost = cost::of(|| {
+                let mut left = &sent[..received];
+                while !left.is_empty() {
+                    let space = server.space();
+                    let n = space.len().min(left.len());
+                    space[..n].copy_from_slice(&left[..n]);
+                    server.filled(Time::ZERO, n);
+                    assert_eq!(server.poll_event(), None);
+                    left = &left[n..];
+                }
+            });
+            // Twice what came and 64 KiB; to grow is to have the old beside the new for a moment.
+            let most = u64::try_from(3 * received + 64 * KIB).unwrap();
+            assert!(cost.peak <= most, "{name}, {received} bytes: {cost:?}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_after_our_close_frame_is_not_kept() {
+    for first in [0x81, 0x82] {
+        for begun in [0, 10, 100_000] {
+            let mut server = server(ws::Limits::default());
+            let mut frame = masked(first, &vec![b'x'; 4 << 20]);
+            let rest = frame.split_off(14 + begun);
+            server.feed(Time::ZERO, &frame);
+            assert_eq!(server.poll_event(), None);
+            server.sender().close(ws::CloseCode::NORMAL, "").unwrap();
+            let cost = cost::of(|| {
+                for piece in rest.chunks(10_000) {
+                    server.feed(Time::ZERO, piece);
+                    assert_eq!(server.poll_event(), None);
+                }
+            });
+            let most = u64::try_from(2 * begun + 128 * 1024).unwrap();
+            assert!(cost.peak < most, "{first:x}, {begun}: {cost:?}");
+            server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
+            let closed = server.poll_event();
+            assert!(matches!(closed, Some(OwnedEvent::Closed(Closed::Local { clean: true }))), "{closed:?}");
+        }
+    }
+}
+
+fn limited(message: usize) -> ws::Limits {
+    let mut limits = ws::Limits::default();
+    limits.message = message;
+    limits
+}
+
+#[test]
+fn a_message_may_be_as_long_as_the_limit() {
+    let cases: Vec<(&str, Vec<u8>, Option<usize>)> = vec![
+        ("1000 bytes", masked(0x82, &[1; 1000]), None),
+        ("1001 bytes", masked(0x82, &[1; 1001]), Some(4)),
+        ("F24: 600 and 400", bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 400])]), None),
+        ("F24: 600 and 401", bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 401])]), Some(608 + 4)),
+        (
+            "1000 and nothing and nothing",
+            bytes(&[&masked(0x02, &[1; 1000]), &masked(0x00, b""), &masked(0x80, b"")]),
+            None,
+        ),
+        ("1000 and one", bytes(&[&masked(0x02, &[1; 1000]), &masked(0x00, b"1")]), Some(1008 + 2)),
+        (
+            "a ping between is not counted",
+            bytes(&[&masked(0x02, &[1; 1000]), &masked(0x89, &[1; 125]), &masked(0x80, b"")]),
+            None,
+        ),
+    ];
+    for (name, vector, known_at) in cases {
+        for cut in cuts::ways(&vector) {
+            let (found, ended) = feed!(server(limited(1000)), cut.pieces);
+            match known_at {
+                None => {
+                    let expected = OwnedEvent::Binary(vec![1; 1000]);
+                    assert_eq!(found.events.last(), Some(&expected), "{name}, {}", cut.name);
+                }
+                Some(known_at) => {
+                    let expected = [OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::MessageTooBig))];
+                    assert_eq!(found.events, expected, "{name}, {}", cut.name);
+                    assert_close(&found.output, 1009, name);
+                    if cut.name == CutName::Every(1) {
+                        assert_eq!(ended, Some(known_at), "{name}");
+                    }
+                }
+            }
+        }
+    }
+    // And each message anew.
+    let (found, _) =
+        feed!(server(limited(10)), bytes(&[&masked(0x82, &[1; 10]), &masked(0x82, &[1; 10])]).chunks(5));
+    assert_eq!(found.events.len(), 2);
+}
+
+#[test]
+fn nothing_is_understood_behind_a_message_that_is_too_big() {
+    let mut server = server(limited(10));
+    server.feed(Time::ZERO, &masked(0x81, &[b'a'; 11]));
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(_)))));
+    let output = server.outgoing().to_vec();
+    for later in [&masked(0x81, b"Hi")[..], &masked(0x89, b""), &masked(0x88, b"\x03\xe8")] {
+        server.feed(Time::ZERO, later);
+        assert_eq!(server.poll_event(), None);
+        assert_eq!(server.outgoing(), output);
+    }
+}
+
+#[test]
+fn empty_fragments_have_a_limit() {
+    assert_eq!(ws::Limits::default().empty_fragments, 1024);
+    let message =
+        |empty: usize| bytes(&[&masked(0x01, b"a"), &masked(0x00, b"").repeat(empty), &masked(0x80, b"b")]);
+    for piece in [usize::MAX, 1] {
+        let piece = piece.min(message(1025).len());
+        let (found, _) = feed!(server(ws::Limits::default()), message(1024).chunks(piece));
+        assert_eq!(found.events, [text("ab")]);
+        let (found, _) = feed!(server(ws::Limits::default()), message(1025).chunks(piece));
+        let expected = OwnedEvent::Closed(Closed::ProtocolError(ProtocolError::TooManyEmptyFragments));
+        assert_eq!(found.events, [expected]);
+        assert_close(&found.output, 1008, "1025 empty fragments");
+    }
+}
+
+#[test]
+fn tiny_fragments_cost_what_they_hold() {
+    let fragment = masked(0x00, b"a");
+    let all = bytes(&[&masked(0x01, b"a"), &fragment.repeat(99_998), &masked(0x80, b"a")]);
+    let mut server = server(ws::Limits::default());
+    let mut events = 0;
+    let cost = cost::of(|| {
+        for piece in all.chunks(4096) {
+            server.feed(Time::ZERO, piece);
+            while let Some((event, _)) = server.poll_lent() {
+                assert!(matches!(event, ws::Event::Text(text) if text.len() == 100_000));
+                events += 1;
+            }
+        }
+    });
+    assert_eq!(events, 1);
+    // What it holds may have doubled just below its length, and the receive buffer is beside it.
+    assert!(cost.peak < 2 * 100_000 + 32 * 1024, "{cost:?}");
+}
+
+#[test]
+fn text_may_be_cut_anywhere() {
+    let words = "a\u{e9}\u{20ac}\u{1f980}\u{10ffff}z";
+    let frame = masked(0x81, words.as_bytes());
+    for first in 0..=frame.len() {
+        for second in first..=frame.len() {
+            let mut server = server(ws::Limits::default());
+            let mut events = Vec::new();
+            for piece in [&frame[..first], &frame[first..second], &frame[second..]] {
+                server.feed(Time::ZERO, piece);
+                events.extend(std::iter::from_fn(|| server.poll_event()));
+            }
+            assert_eq!(events, [text(words)], "cut at {first} and {second}");
+        }
+    }
+}
+
+#[test]
+fn more_than_the_space_ends_the_connection() {
+    let mut server = server(ws::Limits::default());
+    server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
+    assert_eq!(server.poll_event(), None);
+    // The buffer is larger than what it offers, and full of old bytes that are no frames.
+    let space = server.space();
+    let pongs = masked(0x8a, b"").repeat(space.len() / 6 + 1);
+    let len = space.len();
+    space.copy_from_slice(&pongs[..len]);
+    server.filled(Time::ZERO, usize::MAX);
+    let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+    assert_eq!(events, [OwnedEvent::Closed(Closed::InputOverflow)]);
+    // After the end nothing changes.
+    server.filled(Time::ZERO, usize::MAX);
+    assert_eq!(server.poll_event(), None);
+}
+
+#[test]
+fn masks_of_any_key_are_taken_off_at_any_length_and_cut() {
+    let mut random = Random::new(11);
+    for round in 0..400 {
+        let key = *random.bytes(4).first_chunk().unwrap();
+        let len = match round % 20 {
+            0 => 65_530 + random.below(12),
+            1..5 => random.below(300),
+            _ => random.below(70),
+        };
+        let payload = random.bytes(len);
+        let cut = 1 + random.below(len + 1);
+        let (found, _) =
+            feed!(server(ws::Limits::default()), frames::frame(0x82, Some(key), &payload).chunks(cut));
+        assert_eq!(found.events, [OwnedEvent::Binary(payload)], "key {key:?}, {len} bytes cut every {cut}");
+    }
+}
+
+#[test]
+fn a_server_never_masks() {
+    let mut server = server(ws::Limits::default());
+    let mut sender = server.sender();
+    sender.text("text").unwrap();
+    sender.binary(&[1; 70_000]).unwrap();
+    sender.ping(b"ping").unwrap();
+    sender.message(To::Unasked, |out| out.extend(b"written in place")).unwrap();
+    server.feed(Time::ZERO, &masked(0x89, b"answered"));
+    assert_eq!(server.poll_event(), Some(ping(b"answered")));
+    server.sender().close(ws::CloseCode::NORMAL, "bye").unwrap();
+    let found = frames::read(server.outgoing());
+    let expected = [
+        (0x81, b"text".to_vec()),
+        (0x82, vec![1; 70_000]),
+        (0x89, b"ping".to_vec()),
+        (0x81, b"written in place".to_vec()),
+        (0x8a, b"answered".to_vec()),
+        (0x88, b"\x03\xe8bye".to_vec()),
+    ];
+    assert_eq!(found.len(), expected.len());
+    for (found, (first, payload)) in found.into_iter().zip(expected) {
+        assert_eq!(found, frames::Read { first, key: None, payload });
+    }
+}
+
+#[test]
+fn a_client_always_masks_with_a_fresh_key() {
+    let mut client = client(5);
+    for _ in 0..300 {
+        client.sender().text("the same").unwrap();
+        client.sender().message(To::Unasked, |out| out.extend(b"the same")).unwrap();
+    }
+    client.feed(Time::ZERO, &plain(0x89, b"answered"));
+    assert_eq!(client.poll_event(), Some(ping(b"answered")));
+    client.sender().ping(b"").unwrap();
+    client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
+    let found = frames::read(client.outgoing());
+    let mut keys: Vec<_> = found.iter().map(|frame| frame.key.unwrap()).collect();
+    assert!(found[..600].iter().all(|frame| frame.first == 0x81 && frame.payload == b"the same"));
+    let firsts: Vec<_> = found[600..].iter().map(|frame| frame.first).collect();
+    assert_eq!(firsts, [0x8a, 0x89, 0x88]);
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 603, "a key was used twice");
+}
+
+#[test]
+fn messages_written_in_place_have_the_right_header_at_every_size() {
+    for len in [1, 125, 126, 127, 65_535, 65_536, 70_000] {
+        let payload = vec![b'x'; len];
+        let mut server = server(ws::Limits::default());
+        server.sender().text("in front").unwrap();
+        server.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
+        server.sender().text("behind").unwrap();
+        let expected = bytes(&[&plain(0x81, b"in front"), &plain(0x81, &payload), &plain(0x81, b"behind")]);
+        assert_eq!(server.outgoing(), expected, "{len} bytes");
+        let mut client = client(9);
+        client.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
+        assert_eq!(frames::read(client.outgoing())[0].payload, payload, "{len} bytes");
+    }
+}
+
+#[test]
+fn where_nothing_is_written_there_is_no_message() {
+    let mut server = server(ws::Limits::default());
+    server.sender().message(To::Unasked, |_| {}).unwrap();
+    assert_eq!(server.outgoing(), b"");
+    let mut client = client(9);
+    client.sender().message(To::Unasked, |_| {}).unwrap();
+    assert_eq!(client.outgoing(), b"");
+}
+
+#[test]
+fn an_echo_needs_no_memory_of_its_own() {
+    let mut server = server(ws::Limits::default());
+    let frame = masked(0x81, &[b'x'; 1000]);
+    let mut round = || {
+        server.feed(Time::ZERO, &frame);
+        while let Some((event, mut sender)) = server.poll_lent() {
+            if let ws::Event::Text(text) = event {
+                sender.text(text).unwrap();
+            }
+        }
+        assert_eq!(server.outgoing().len(), 1004);
+        server.sent(1004);
+    };
+    round();
+    round();
+    assert_eq!(cost::of(round).allocated, 0);
+}
+
+#[test]
+fn the_head_of_the_answer_is_whole() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    server.sender().text("first").unwrap();
+    let (head, frames) = server.outgoing().split_at(head_len(server.outgoing()));
+    assert!(head.starts_with(b"HTTP/1.1 101 "));
+    assert_eq!(frames, plain(0x81, b"first"));
+}
+
+#[test]
+fn a_message_can_be_sent_in_parts() {
+    let mut server = server(ws::Limits::default());
+    let mut sender = server.sender();
+    sender.text_part("a", false).unwrap();
+    sender.ping(b"between").unwrap();
+    sender.text_part("", false).unwrap();
+    assert_eq!(sender.text("whole"), Err(SendError::Unfinished));
+    assert_eq!(sender.binary(b"whole"), Err(SendError::Unfinished));
+    assert_eq!(sender.binary_part(b"other", true), Err(SendError::Unfinished));
+    assert!(sender.message(To::Unasked, |out| out.extend(b"refused")).is_err());
+    sender.text_part("b", true).unwrap();
+    sender.binary_part(b"c", true).unwrap();
+    sender.text("d").unwrap();
+    let expected = [
+        plain(0x01, b"a"),
+        plain(0x89, b"between"),
+        plain(0x00, b""),
+        plain(0x80, b"b"),
+        plain(0x82, b"c"),
+        plain(0x81, b"d"),
+    ];
+    assert_eq!(server.outgoing(), expected.concat());
+}
+
+#[test]
+fn parts_of_a_client_are_masked_and_meet_in_one_message() {
+    let mut client = client(3);
+    for (index, part) in ["h\u{e9}", "", "llo"].into_iter().enumerate() {
+        client.sender().text_part(part, index == 2).unwrap();
+    }
+    let mut server = server(ws::Limits::default());
+    server.feed(Time::ZERO, client.outgoing());
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("h\u{e9}llo".into())));
+    assert_eq!(server.poll_event(), None);
+}
+
+#[test]
+fn empty_fragments_are_counted_for_each_message() {
+    let mut limits = ws::Limits::default();
+    limits.empty_fragments = 2;
+    let mut server = server(limits);
+    let message = [masked(0x01, b""), masked(0x00, b""), masked(0x80, b"x")].concat();
+    server.feed(Time::ZERO, &message.repeat(5));
+    for _ in 0..5 {
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Text("x".into())));
+    }
+    server.feed(Time::ZERO, &[masked(0x01, b""), masked(0x00, b"").repeat(2)].concat());
+    let violation = ProtocolError::TooManyEmptyFragments;
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(violation))));
+}

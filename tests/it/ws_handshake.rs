@@ -1,0 +1,413 @@
+//! The opening handshake of `ws`, both roles: RFC 6455 section 4, the limits of a head, and time.
+//!
+//! What a single head is judged by is a table beside the function that judges it. Here it is heads as they come:
+//! in pieces, too long, too slow, with bytes behind them.
+
+use crate::support::frames::{HEAD, head_len, masked};
+use crate::support::{cost, cuts, frames};
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError, Status};
+use ide_mcp::{Machine as _, Time, Wire as _};
+use std::time::Duration;
+
+/// What a server said to some bytes: the number in its answer (0 if none), and its events.
+fn server_with<'a>(
+    limits: &ws::Limits,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (u32, Vec<OwnedEvent>) {
+    let mut server = ws::Server::new(limits.clone(), Time::ZERO);
+    let mut events = Vec::new();
+    for piece in pieces {
+        let mut rest = piece;
+        while server.wants_input() && !rest.is_empty() {
+            let space = server.space();
+            let n = space.len().min(rest.len());
+            space[..n].copy_from_slice(&rest[..n]);
+            rest = &rest[n..];
+            server.filled(Time::ZERO, n);
+            poll(&mut server, &mut events);
+        }
+    }
+    poll(&mut server, &mut events);
+    let output = String::from_utf8_lossy(server.outgoing());
+    let line = output.lines().next().unwrap_or("HTTP/1.1 0");
+    (line.split(' ').nth(1).unwrap().parse().unwrap(), events)
+}
+
+fn poll(server: &mut ws::Server, events: &mut Vec<OwnedEvent>) {
+    while let Some(event) = server.poll_event() {
+        if matches!(event, OwnedEvent::Upgrade(_)) {
+            server.accept(None).unwrap();
+        }
+        events.push(event);
+    }
+}
+
+/// The same for a server that accepts, however the bytes are cut: all must agree.
+fn answer(limits: &ws::Limits, bytes: &[u8], name: &str) -> u32 {
+    let whole = server_with(limits, [bytes]);
+    for cut in cuts::ways(bytes) {
+        assert_eq!(server_with(limits, cut.pieces), whole, "{name}, {}", cut.name);
+    }
+    whole.0
+}
+
+/// A good head of exactly this length.
+fn head_of(len: usize) -> String {
+    let filler = len - HEAD.len() - "X: \r\n".len();
+    HEAD.replace("Host", &format!("X: {}\r\nHost", "x".repeat(filler)))
+}
+
+#[test]
+fn the_key_of_the_rfc_gets_its_answer_however_it_comes() {
+    for cut in cuts::ways(HEAD.as_bytes()) {
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        let mut events = Vec::new();
+        for piece in cut.pieces {
+            server.feed(Time::ZERO, piece);
+            poll(&mut server, &mut events);
+        }
+        assert!(matches!(events.as_slice(), [OwnedEvent::Upgrade(_)]), "{events:?}");
+        let expected = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+        assert_eq!(std::str::from_utf8(server.outgoing()), Ok(expected));
+        assert!(server.is_open());
+    }
+}
+
+#[test]
+fn a_head_may_be_as_long_as_the_limit_and_not_one_byte_longer() {
+    let limits = ws::Limits::default();
+    assert_eq!(limits.head, 8192);
+    let endless = "GET / HTTP/1.1\r\nX: ".to_owned() + &"x".repeat(9000);
+    let cases = [
+        ("8191 bytes", head_of(8191), 101),
+        ("8192 bytes", head_of(8192), 101),
+        ("8193 bytes", head_of(8193), 431),
+        ("8192 bytes without an end", endless[..8192].to_owned(), 0),
+        ("8193 bytes without an end", endless[..8193].to_owned(), 431),
+        ("a line feed alone as the last byte", endless[..8191].to_owned() + "\n", 400),
+        ("a line feed alone behind the limit", endless[..8192].to_owned() + "\n", 431),
+        ("bytes behind a head at the limit", head_of(8192) + "\u{1}\u{2}", 101),
+    ];
+    for (name, head, expected) in cases {
+        assert_eq!(answer(&limits, head.as_bytes(), name), expected, "{name}");
+    }
+}
+
+#[test]
+fn h03_a_head_may_have_64_fields_and_not_65() {
+    let with = |count: usize| HEAD.replace("Host", &format!("{}Host", "a: b\r\n".repeat(count - 5)));
+    assert_eq!(answer(&ws::Limits::default(), with(64).as_bytes(), "64"), 101);
+    assert_eq!(answer(&ws::Limits::default(), with(65).as_bytes(), "65"), 431);
+}
+
+#[test]
+fn a_head_that_cannot_become_one_is_refused_at_once() {
+    let cases: &[(&str, &str, u32)] = &[
+        ("bare line feed", "GET / HTTP/1.1\n", 400),
+        ("empty line in front", "\r\n", 400),
+        ("not complete", "GET / HTTP/1.1\r\nHost: x\r\n", 0),
+        ("frames without a head", "\u{1}\u{2}\r\n\r\n", 400),
+        ("HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", 505),
+        ("HTTP/2", "PRI * HTTP/2.0\r\n\r\n", 505),
+        ("TLS", "\u{16}\u{3}\u{1}\n", 400),
+    ];
+    for (name, bytes, expected) in cases {
+        assert_eq!(answer(&ws::Limits::default(), bytes.as_bytes(), name), *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_head_has_five_seconds_and_no_byte_prolongs_them() {
+    let start = Time::from_millis(1000);
+    let mut server = ws::Server::new(ws::Limits::default(), start);
+    assert_eq!(server.deadline(), Some(Time::from_millis(6000)));
+    let mut head = HEAD.bytes();
+    for step in 1..50 {
+        let now = Time::from_millis(1000 + step * 100);
+        server.feed(now, &[head.next().unwrap()]);
+        assert_eq!(server.poll_event(), None);
+    }
+    assert_eq!(server.deadline(), Some(Time::from_millis(6000)));
+    server.tick(Time::from_millis(5999));
+    assert_eq!(server.poll_event(), None);
+    server.tick(Time::from_millis(6000));
+    let Some(OwnedEvent::Closed(Closed::Refused(refusal))) = server.poll_event() else { panic!() };
+    assert_eq!(refusal.status, Status::RequestTimeout);
+    assert!(server.outgoing().starts_with(b"HTTP/1.1 408 "));
+}
+
+#[test]
+fn a_head_that_is_complete_when_its_time_is_over_still_counts() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::from_millis(5000), HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+}
+
+#[test]
+fn whoever_decides_late_is_not_hurried_and_nothing_overtakes_the_decision() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.feed(Time::ZERO, &masked(0x81, b"Hi"));
+    server.tick(Time::from_millis(60_000));
+    assert_eq!(server.poll_event(), None);
+    server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("Hi".into())));
+}
+
+#[test]
+fn what_comes_behind_a_refused_head_is_dropped() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, &[HEAD.as_bytes(), &masked(0x81, b"Hi")].concat());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    let refusal = Refusal::new(Status::Unauthorized, "no");
+    server.reject(refusal).unwrap();
+    assert_eq!(server.accept(None), Err(AcceptError::NoPendingRequest));
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Refused(refusal))));
+    assert_eq!(server.poll_event(), None);
+    assert!(server.outgoing().starts_with(b"HTTP/1.1 401 "));
+    assert!(!server.outgoing().windows(3).any(|three| three == b"101"));
+}
+
+#[test]
+fn h10_a_second_head_is_no_head() {
+    // The first answer was not even written when the second request came.
+    let (code, events) = server_with(&ws::Limits::default(), [(HEAD.to_owned() + HEAD).as_bytes()]);
+    assert_eq!(code, 101);
+    assert!(matches!(
+        events.as_slice(),
+        [OwnedEvent::Upgrade(_), OwnedEvent::Closed(Closed::ProtocolError(ws::ProtocolError::ReservedBit))]
+    ));
+}
+
+#[test]
+fn a_sub_protocol_is_answered_only_if_it_was_offered() {
+    let offer = |fields: &str| HEAD.replace("Host", &format!("{fields}Host"));
+    let cases: &[(&str, &str, bool)] = &[
+        ("alone", "Sec-WebSocket-Protocol: mcp\r\n", true),
+        ("in a list", "Sec-WebSocket-Protocol: foo,  mcp\r\n", true),
+        ("in a second field", "Sec-WebSocket-Protocol: foo\r\nSec-WebSocket-Protocol: mcp\r\n", true),
+        ("other case", "Sec-WebSocket-Protocol: MCP\r\n", false),
+        ("a longer one", "Sec-WebSocket-Protocol: mcpx\r\n", false),
+        ("not at all", "", false),
+        ("among spaces", &format!("Sec-WebSocket-Protocol: b{}x\r\n", " ".repeat(7000)), false),
+        ("not ASCII", "Sec-WebSocket-Protocol: \u{ff}\u{fe}\r\n", false),
+    ];
+    for (name, fields, offered) in cases {
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        server.feed(Time::ZERO, offer(fields).as_bytes());
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))), "{name}");
+        let accepted = server.accept(Some("mcp"));
+        assert_eq!(accepted, if *offered { Ok(()) } else { Err(AcceptError::NotOffered) }, "{name}");
+        let chosen =
+            server.outgoing().windows(29).filter(|w| w == b"Sec-WebSocket-Protocol: mcp\r\n").count();
+        assert_eq!(chosen, usize::from(*offered), "{name}");
+    }
+}
+
+#[test]
+fn an_offer_of_compression_is_not_answered() {
+    let field = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nHost";
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, HEAD.replace("Host", field).as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(None).unwrap();
+    let answer = String::from_utf8_lossy(server.outgoing()).to_lowercase();
+    assert!(answer.starts_with("http/1.1 101") && !answer.contains("extensions"), "{answer}");
+}
+
+#[test]
+fn a_stranger_costs_no_more_than_a_head() {
+    let head = head_of(8192);
+    let cost = cost::of(|| {
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        for piece in head.as_bytes()[..8191].chunks(16) {
+            let space = server.space();
+            space[..piece.len()].copy_from_slice(piece);
+            server.filled(Time::ZERO, piece.len());
+            assert_eq!(server.poll_event(), None);
+        }
+    });
+    assert!(cost.peak <= 16 * 1024, "{cost:?}");
+}
+
+#[test]
+fn h02_a_head_costs_its_length_even_a_byte_at_a_time() {
+    let mut limits = ws::Limits::default();
+    limits.head = 1 << 20;
+    let found = cost::four_times_is_four_times(|times| {
+        let head = head_of(64 * 1024 * times);
+        let mut server = ws::Server::new(limits.clone(), Time::ZERO);
+        let cost = cost::of(|| {
+            for byte in &head.as_bytes()[..head.len() - 1] {
+                server.feed(Time::ZERO, &[*byte]);
+                assert_eq!(server.poll_event(), None);
+            }
+        });
+        server.feed(Time::ZERO, b"\n");
+        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        cost
+    });
+    assert_eq!(found, Ok(()));
+}
+
+fn client() -> ws::Client {
+    let ask = ws::ClientRequest::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
+    ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()
+}
+
+/// The answer of a server to a client's request, taken from the client's key alone.
+fn acceptance(client: &ws::Client) -> String {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, client.outgoing());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.accept(Some("mcp")).unwrap();
+    String::from_utf8(server.outgoing().to_vec()).unwrap()
+}
+
+#[test]
+fn a_client_judges_the_answer_however_it_comes() {
+    let good = acceptance(&client());
+    let line = "HTTP/1.1 101 Switching Protocols";
+    let filler = |len: usize| {
+        good.replace("Upgrade: ", &format!("X: {}\r\nUpgrade: ", "x".repeat(len - good.len() - 5)))
+    };
+    let cases: Vec<(&str, String, Option<ResponseError>)> = vec![
+        ("good", good.clone(), None),
+        ("8192 bytes", filler(8192), None),
+        ("8193 bytes", filler(8193), Some(ResponseError::Malformed)),
+        ("a foreign proof", good.replace("Accept: ", "Accept: x"), Some(ResponseError::WrongAccept)),
+        ("not offered", good.replace(": mcp", ": mcp2"), Some(ResponseError::UnknownSubprotocol)),
+        ("HTTP/1.0", good.replace("HTTP/1.1", "HTTP/1.0"), Some(ResponseError::Malformed)),
+        ("bare line feed", good.replace("\r\n", "\n"), Some(ResponseError::Malformed)),
+        (
+            "refused",
+            good.replace(line, "HTTP/1.1 403 Forbidden"),
+            Some(ResponseError::Status(403, "Forbidden".into())),
+        ),
+    ];
+    for (name, answer, expected) in cases {
+        for cut in cuts::ways(answer.as_bytes()) {
+            let mut client = client();
+            let mut events = Vec::new();
+            for piece in cut.pieces {
+                client.feed(Time::ZERO, piece);
+                events.extend(std::iter::from_fn(|| client.poll_event()));
+            }
+            let expected = match &expected {
+                None => OwnedEvent::Open { subprotocol: Some("mcp".into()) },
+                Some(error) => OwnedEvent::Closed(Closed::NotAccepted(error.clone())),
+            };
+            assert_eq!(events, [expected], "{name}, {}", cut.name);
+        }
+    }
+}
+
+#[test]
+fn a_client_waits_five_seconds_for_the_answer() {
+    let mut client = client();
+    let answer = acceptance(&client);
+    client.sent(usize::MAX);
+    client.feed(Time::from_millis(4999), &answer.as_bytes()[..answer.len() - 1]);
+    assert_eq!(client.poll_event(), None);
+    assert_eq!(client.deadline(), Some(Time::from_millis(5000)));
+    client.tick(Time::from_millis(5000));
+    let expected = OwnedEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut));
+    assert_eq!(client.poll_event(), Some(expected));
+    assert!(client.is_done());
+}
+
+#[test]
+fn a_frame_may_lie_right_behind_the_answer() {
+    let mut client = client();
+    let answer = acceptance(&client);
+    client.feed(Time::ZERO, &[answer.as_bytes(), &frames::plain(0x81, b"early")].concat());
+    assert!(matches!(client.poll_event(), Some(OwnedEvent::Open { .. })));
+    assert_eq!(client.poll_event(), Some(OwnedEvent::Text("early".into())));
+}
+
+#[test]
+fn the_end_of_the_transport_ends_a_handshake() {
+    for cut in [0, 1, HEAD.len() - 1] {
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        server.feed(Time::ZERO, &HEAD.as_bytes()[..cut]);
+        server.feed_eof(Time::ZERO);
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)), "cut at {cut}");
+        assert!(server.is_done());
+    }
+    let mut client = client();
+    client.feed_eof(Time::ZERO);
+    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
+    assert!(client.is_done() && client.outgoing().is_empty());
+}
+
+#[test]
+fn an_answer_that_is_not_read_is_dropped_after_two_seconds() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::from_millis(100), b"\n");
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(_))));
+    assert!(!server.is_done());
+    assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
+    server.tick(Time::from_millis(2099));
+    assert!(!server.is_done() && server.outgoing()[..12] == *b"HTTP/1.1 400");
+    server.tick(Time::from_millis(2099).saturating_add(Duration::from_millis(1)));
+    assert!(server.is_done() && server.outgoing().is_empty());
+    assert_eq!(server.deadline(), None);
+}
+
+#[test]
+fn the_request_of_a_client_has_a_fresh_key_and_no_frame_behind_it() {
+    let mut keys = Vec::new();
+    for seed in 0..20 {
+        let client = ws::Client::new(
+            ws::ClientRequest::new("h"),
+            Random::new(seed),
+            ws::Limits::default(),
+            Time::ZERO,
+        )
+        .unwrap();
+        let request = String::from_utf8(client.outgoing().to_vec()).unwrap();
+        assert_eq!(head_len(request.as_bytes()), request.len());
+        let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
+        assert_eq!(key.len(), 24);
+        keys.push(key.to_owned());
+    }
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 20);
+}
+
+#[test]
+fn server_that_decides_late_has_no_deadline() {
+    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+    server.feed(Time::ZERO, HEAD.as_bytes());
+    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    let late = Time::from_millis(60_000);
+    server.tick(late);
+    assert_eq!((server.poll_event(), server.deadline()), (None, None));
+    server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), None);
+    assert!(server.is_open() && server.deadline() > Some(late));
+}
+
+#[test]
+fn limit_of_zero_is_an_error() {
+    type Change = fn(&mut ws::Limits);
+    let cases: &[(&str, Change)] = &[
+        ("head", |limits| limits.head = 0),
+        ("message", |limits| limits.message = 0),
+        ("outgoing", |limits| limits.outgoing = 0),
+    ];
+    for (name, change) in cases {
+        let mut limits = ws::Limits::default();
+        change(&mut limits);
+        let mut server = ws::Server::new(limits.clone(), Time::ZERO);
+        assert!(!server.wants_input(), "{name}");
+        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ZeroLimit(name))));
+        assert!(server.is_done() && server.poll_event().is_none(), "{name}");
+        let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits, Time::ZERO);
+        assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
+    }
+}
