@@ -37,7 +37,7 @@ pub enum To<'a> {
 
 /// The error of an [`Outbox`] that can send nothing more: the connection is closing or has ended, or, in a WebSocket, a
 /// message that is sent in parts has not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxClosed;
 
@@ -46,12 +46,6 @@ impl OutboxClosed {
     #[must_use]
     pub const fn new() -> Self {
         Self
-    }
-}
-
-impl Default for OutboxClosed {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

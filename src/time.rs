@@ -84,10 +84,6 @@ impl<const N: usize> Timers<N> {
         }
     }
 
-    pub(crate) const fn clear_all(&mut self) {
-        *self = Self::new();
-    }
-
     pub(crate) fn get(&self, timer: usize) -> Option<Time> {
         self.at.get(timer).copied().and_then(Time::finite)
     }

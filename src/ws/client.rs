@@ -28,8 +28,6 @@ struct Opening {
     ask: ClientRequest,
     /// 16 random bytes in base64.
     key: [u8; 24],
-    /// The sub-protocol that was chosen, once the answer is good and waits to be reported.
-    accepted: Option<Option<usize>>,
 }
 
 impl Client {
@@ -57,7 +55,7 @@ impl Client {
         } else {
             stream.output.end(Closed::Entropy);
         }
-        let opening = Opening { search: EndSearch::default(), ask, key, accepted: None };
+        let opening = Opening { search: EndSearch::default(), ask, key };
         Ok(Self { stream, opening: Some(opening) })
     }
 
@@ -65,11 +63,9 @@ impl Client {
     /// with it.
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.opening.is_some() {
-            self.read_answer();
-            if let Some(accepted) = self.opening.as_mut().and_then(|opening| opening.accepted.take()) {
-                let opening = self.opening.as_ref();
-                let subprotocol =
-                    opening.zip(accepted).and_then(|(opening, index)| opening.ask.offered(index));
+            if let Some(chosen) = self.read_answer() {
+                let offered = self.opening.as_ref().map(|opening| &opening.ask.subprotocols);
+                let subprotocol = chosen.and_then(|index| Some(offered?.get(index)?.as_str()));
                 return Some((Event::Open { subprotocol }, self.stream.output.lend()));
             }
         }
@@ -119,17 +115,18 @@ impl Client {
         self.stream.output.time_out(reason);
     }
 
-    fn read_answer(&mut self) {
+    /// Reads the answer. Once it is good, returns the index of the sub-protocol that was chosen, if any was.
+    fn read_answer(&mut self) -> Option<Option<usize>> {
         if self.stream.output.phase != Phase::Handshake {
             // It was reported by now, or never will be.
             self.opening = None;
-            return;
+            return None;
         }
-        let Some(opening) = &mut self.opening else { return };
+        let opening = self.opening.as_mut()?;
         let head = self.stream.read_head(&mut opening.search);
         let Stream { input, output } = &mut self.stream;
         let found = match head {
-            Head::Awaited => return,
+            Head::Awaited => return None,
             Head::Whole(len) => {
                 let head = input.rx.bytes().get(..len).unwrap_or_default();
                 response::check(head, text(&opening.key), &opening.ask).map(|chosen| (len, chosen))
@@ -137,14 +134,10 @@ impl Client {
             Head::Malformed(_) | Head::TooLong => Err(ResponseError::Malformed),
             Head::TooSlow => Err(ResponseError::TimedOut),
         };
-        match found {
-            Ok((len, chosen)) => {
-                input.rx.consume(len);
-                output.open();
-                opening.accepted = Some(chosen);
-            }
-            Err(error) => output.end_abruptly(Closed::NotAccepted(error)),
-        }
+        let (len, chosen) = found.map_err(|error| output.end_abruptly(Closed::NotAccepted(error))).ok()?;
+        input.rx.consume(len);
+        output.open();
+        Some(chosen)
     }
 }
 

@@ -7,7 +7,7 @@ use core::fmt;
 ///
 /// 1005, 1006 and 1015 are words for local outcomes and cannot be made: [`Closed`](super::Closed) has variants for
 /// them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CloseCode(u16);
 
 impl CloseCode {
@@ -42,12 +42,6 @@ impl CloseCode {
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
-    }
-}
-
-impl fmt::Debug for CloseCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CloseCode({})", self.0)
     }
 }
 

@@ -33,7 +33,7 @@ impl Event<'_> {
     #[must_use]
     pub fn into_owned(self) -> OwnedEvent {
         match self {
-            Self::Upgrade(request) => OwnedEvent::Upgrade(Upgrade::new(request)),
+            Self::Upgrade(request) => OwnedEvent::Upgrade(Upgrade(request.head().into())),
             Self::Open { subprotocol } => OwnedEvent::Open { subprotocol: subprotocol.map(Into::into) },
             Self::Text(text) => OwnedEvent::Text(text.into()),
             Self::Binary(bytes) => OwnedEvent::Binary(bytes.into()),
@@ -72,10 +72,6 @@ pub enum OwnedEvent {
 pub struct Upgrade(Box<[u8]>);
 
 impl Upgrade {
-    fn new(request: Request<'_>) -> Self {
-        Self(request.head().bytes().into())
-    }
-
     /// The request.
     #[must_use]
     pub fn request(&self) -> Request<'_> {

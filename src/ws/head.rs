@@ -7,15 +7,6 @@
 /// More fields than any client or proxy sends; a head with more is refused (431).
 pub(crate) const MAX_FIELDS: usize = 64;
 
-/// A head that cannot become one, whatever follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Malformed {
-    /// A line feed without a carriage return.
-    BareLineFeed,
-    /// An empty line where the first line should be.
-    NoFirstLine,
-}
-
 /// Searches the end of a head in bytes that come in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct EndSearch {
@@ -27,15 +18,15 @@ pub(crate) struct EndSearch {
 
 impl EndSearch {
     /// The length of the head with its final empty line, once that is there. `bytes` are those of the last call and
-    /// whatever has come since.
-    pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+    /// whatever has come since. The error says why they cannot become a head, whatever follows.
+    pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         for at in line_feeds(bytes, self.seen) {
             if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
-                return Err(Malformed::BareLineFeed);
+                return Err("a line must end in CR LF");
             }
             let empty = at == self.line.saturating_add(1);
             if empty && self.line == 0 {
-                return Err(Malformed::NoFirstLine);
+                return Err("the request line is missing");
             }
             self.line = at.saturating_add(1);
             if empty {
@@ -49,18 +40,9 @@ impl EndSearch {
 
 /// The fields of a head that has been parsed before, so that splitting lines is enough.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a>(&'a [u8]);
+pub(crate) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    pub(crate) const fn new(head: &'a [u8]) -> Self {
-        Self(head)
-    }
-
-    /// The head.
-    pub(crate) const fn bytes(self) -> &'a [u8] {
-        self.0
-    }
-
     /// The first line.
     pub(crate) fn first_line(self) -> &'a [u8] {
         lines(self.0).next().unwrap_or_default()
@@ -161,15 +143,15 @@ mod tests {
 
     #[test]
     fn ends_are_found_however_the_bytes_come() {
-        let cases: &[(&str, &[u8], Result<Option<usize>, Malformed>)] = &[
+        let cases: &[(&str, &[u8], Result<Option<usize>, &str>)] = &[
             ("nothing", b"", Ok(None)),
             ("one line", b"GET / HTTP/1.1\r\n", Ok(None)),
             ("a field, no end", b"G\r\na: b\r\n\r", Ok(None)),
             ("an end", b"G\r\na: b\r\n\r\n", Ok(Some(11))),
             ("bytes behind the end", b"G\r\n\r\n\x81\n\n", Ok(Some(5))),
-            ("bare line feed", b"G\na: b", Err(Malformed::BareLineFeed)),
-            ("bare line feed at once", b"\n", Err(Malformed::BareLineFeed)),
-            ("empty line in front", b"\r\nGET", Err(Malformed::NoFirstLine)),
+            ("bare line feed", b"G\na: b", Err("a line must end in CR LF")),
+            ("bare line feed at once", b"\n", Err("a line must end in CR LF")),
+            ("empty line in front", b"\r\nGET", Err("the request line is missing")),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(EndSearch::default().end(bytes), *expected, "{name}");
@@ -205,8 +187,8 @@ mod tests {
     #[test]
     fn fields_are_found_without_case_and_over_several_lines() {
         let head = b"GET / HTTP/1.1\r\nA: 1\r\nList: x, Y\r\na:  2 \r\nlist:,z\r\n\r\n";
-        let fields = Fields::new(head);
-        assert_eq!((fields.first_line(), fields.bytes()), (&b"GET / HTTP/1.1"[..], &head[..]));
+        let fields = Fields(head);
+        assert_eq!(fields.first_line(), b"GET / HTTP/1.1");
         assert!(
             fields.iter().eq([("A", "1"), ("List", "x, Y"), ("a", "2"), ("list", ",z")]
                 .map(|(name, value): (&str, &str)| (name.as_bytes(), value.as_bytes())))

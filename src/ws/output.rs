@@ -53,7 +53,10 @@ pub(crate) struct Output<M> {
     pub(crate) limits: Limits,
     /// The end that is still to be reported.
     closed: Option<Closed>,
-    pong: PongSlot,
+    /// The pong that waits while [`MAX_PONGS`] lie unwritten.
+    waiting_pong: Option<Box<[u8]>>,
+    /// The position in the stream at which the last pong ends, or our close frame: behind that there is no pong.
+    last_pong_ends: u64,
     /// The number of pongs that were put into the stream since all pongs in it had been written.
     unwritten_pongs: u8,
     /// The fragmented message in progress.
@@ -64,17 +67,11 @@ pub(crate) struct Output<M> {
     extended_at: u64,
 }
 
-/// Every ping is answered while the peer reads. Of one that does not read, [`MAX_PONGS`] are: behind those one pong
-/// waits, the latest (RFC 6455 section 5.5.3 lets the others be left out). So a flood of pings cannot fill the buffer.
-#[derive(Debug)]
-struct PongSlot {
-    waiting: Option<Box<[u8]>>,
-    /// The position in the stream at which the last pong ends, or our close frame: behind that there is no pong.
-    last_ends: u64,
-}
-
 /// How many pongs lie in the send buffer unwritten at most. Pings that come in one read are answered before anything
 /// can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and want ten answers.
+///
+/// Every ping is answered while the peer reads. Of one that does not read, so many are: behind those one pong waits, the
+/// latest (RFC 6455 section 5.5.3 lets the others be left out). So a flood of pings cannot fill the buffer.
 const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
@@ -90,7 +87,8 @@ impl<M: Masking> Output<M> {
             pulse: Pulse::new(),
             limits,
             closed: None,
-            pong: PongSlot { waiting: None, last_ends: 0 },
+            waiting_pong: None,
+            last_pong_ends: 0,
             unwritten_pongs: 0,
             unfinished: None,
             is_cut_off: false,
@@ -240,13 +238,13 @@ impl<M: Masking> Output<M> {
 
     /// Answers a ping.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
-        if self.tx.written() >= self.pong.last_ends {
+        if self.tx.written() >= self.last_pong_ends {
             self.unwritten_pongs = 0;
         }
-        if self.unwritten_pongs < MAX_PONGS && self.pong.waiting.is_none() {
+        if self.unwritten_pongs < MAX_PONGS && self.waiting_pong.is_none() {
             self.write_pong(payload);
         } else {
-            self.pong.waiting = Some(payload.into());
+            self.waiting_pong = Some(payload.into());
         }
     }
 
@@ -258,8 +256,8 @@ impl<M: Masking> Output<M> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
         self.phase = Phase::Closing;
-        self.pong.waiting = None;
-        self.pong.last_ends = self.tx.position();
+        self.waiting_pong = None;
+        self.last_pong_ends = self.tx.position();
         self.pulse.stop();
         self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.close));
         self.watch_anew();
@@ -277,26 +275,20 @@ impl<M: Masking> Output<M> {
 
     /// The peer broke a rule: says which, and ends.
     pub(crate) fn fail(&mut self, error: ProtocolError) {
-        if self.phase == Phase::Open {
-            let _ = self.close_frame(Some(error.close_code()), error.rule());
-        }
-        self.end(Closed::ProtocolError(error));
+        self.end_with(error.close_code(), error.rule(), Closed::ProtocolError(error));
     }
 
     /// The peer does not answer, though it may still read: it is told, and the connection ends.
     pub(crate) fn time_out(&mut self, reason: &str) {
-        if self.phase == Phase::Open {
-            let _ = self.close_frame(Some(CloseCode::GOING_AWAY), reason);
-        }
-        self.end(Closed::TimedOut);
+        self.end_with(CloseCode::GOING_AWAY, reason, Closed::TimedOut);
     }
 
-    /// The caller fed what was not wanted.
-    pub(crate) fn input_overflow(&mut self) {
+    /// Ends the connection; an open one sends a close frame with this code and reason first.
+    pub(crate) fn end_with(&mut self, code: CloseCode, reason: &str, closed: Closed) {
         if self.phase == Phase::Open {
-            let _ = self.close_frame(Some(CloseCode::INTERNAL), "");
+            let _ = self.close_frame(Some(code), reason);
         }
-        self.end(Closed::InputOverflow);
+        self.end(closed);
     }
 
     /// It is over. What waits to be written has the drain time to go.
@@ -306,9 +298,9 @@ impl<M: Masking> Output<M> {
         }
         self.phase = Phase::Ended;
         self.closed = Some(closed);
-        self.pong.waiting = None;
+        self.waiting_pong = None;
         self.pulse.stop();
-        self.timers.clear_all();
+        self.timers = Timers::new();
         self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.drain));
     }
 
@@ -359,7 +351,7 @@ impl<M: Masking> Output<M> {
             return;
         }
         self.tx.sent(n);
-        if self.pong.waiting.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
+        if self.waiting_pong.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
             self.has_room();
         }
     }
@@ -367,8 +359,8 @@ impl<M: Masking> Output<M> {
     /// Something waited for room in the send buffer, which there may be now.
     #[cold]
     fn has_room(&mut self) {
-        if self.tx.written() >= self.pong.last_ends {
-            if let Some(payload) = self.pong.waiting.take() {
+        if self.tx.written() >= self.last_pong_ends {
+            if let Some(payload) = self.waiting_pong.take() {
                 self.unwritten_pongs = 0;
                 self.write_pong(&payload);
             }
@@ -413,7 +405,7 @@ impl<M: Masking> Output<M> {
     fn waits_for_reader(&self) -> bool {
         match self.phase {
             Phase::Handshake | Phase::Open => self.tx.is_full(),
-            Phase::Closing => self.tx.written() < self.pong.last_ends,
+            Phase::Closing => self.tx.written() < self.last_pong_ends,
             Phase::Ended | Phase::Reported => false,
         }
     }
@@ -441,7 +433,7 @@ impl<M: Masking> Output<M> {
 
     fn write_pong(&mut self, payload: &[u8]) {
         if self.frame(true, Opcode::Pong, payload).is_ok() {
-            self.pong.last_ends = self.tx.position();
+            self.last_pong_ends = self.tx.position();
             self.unwritten_pongs = self.unwritten_pongs.saturating_add(1);
         }
     }

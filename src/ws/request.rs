@@ -4,9 +4,9 @@
 //! decision of the application, which receives [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it
 //! for editors.
 
-use super::head::{Fields, MAX_FIELDS, Malformed, elements};
+use super::head::{Fields, MAX_FIELDS, elements};
 use super::{HeaderField, Status};
-use alloc::vec::Vec;
+use alloc::{string::ToString, vec::Vec};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -19,7 +19,7 @@ pub struct Request<'a>(Fields<'a>);
 impl<'a> Request<'a> {
     /// A view of a head that [`check`] has found good.
     pub(crate) const fn new(head: &'a [u8]) -> Self {
-        Self(Fields::new(head))
+        Self(Fields(head))
     }
 
     /// The request target: a path, with a query if there is one. Visible ASCII, begins with `/`.
@@ -53,8 +53,8 @@ impl<'a> Request<'a> {
     }
 
     /// The head as it came.
-    pub(crate) const fn head(&self) -> Fields<'a> {
-        self.0
+    pub(crate) const fn head(&self) -> &'a [u8] {
+        self.0.0
     }
 }
 
@@ -88,13 +88,10 @@ impl Refusal {
             // RFC 6455 section 4.4 and RFC 9110 section 15.5.22.
             push(out, &["Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"]);
         }
-        let mut digits = [0; 20];
-        push(out, &["Content-Type: text/plain; charset=utf-8\r\nContent-Length: "]);
+        let length = self.reason.len().saturating_add(1).to_string();
+        push(out, &["Content-Type: text/plain; charset=utf-8\r\nContent-Length: ", &length]);
         // The body ends its line, so that it reads well in a terminal.
-        push(
-            out,
-            &[decimal(self.reason.len().saturating_add(1), &mut digits), "\r\n\r\n", self.reason, "\n"],
-        );
+        push(out, &["\r\n\r\n", self.reason, "\n"]);
     }
 }
 
@@ -149,7 +146,8 @@ pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
         .ok_or(bad("Sec-WebSocket-Key must be 16 bytes in base64"))
 }
 
-const fn bad(reason: &'static str) -> Refusal {
+/// Refuses what breaks a rule of HTTP or of RFC 6455.
+pub(crate) const fn bad(reason: &'static str) -> Refusal {
     Refusal::new(Status::BadRequest, reason)
 }
 
@@ -197,15 +195,6 @@ fn names(list: &[u8], element: &str) -> bool {
     elements(list).any(|found| found.eq_ignore_ascii_case(element.as_bytes()))
 }
 
-/// The refusal of a head that cannot be one.
-pub(crate) const fn malformed(how: Malformed) -> Refusal {
-    let reason = match how {
-        Malformed::BareLineFeed => "a line must end in CR LF",
-        Malformed::NoFirstLine => "the request line is missing",
-    };
-    Refusal::new(Status::BadRequest, reason)
-}
-
 /// The head did not come in time.
 pub(crate) const TOO_SLOW: Refusal =
     Refusal::new(Status::RequestTimeout, "the request was not complete in time");
@@ -243,19 +232,6 @@ pub(crate) fn push(out: &mut Vec<u8>, parts: &[&str]) {
     for part in parts {
         out.extend_from_slice(part.as_bytes());
     }
-}
-
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &str {
-    let mut from = digits.len();
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' | u8::try_from(number % 10).unwrap_or(0);
-        number /= 10;
-        from = from.saturating_sub(1);
-        if number == 0 {
-            break;
-        }
-    }
-    digits.get(from..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -401,17 +377,8 @@ mod tests {
         assert!(request.offers("mcp") && !request.offers("MCP") && !request.offers("mc"));
         assert_eq!(request.single("x-secret"), HeaderField::One(b"hush"));
         assert!(request.has("host") && !request.has("hos"));
-        assert_eq!((request.fields().count(), request.head().bytes()), (GOOD.len() + 2, head.as_bytes()));
+        assert_eq!((request.fields().count(), request.head()), (GOOD.len() + 2, head.as_bytes()));
         assert!(request.fields().any(|field| field == (b"X-Secret", b"hush")));
         assert_eq!(format!("{request:?}"), r#"Request { target: "/mcp?x", .. }"#);
-    }
-
-    #[test]
-    fn decimals() {
-        let mut digits = [0; 20];
-        for (number, text) in [(0, "0"), (7, "7"), (10, "10"), (8192, "8192")] {
-            assert_eq!(decimal(number, &mut digits), text);
-        }
-        assert_eq!(decimal(usize::MAX, &mut digits), format!("{}", usize::MAX));
     }
 }

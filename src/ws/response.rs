@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 pub struct ClientRequest {
     host: String,
     target: String,
-    subprotocols: Vec<String>,
+    pub(super) subprotocols: Vec<String>,
     fields: Vec<(String, String)>,
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Optio
     if code != 101 {
         return Err(ResponseError::Status(code, response.reason.unwrap_or_default().into()));
     }
-    let fields = Fields::new(head);
+    let fields = Fields(head);
     if !(fields.lists("upgrade", "websocket") && fields.lists("connection", "upgrade")) {
         return Err(ResponseError::NotUpgraded);
     }
@@ -192,13 +192,6 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Optio
             let index = ask.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
             index.map(Some).ok_or(ResponseError::UnknownSubprotocol)
         }
-    }
-}
-
-impl ClientRequest {
-    /// The sub-protocol at this index.
-    pub(crate) fn offered(&self, index: usize) -> Option<&str> {
-        self.subprotocols.get(index).map(String::as_str)
     }
 }
 
@@ -225,7 +218,6 @@ mod tests {
         assert_eq!(super::super::Request::new(&out).single("x-token"), HeaderField::One(b"secret"));
         let shown = r#"ClientRequest { host: "localhost:1", target: "/", subprotocols: ["a", "mcp"], fields: ["X-Token"] }"#;
         assert_eq!(format!("{ask:?}"), shown);
-        assert_eq!((ask.offered(1), ask.offered(2)), (Some("mcp"), None));
     }
 
     #[test]

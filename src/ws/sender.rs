@@ -45,8 +45,8 @@ impl Lend for Output<Masked> {
 
 /// Calls a method of the send half of either role.
 macro_rules! half {
-    ($sender:ident, $half:ident => $act:expr) => {
-        match &mut $sender.0 {
+    ($matched:expr, $half:ident => $act:expr) => {
+        match $matched {
             Half::Server($half) => $act,
             Half::Client($half) => $act,
         }
@@ -61,7 +61,7 @@ impl Sender<'_> {
     /// not ended; then nothing has changed.
     #[inline]
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {
-        half!(self, half => half.send_whole(Kind::Text, text.as_bytes()))
+        half!(&mut self.0, half => half.send_whole(Kind::Text, text.as_bytes()))
     }
 
     /// Sends a binary message.
@@ -70,7 +70,7 @@ impl Sender<'_> {
     /// As [`text`](Sender::text).
     #[inline]
     pub fn binary(&mut self, bytes: &[u8]) -> Result<(), SendError> {
-        half!(self, half => half.send_whole(Kind::Binary, bytes))
+        half!(&mut self.0, half => half.send_whole(Kind::Binary, bytes))
     }
 
     /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message. Until then no
@@ -79,7 +79,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a binary message has begun.
     pub fn text_part(&mut self, text: &str, last: bool) -> Result<(), SendError> {
-        half!(self, half => half.send(Kind::Text, text.as_bytes(), last))
+        half!(&mut self.0, half => half.send(Kind::Text, text.as_bytes(), last))
     }
 
     /// Sends a part of a binary message, as [`text_part`](Sender::text_part) does of a text message.
@@ -87,7 +87,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a text message has begun.
     pub fn binary_part(&mut self, bytes: &[u8], last: bool) -> Result<(), SendError> {
-        half!(self, half => half.send(Kind::Binary, bytes, last))
+        half!(&mut self.0, half => half.send(Kind::Binary, bytes, last))
     }
 
     /// Sends a ping with a payload of at most 125 bytes.
@@ -95,7 +95,7 @@ impl Sender<'_> {
     /// # Errors
     /// As [`text`](Sender::text), and [`SendError::TooLong`].
     pub fn ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
-        half!(self, half => half.ping(payload))
+        half!(&mut self.0, half => half.ping(payload))
     }
 
     /// Begins the close handshake: the last frame that is sent. A reason above 123 bytes is cut at a character.
@@ -103,21 +103,18 @@ impl Sender<'_> {
     /// # Errors
     /// [`SendError`] if the connection is not open.
     pub fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
-        half!(self, half => half.close(code, reason))
+        half!(&mut self.0, half => half.close(code, reason))
     }
 }
 
 #[cfg(feature = "mcp")]
 impl Outbox for Sender<'_> {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-        half!(self, half => half.message(write))
+        half!(&mut self.0, half => half.message(write))
     }
 
     fn is_full(&self) -> bool {
-        match &self.0 {
-            Half::Server(half) => half.tx.is_full(),
-            Half::Client(half) => half.tx.is_full(),
-        }
+        half!(&self.0, half => half.tx.is_full())
     }
 }
 

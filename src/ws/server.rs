@@ -203,21 +203,14 @@ impl Server {
             Head::Awaited => return None,
             Head::Whole(len) => request::check(self.stream.input.rx.bytes().get(..len).unwrap_or_default())
                 .map(|key| (len, key)),
-            Head::Malformed(malformed) => Err(request::malformed(malformed)),
+            Head::Malformed(reason) => Err(request::bad(reason)),
             Head::TooLong => Err(request::TOO_LONG),
             Head::TooSlow => Err(request::TOO_SLOW),
         };
-        match found {
-            Ok((len, key)) => {
-                self.stream.output.timers.clear(Timer::Phase as usize);
-                self.opening = Opening::Deciding(len, key);
-                Some(len)
-            }
-            Err(refusal) => {
-                self.refuse(refusal);
-                None
-            }
-        }
+        let (len, key) = found.map_err(|refusal| self.refuse(refusal)).ok()?;
+        self.stream.output.timers.clear(Timer::Phase as usize);
+        self.opening = Opening::Deciding(len, key);
+        Some(len)
     }
 
     /// A pending connection is offered no more room than a head needs.

@@ -5,40 +5,30 @@
 #[non_exhaustive]
 pub enum Status {
     /// 400: the request breaks a rule of HTTP or of RFC 6455.
-    BadRequest,
+    BadRequest = 400,
     /// 401: the credentials are missing or wrong.
-    Unauthorized,
+    Unauthorized = 401,
     /// 403: nobody who asks like this is let in.
-    Forbidden,
+    Forbidden = 403,
     /// 404: there is nothing at this path.
-    NotFound,
+    NotFound = 404,
     /// 408: the request was not complete in time.
-    RequestTimeout,
+    RequestTimeout = 408,
     /// 426: another version of the WebSocket protocol is needed.
-    UpgradeRequired,
+    UpgradeRequired = 426,
     /// 431: the head of the request is too large.
-    HeadTooLarge,
+    HeadTooLarge = 431,
     /// 503: there is no room now.
-    Unavailable,
+    Unavailable = 503,
     /// 505: another version of HTTP is needed.
-    VersionNotSupported,
+    VersionNotSupported = 505,
 }
 
 impl Status {
     /// The number.
     #[must_use]
     pub const fn code(self) -> u16 {
-        match self {
-            Self::BadRequest => 400,
-            Self::Unauthorized => 401,
-            Self::Forbidden => 403,
-            Self::NotFound => 404,
-            Self::RequestTimeout => 408,
-            Self::UpgradeRequired => 426,
-            Self::HeadTooLarge => 431,
-            Self::Unavailable => 503,
-            Self::VersionNotSupported => 505,
-        }
+        self as u16
     }
 
     /// The number and the phrase of RFC 9110.

@@ -1,8 +1,8 @@
 //! What both roles share once the handshake is over, and the ending that may come before it is.
 
-use super::close;
+use super::close::{self, CloseCode};
 use super::frame::Opcode;
-use super::head::{EndSearch, Malformed};
+use super::head::EndSearch;
 use super::mask::Masking;
 use super::message::Kind;
 use super::output::{Output, Phase, Timer};
@@ -24,7 +24,8 @@ pub(crate) enum Head {
     Whole(usize),
     /// More bytes are needed, or the transport has ended.
     Awaited,
-    Malformed(Malformed),
+    /// It cannot become one, for this reason.
+    Malformed(&'static str),
     TooLong,
     TooSlow,
 }
@@ -50,7 +51,7 @@ where
         let (held, limit) = (input.rx.bytes().len(), output.limits.head);
         // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
         match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
-            Err(malformed) => Head::Malformed(malformed),
+            Err(reason) => Head::Malformed(reason),
             Ok(Some(len)) => Head::Whole(len),
             Ok(None) if held > limit => Head::TooLong,
             Ok(None) => {
@@ -206,7 +207,7 @@ where
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if !self.output.has_ended() && !self.output.is_cut_off {
-            self.output.input_overflow();
+            self.output.end_with(CloseCode::INTERNAL, "", Closed::InputOverflow);
         }
     }
 
