@@ -66,20 +66,8 @@ impl Id {
 
     /// Appends the id as it was read.
     pub fn write(&self, buf: &mut Vec<u8>) {
-        match (&self.spelling, &self.key) {
-            (Some(token), _) => buf.extend_from_slice(token.as_bytes()),
-            (None, Key::Text(text)) => {
-                buf.push(b'"');
-                buf.extend_from_slice(text.as_bytes());
-                buf.push(b'"');
-            }
-            (None, Key::Int(value)) => {
-                let written = write_json(buf, value);
-                debug_assert!(written.is_ok(), "numbers are always JSON");
-            }
-            // Read from a token, and kept with it.
-            (None, Key::Big { .. }) => {}
-        }
+        let written = write_json(buf, self);
+        debug_assert!(written.is_ok(), "ids are always JSON");
     }
 
     /// A number that equal ids share and others hardly ever do.

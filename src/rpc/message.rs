@@ -102,7 +102,7 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
-    /// A member other than `id` is there twice.
+    /// A member is there twice.
     doubled: bool,
     /// `id` is there twice, so that none can be read.
     doubled_id: bool,
@@ -110,11 +110,10 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     fn classify(self, too_deep: bool, limits: &SessionLimits) -> Message<'a> {
-        let id = match self.id {
-            _ if self.doubled_id => return unanswered(InvalidMessage::InvalidId),
-            Some(token) => Some(Id::read(token, limits)),
-            None => None,
-        };
+        if self.doubled_id {
+            return unanswered(InvalidMessage::InvalidId);
+        }
+        let id = self.id.and_then(|token| Id::read(token, limits));
         let fault = if too_deep {
             Some(InvalidMessage::TooDeep)
         } else if self.doubled {
@@ -125,24 +124,20 @@ impl<'a> Envelope<'a> {
             None
         };
         match self.method {
+            Some(_) if self.id.is_some() && id.is_none() => unanswered(InvalidMessage::InvalidId),
             Some(method) => self.asks(id, method, fault, limits),
-            None => self.answers(id.flatten(), fault),
+            None => self.answers(id, fault),
         }
     }
 
     /// There is a `method`: a request or a notification, or an attempt at one.
     fn asks(
         &self,
-        id: Option<Option<Id>>,
+        id: Option<Id>,
         method: &'a RawValue,
         fault: Option<InvalidMessage>,
         limits: &SessionLimits,
     ) -> Message<'a> {
-        let id = match id {
-            Some(None) => return unanswered(InvalidMessage::InvalidId),
-            Some(Some(id)) => Some(id),
-            None => None,
-        };
         let params = self.params.filter(|params| !is_null(params));
         let checked = match fault {
             Some(error) => Err(error),
@@ -233,15 +228,8 @@ impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
                 }
             };
             if slot.replace(map.next_value()?).is_some() {
-                match member {
-                    Member::Id => envelope.doubled_id = true,
-                    Member::Jsonrpc
-                    | Member::Method
-                    | Member::Params
-                    | Member::Result
-                    | Member::Error
-                    | Member::Other => envelope.doubled = true,
-                }
+                envelope.doubled = true;
+                envelope.doubled_id |= matches!(member, Member::Id);
             }
         }
         Ok(envelope)

@@ -1,12 +1,12 @@
 //! The name of a member, and what kind of value stands behind it: what decides whether a value can be decoded at all
 //! without being kept raw first.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// The name of a member that is written without escapes, where it lies in its text.
 ///
-/// The place tells what kind of value follows, which a [`Deserializer`] tells nobody.
-#[derive(Clone, Copy, Debug)]
+/// The place tells what kind of value follows, which a [`Deserializer`](serde::Deserializer) tells nobody.
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 
 impl Name<'_> {
@@ -15,24 +15,12 @@ impl Name<'_> {
     pub(crate) fn is_of_object(self, text: &str) -> bool {
         let begin = text.as_ptr().addr();
         let behind = self.0.as_ptr().addr().checked_sub(begin).and_then(|at| at.checked_add(self.0.len()));
-        let mut bytes = behind.and_then(|at| text.as_bytes().get(at..)).unwrap_or_default();
-        for wanted in [b'"', b':', b'{'] {
-            while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = bytes {
-                bytes = rest;
-            }
-            match bytes {
-                [first, rest @ ..] if *first == wanted => bytes = rest,
-                _ => return false,
-            }
+        // A form feed is skipped as well, but makes the text no JSON.
+        let mut rest = behind.and_then(|at| text.get(at..));
+        for wanted in ['"', ':', '{'] {
+            rest = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(wanted));
         }
-        true
-    }
-}
-
-impl<'de: 't, 't> Deserialize<'de> for Name<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not borrowed where escapes were undone, and then it lies elsewhere.
-        <&'t str>::deserialize(deserializer).map(Name)
+        rest.is_some()
     }
 }
 

@@ -5,7 +5,7 @@
 //! anywhere. Whatever else a text is, is for `classify` to say. So the two never disagree: what is found here is what
 //! `classify` would have found, and every refusal has one place where it is written.
 
-use core::{fmt, marker::PhantomData};
+use core::fmt;
 
 use serde::{
     Deserializer,
@@ -50,18 +50,17 @@ pub(crate) fn request<'t, P: Params<'t>>(
         return None;
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = deserializer.deserialize_map(Envelope { limits, params, text: PhantomData }).ok()?;
+    let found = deserializer.deserialize_map(Envelope { limits, params }).ok()?;
     deserializer.end().ok()?;
     Some(found)
 }
 
-struct Envelope<'t, 'l, P> {
+struct Envelope<'l, P> {
     limits: &'l SessionLimits,
     params: P,
-    text: PhantomData<&'t str>,
 }
 
-impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'t, '_, P> {
+impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'_, P> {
     type Value = (Id, P::Value);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,7 +89,7 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'t, '_, P> {
                 }
                 Member::Params if method => {
                     let decoder = decoder.take().ok_or_else(use_slow_path)?;
-                    value = Some(map.next_value_seed(Seed { decoder, text: PhantomData })?);
+                    value = Some(map.next_value_seed(Seed(decoder))?);
                 }
                 Member::Other => {
                     map.next_value::<IgnoredAny>()?;
@@ -116,12 +115,9 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
-struct Seed<'t, P> {
-    decoder: P,
-    text: PhantomData<&'t str>,
-}
+struct Seed<P>(P);
 
-impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<'t, P> {
+impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<P> {
     type Value = P::Value;
 
     fn deserialize<D: Deserializer<'t>>(self, params: D) -> Result<P::Value, D::Error> {
@@ -129,7 +125,7 @@ impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<'t, P> {
     }
 }
 
-impl<'t, P: Params<'t>> Visitor<'t> for Seed<'t, P> {
+impl<'t, P: Params<'t>> Visitor<'t> for Seed<P> {
     type Value = P::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,7 +133,7 @@ impl<'t, P: Params<'t>> Visitor<'t> for Seed<'t, P> {
     }
 
     fn visit_map<A: MapAccess<'t>>(self, members: A) -> Result<P::Value, A::Error> {
-        self.decoder.decode(members)
+        self.0.decode(members)
     }
 }
 

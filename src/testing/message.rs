@@ -14,15 +14,13 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 /// Ids, methods and tools come from short lists, so that messages meet: the same id twice, a cancellation of a call that
 /// is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    text: String,
-}
+pub struct Said(String);
 
 impl Said {
     /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0
     }
 }
 
@@ -85,7 +83,7 @@ const TOOLS: &[&str] = &["plain", "typed", "never", "soon", "openDiff", "nobody"
 
 impl<'a> Arbitrary<'a> for Said {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let text = match u.int_in_range(0..=15)? {
+        Ok(Self(match u.int_in_range(0..=15)? {
             0 => u.arbitrary::<&str>()?.to_owned(),
             1 => {
                 let many = u.int_in_range(0..=4)?;
@@ -93,8 +91,7 @@ impl<'a> Arbitrary<'a> for Said {
                 format!("[{}]", parts?.join(","))
             }
             _ => message(u)?,
-        };
-        Ok(Self { text })
+        }))
     }
 }
 

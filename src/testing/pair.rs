@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Change, Link, Step, Way};
+use crate::time::earlier;
 use crate::{Machine, Time, Wire};
 
 /// Two machines have nothing left to say to each other long before this many rounds, a byte in each.
@@ -142,15 +143,9 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
     /// When something happens next without an application, if anything does: a timer of either side, or bytes that
     /// arrive.
     pub fn deadline(&self) -> Option<Time> {
-        [
-            self.server.deadline(),
-            self.client.deadline(),
-            self.to_server.next_arrival(self.now),
-            self.to_client.next_arrival(self.now),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let machines = earlier(self.server.deadline(), self.client.deadline());
+        let links = earlier(self.to_server.next_arrival(self.now), self.to_client.next_arrival(self.now));
+        earlier(machines, links)
     }
 
     /// Plays a step, and gives back what an application is to do. Call [`settle_with`](Pair::settle_with) after it, or

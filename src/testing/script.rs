@@ -64,21 +64,19 @@ impl<'a> Arbitrary<'a> for Change {
 
 /// A span of time, from nothing to half an hour, short ones as likely as long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    millis: u64,
-}
+pub struct Span(u64);
 
 impl Span {
     /// So many milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
-        Self { millis }
+        Self(millis)
     }
 
     /// How long it is.
     #[must_use]
     pub const fn duration(self) -> Duration {
-        Duration::from_millis(self.millis)
+        Duration::from_millis(self.0)
     }
 }
 
@@ -86,7 +84,7 @@ impl<'a> Arbitrary<'a> for Span {
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         let millis = u64::from(u.arbitrary::<u8>()?);
         let doubled = u.int_in_range(0..=13)?;
-        Ok(Self { millis: millis.checked_shl(doubled).unwrap_or(millis) })
+        Ok(Self(millis.checked_shl(doubled).unwrap_or(millis)))
     }
 }
 
