@@ -32,7 +32,7 @@ pub(crate) enum Phase {
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The phase is to be over: the handshake made, our close frame written and then answered, the last bytes written.
+    /// The phase is to be over, see [`Output::time_phase`].
     Phase,
     /// The peer is to have read one high-water mark's worth of bytes since the timer was set. Runs while the send buffer
     /// is above the mark, and while our close frame waits in it.
@@ -76,14 +76,12 @@ const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
-        let mut timers = Timers::new();
-        timers.set(Timer::Phase as usize, now.saturating_add(limits.handshake));
-        Self {
+        let mut output = Self {
             tx: Tx::new(limits.outgoing),
             mask,
             phase: Phase::Handshake,
             now,
-            timers,
+            timers: Timers::new(),
             pulse: Pulse::new(),
             limits,
             closed: None,
@@ -93,7 +91,9 @@ impl<M: Masking> Output<M> {
             unfinished: None,
             is_cut_off: false,
             extended_at: 0,
-        }
+        };
+        output.time_phase();
+        output
     }
 
     #[inline]
@@ -104,7 +104,7 @@ impl<M: Masking> Output<M> {
     /// The opening handshake has succeeded.
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
-        self.timers.clear(Timer::Phase as usize);
+        self.time_phase();
         self.pulse.on_activity(self.now);
     }
 
@@ -259,7 +259,7 @@ impl<M: Masking> Output<M> {
         self.waiting_pong = None;
         self.last_pong_ends = self.tx.position();
         self.pulse.stop();
-        self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.close));
+        self.time_phase();
         self.watch_anew();
         Ok(())
     }
@@ -301,7 +301,7 @@ impl<M: Masking> Output<M> {
         self.waiting_pong = None;
         self.pulse.stop();
         self.timers = Timers::new();
-        self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.drain));
+        self.time_phase();
     }
 
     /// It is over, and nothing more can be written.
@@ -366,7 +366,7 @@ impl<M: Masking> Output<M> {
             }
         }
         if self.phase == Phase::Closing {
-            self.timers.set(Timer::Phase as usize, self.now.saturating_add(self.limits.close));
+            self.time_phase();
         }
         self.watch_fill();
     }
@@ -408,6 +408,18 @@ impl<M: Masking> Output<M> {
             Phase::Closing => self.tx.written() < self.last_pong_ends,
             Phase::Ended | Phase::Reported => false,
         }
+    }
+
+    /// Gives a phase its time, from now on: to make the handshake, to write our close frame and then to have it answered, to
+    /// write the last bytes.
+    fn time_phase(&mut self) {
+        let limit = match self.phase {
+            Phase::Open => return self.timers.clear(Timer::Phase as usize),
+            Phase::Handshake => self.limits.handshake,
+            Phase::Closing => self.limits.close,
+            Phase::Ended | Phase::Reported => self.limits.drain,
+        };
+        self.timers.set(Timer::Phase as usize, self.now.saturating_add(limit));
     }
 
     /// Asked only of a connection that has ended, for which the timer is set.

@@ -43,7 +43,10 @@ fn the_document_is_what_the_rows_do() {
         fs::write(&path, &made).unwrap();
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == made, "docs/conformance.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp --test it conformance");
+    assert!(
+        there == made,
+        "docs/conformance.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp --test it conformance"
+    );
 }
 
 #[test]
