@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+#[path = "it/support/mod.rs"]
 mod support;
 
 use ide_mcp_lockfile::LockDir;

@@ -95,7 +95,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q13",
         "a linked folder is listed in both forms",
-        Test("adapters/lockfile/tests/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
+        Test("adapters/lockfile/tests/it/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
     ),
     row("Q14", "drives in either case", Test("src/ide/paths/spelling.rs", "folder_contains_path_by_system")),
     row(
@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q15",
         "WSL: a process that cannot be seen is not dead",
-        Test("adapters/lockfile/tests/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
+        Test("adapters/lockfile/tests/it/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
     ),
     row(
         "Q15 drives",
@@ -121,7 +121,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q17",
         "stale lock files are reported and left to their owner",
-        Test("adapters/lockfile/tests/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
+        Test("adapters/lockfile/tests/it/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
     ),
     row(
         "Q17 sockets",
@@ -137,12 +137,12 @@ pub const ROWS: &[Row] = &[
     row(
         "Q20",
         "a lock file that vanished comes back with the same port and token",
-        Test("adapters/lockfile/tests/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
+        Test("adapters/lockfile/tests/it/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
     ),
     row(
         "Q20 port",
         "an editor that starts again on its port with its token has its clients back",
-        Test("adapters/mio/tests/resume.rs", "a_client_comes_back_to_an_editor_on_the_port_of_before"),
+        Test("adapters/mio/tests/it/resume.rs", "a_client_comes_back_to_an_editor_on_the_port_of_before"),
     ),
     row(
         "Q20 client",
@@ -307,7 +307,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q39",
         "the system chooses the port",
-        Test("adapters/conformance/tests/shared/main.rs", "n06_two_that_start_at_once_never_collide"),
+        Test("adapters/conformance/tests/it/main.rs", "n06_two_that_start_at_once_never_collide"),
     ),
     row(
         "Q40",

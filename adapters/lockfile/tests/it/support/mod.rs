@@ -1,9 +1,9 @@
 //! What the tests share: a directory of their own, and lock files to put there.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, reason = "the test of the umask uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-#[path = "../../src/temp_dir.rs"]
+#[path = "../../../src/temp_dir.rs"]
 mod temp_dir;
 
 pub(crate) use temp_dir::TempDir;

@@ -1,7 +1,5 @@
 //! An editor that is stopped and started again on its port with its token, over real loopback sockets (Q20).
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
 use getrandom::SysRng;
 use ide_mcp::Clock;
 use ide_mcp::ide::{

@@ -1,8 +1,6 @@
 //! What a `Poll` adds to the server of an editor: tokens, and time that is what the test says it is. The rest is tested
 //! for all adapters at once.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
 use getrandom::SysRng;
 use ide_mcp::ide::{
     AuthToken, Client, ClientConfig, ClientEvent, GetDiagnostics, Host, HostConfig, HostEvent, LockFile,

@@ -1,6 +1,4 @@
 //! A connection does not wake its thread while the peer does not read.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_blocking::Conn;

@@ -1,18 +1,13 @@
 //! Paths of a peer against a disk with symbolic links.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
-
-mod support;
-
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::support::TempDir;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion};
 use ide_mcp_lockfile::{Error, classify, resolve};
-use support::TempDir;
 
 fn local(path: &Path) -> LocalPath {
     LocalPath::from_bytes(path.as_os_str().as_bytes(), Platform::Posix).unwrap()

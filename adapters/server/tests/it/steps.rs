@@ -1,7 +1,5 @@
 //! The steps of a server over a transport that counts, in virtual time.
 
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
-
 use ide_mcp::Time;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;

@@ -1,8 +1,6 @@
 //! What stands in the sources of the adapters: nothing of the protocol, and no file that holds two things. Their tests speak
 //! the protocol; they are no longer either.
 
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

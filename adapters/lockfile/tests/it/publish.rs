@@ -1,14 +1,12 @@
 //! Publishing, changing, removing: what other processes see of it.
 
-mod support;
-
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use crate::support::{TempDir, lock_file, marked, names};
 use ide_mcp::ide::{AuthToken, LockFile, LockFileError, LockForm};
 use ide_mcp_lockfile::{Error, LockDir, Watch, scan, scan_for};
-use support::{TempDir, lock_file, marked, names};
 
 #[test]
 fn the_guard_publishes_and_removes() {

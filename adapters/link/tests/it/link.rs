@@ -1,12 +1,9 @@
 //! A link against a scripted socket and a wire that only records.
 
-#[path = "support/tape.rs"]
-mod tape;
-
+use crate::tape::{Script, Tape};
 use ide_mcp::Time;
 use ide_mcp_link::{BUDGET, Link};
 use std::io::{self, ErrorKind};
-use tape::{Script, Tape};
 
 const START: Time = Time::ZERO;
 

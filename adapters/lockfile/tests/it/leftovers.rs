@@ -1,16 +1,12 @@
 //! What an editor that was killed leaves behind, and what else lies beside it.
 
-#![cfg(unix)]
-
-mod support;
-
 use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
+use crate::support::{TempDir, names};
 use ide_mcp::ide::{LockFile, NotStaleReason};
 use ide_mcp_lockfile::{LockDir, Stays, new_token};
-use support::{TempDir, names};
 
 #[test]
 fn l06_only_our_own_dead_files_are_removed() {

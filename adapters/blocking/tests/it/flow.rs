@@ -1,7 +1,5 @@
 //! Two ends that both send more than the high-water mark.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
 use getrandom::SysRng;
 use ide_mcp::{Machine, Time, Wire, ws};
 use ide_mcp_blocking::Conn;

@@ -7,8 +7,7 @@
     reason = "a test states what it expects, and waits for a real disk"
 )]
 
-mod support;
-
+use crate::support::{TempDir, lock_file};
 use ide_mcp::Time;
 use ide_mcp::ide::{LockFile, LockFileEvent};
 use ide_mcp_lockfile::{Error, Guard, GuardMode, GuardThread, Keep, LockDir, Published, Watch};
@@ -17,7 +16,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
-use support::{TempDir, lock_file};
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 

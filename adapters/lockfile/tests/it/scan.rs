@@ -1,14 +1,12 @@
 //! What a scan finds, and what it must not trip over.
 
-mod support;
-
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
+use crate::support::{TempDir, lock_file, marked, names};
 use ide_mcp::ide::matching::{AgentContext, Refusal, choose};
 use ide_mcp::ide::{LockFile, LockFileError, Transport};
 use ide_mcp_lockfile::{Error, Found, LockDir, scan};
-use support::{TempDir, lock_file, marked, names};
 
 #[allow(clippy::panic, reason = "a test that does not find its file has failed")]
 fn find<'a>(found: &'a [Found], name: &str) -> &'a Found {
@@ -160,11 +158,11 @@ fn a_scan_feeds_the_choice() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use crate::support::{make_fifo, set_mode};
     use std::os::unix::fs::{chown, symlink};
     use std::os::unix::net::UnixListener;
     use std::sync::mpsc;
     use std::thread;
-    use support::{make_fifo, set_mode};
 
     /// A scan that waits for the pipe would never answer; the timeout is there to fail and not to hang.
     #[test]
@@ -224,8 +222,8 @@ mod unix {
         set_mode(&temp.join("1.lock"), 0o644);
         set_mode(temp.path(), 0o755);
         assert_eq!(scan(temp.path()).unwrap()[0].mode, Some(0o644));
-        assert_eq!(support::mode(&temp.join("1.lock")), 0o644);
-        assert_eq!(support::mode(temp.path()), 0o755);
+        assert_eq!(crate::support::mode(&temp.join("1.lock")), 0o644);
+        assert_eq!(crate::support::mode(temp.path()), 0o755);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Two editors in pid namespaces of their own share a home, as in two containers.
 //!
 //! Needs root and `unshare`; skipped with a notice otherwise.
-#![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -10,15 +9,13 @@
     reason = "a test states what it expects, and its helper talks to it"
 )]
 
-mod support;
-
+use crate::support::{TempDir, names};
 use ide_mcp::ide::LockFile;
 use ide_mcp_lockfile::{LockDir, new_token, process_scope};
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::{env, fs};
-use support::{TempDir, names};
 
 /// Publishes in the directory of the variable, and stays until its input ends. It is started by the tests below.
 #[test]
@@ -44,7 +41,7 @@ fn editor(before: &[&str], others: u32, dir: &Path, port: u16) -> Editor {
     let words = before.iter().map(|word| word.as_ref()).chain(["sh", "-c", &script].map(AsRef::as_ref));
     let words: Vec<&std::ffi::OsStr> = words
         .chain([test.as_os_str()])
-        .chain(["--exact", "helper", "--ignored", "--nocapture"].map(AsRef::as_ref))
+        .chain(["--exact", "scopes::helper", "--ignored", "--nocapture"].map(AsRef::as_ref))
         .collect();
     let mut child = Command::new(words[0])
         .args(&words[1..])

@@ -17,6 +17,7 @@ mod over_blocking;
 mod over_mio;
 mod over_smol;
 mod plain;
+mod sources;
 mod support;
 
 macro_rules! table {

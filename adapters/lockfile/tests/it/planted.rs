@@ -1,13 +1,9 @@
 //! What lies where a lock file is to be, and who may look at it: modes, owners, links and pipes.
 
-#![cfg(unix)]
-
-mod support;
-
+use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
-use support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
 
 /// A name for the case and what puts something at `ide/1.lock`.
 type Plant = (&'static str, fn(&TempDir));

@@ -1,7 +1,5 @@
 //! Connections in a `Poll`, over real loopback sockets.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
 use getrandom::SysRng;
 use ide_mcp::{Clock, Machine, Time, Wire, ws};
 use ide_mcp_mio::Conn;

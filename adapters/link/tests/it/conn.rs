@@ -1,16 +1,12 @@
 //! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is virtual.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
-mod support;
-
+use crate::support::{End, Fault, pair};
 use getrandom::SysRng;
 use ide_mcp::{Machine, Time, ws};
 use ide_mcp_link::{Conn, Link};
 use std::fmt;
 use std::io::ErrorKind;
 use std::time::Duration;
-use support::{End, Fault, pair};
 
 type Server = Conn<ws::Server, End>;
 type Client = Conn<ws::Client, End>;

@@ -2,8 +2,6 @@
 //! it would block, and forgets it, waits for ever. The buffers of a kernel are too large to show that: these are in memory,
 //! hold a byte if need be, and announce an edge as epoll does, once for each time that something would have blocked.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
 use getrandom::SysRng;
 use ide_mcp::{Time, Wire, ws};
 use ide_mcp_link::{Conn, Link, Shutdown};

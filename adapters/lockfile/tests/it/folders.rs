@@ -1,12 +1,10 @@
 //! The folders to publish.
 
-mod support;
-
 use std::fs;
 use std::path::MAIN_SEPARATOR;
 
+use crate::support::TempDir;
 use ide_mcp_lockfile::workspace_folders;
-use support::TempDir;
 
 #[test]
 fn a_plain_folder_is_listed_once() {

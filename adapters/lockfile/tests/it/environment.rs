@@ -1,7 +1,5 @@
 //! The glue to the environment of the process and to its randomness.
 
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
-
 use std::env;
 use std::ffi::OsStr;
 use std::process::Command;
@@ -87,7 +85,7 @@ fn variables_of_client_are_read() {
 /// What a process with these variables finds.
 fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a OsStr)>) -> Vec<String> {
     let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "the_variables_of_the_process_decide", "--nocapture"]);
+    child.args(["--exact", "environment::the_variables_of_the_process_decide", "--nocapture"]);
     for variable in [
         "HOME",
         "USERPROFILE",

@@ -1,8 +1,6 @@
 //! The share of each connection in the bytes that a turn reads, over a transport in memory.
 
-#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
-
-#[path = "../src/links/tests/peer.rs"]
+#[path = "../../src/links/tests/peer.rs"]
 mod peer;
 
 use ide_mcp::Time;

@@ -1,0 +1,17 @@
+//! Tests of lock files on a real disk.
+#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+
+mod environment;
+mod folders;
+mod guard;
+#[cfg(unix)]
+mod leftovers;
+#[cfg(unix)]
+mod planted;
+mod publish;
+#[cfg(unix)]
+mod resolve;
+mod scan;
+#[cfg(target_os = "linux")]
+mod scopes;
+mod support;
