@@ -5,9 +5,7 @@ use crate::rpc::code;
 
 pub(super) const RULES: Rules = Rules {
     reject_includes_tab: false,
-    tab_closed: Wording::JetBrains,
-    opened_file: Wording::JetBrains,
-    reformatted: Wording::JetBrains,
+    wording: Wording::JetBrains,
     uppercase_severity: true,
     selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,

@@ -81,12 +81,8 @@ pub(crate) struct Rules {
     pub(crate) notification_prefix: bool,
     /// `DIFF_REJECTED` is followed by the tab.
     pub(crate) reject_includes_tab: bool,
-    /// The answer of `close_tab`.
-    pub(crate) tab_closed: Wording,
-    /// The answer of `openFile`.
-    pub(crate) opened_file: Wording,
-    /// The answer of `reformat_file`.
-    pub(crate) reformatted: Wording,
+    /// The answers of `close_tab`, `openFile` and `reformat_file`.
+    pub(crate) wording: Wording,
     /// The answer of `getDiagnostics`.
     pub(crate) diagnostics: DiagnosticsForm,
     /// The answers of `getCurrentSelection` and `getLatestSelection`.

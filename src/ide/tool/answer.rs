@@ -2,11 +2,7 @@
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
-use alloc::{
-    borrow::{Cow, ToOwned},
-    format,
-    string::String,
-};
+use alloc::{borrow::Cow, format};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The typed answer of a tool.
@@ -88,10 +84,6 @@ pub(crate) fn read_json<T: DeserializeOwned>(result: &ToolResult<'_>) -> Option<
 /// The first block of text of a result that is no failure.
 pub(crate) fn first_text<'a>(result: &'a ToolResult<'_>) -> Option<&'a str> {
     result.texts().next().filter(|_| !result.is_error)
-}
-
-pub(crate) fn owned(text: &str) -> String {
-    text.to_owned()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! `checkDocumentDirty`: whether a file has changes that are not saved.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
 use super::document_answer::Said;
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
@@ -19,14 +19,9 @@ arguments! {
 }
 
 impl ToolDef for CheckDocumentDirty {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "check_document_dirty",
-        ..Declaration::new(
-            "checkDocumentDirty",
-            "Check whether a file has changes that are not saved",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "checkDocumentDirty";
+    const DESCRIPTION: &'static str = "Check whether a file has changes that are not saved";
+    const SNAKE_NAME: &'static str = "check_document_dirty";
 }
 
 impl CheckDocumentDirty {

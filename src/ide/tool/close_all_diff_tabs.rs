@@ -1,9 +1,9 @@
 //! `closeAllDiffTabs`: ends every diff of a client.
 
+use super::ToolDef;
 use super::answer::{Answer, first_text};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::format;
 use serde_json::Value;
@@ -15,11 +15,10 @@ arguments! {
 }
 
 impl ToolDef for CloseAllDiffTabs {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "close_all_diff_tabs",
-        is_built_in: true,
-        ..Declaration::new("closeAllDiffTabs", "Close all diffs that this client has opened", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "closeAllDiffTabs";
+    const DESCRIPTION: &'static str = "Close all diffs that this client has opened";
+    const SNAKE_NAME: &'static str = "close_all_diff_tabs";
+    const IS_BUILT_IN: bool = true;
 }
 
 /// The answer of `closeAllDiffTabs`.

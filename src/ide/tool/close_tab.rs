@@ -1,9 +1,9 @@
 //! `close_tab`: closes a tab, that of a diff above all.
 
+use super::ToolDef;
 use super::answer::{Answer, first_text};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
 use crate::mcp::ToolResult;
 use alloc::string::String;
@@ -20,12 +20,10 @@ arguments! {
 }
 
 impl ToolDef for CloseTab {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "close_tab",
-        other_names: &["closeTab"],
-        is_built_in: true,
-        ..Declaration::new("close_tab", "Close the tab with this name", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "close_tab";
+    const DESCRIPTION: &'static str = "Close the tab with this name";
+    const OTHER_NAMES: &'static [&'static str] = &["closeTab"];
+    const IS_BUILT_IN: bool = true;
 }
 
 impl CloseTab {
@@ -54,7 +52,7 @@ impl TabClosed {
 
 impl Answer for TabClosed {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        ToolResult::text(match (dialect.rules().tab_closed, self.found) {
+        ToolResult::text(match (dialect.rules().wording, self.found) {
             (Wording::VsCode, _) => "TAB_CLOSED",
             (Wording::JetBrains, true) => "OK",
             (Wording::JetBrains, false) => "Tab not found",

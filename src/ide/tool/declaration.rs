@@ -4,19 +4,45 @@
 use super::request::snake_case;
 use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
-use crate::ide::arguments::Argument;
+use crate::ide::arguments::{Argument, Described};
 use crate::mcp::{Timeout, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;
 
-/// A tool of the protocol, declared by the type of its arguments.
-pub(crate) trait ToolDef: ToolArguments + DeserializeOwned {
-    /// What is constant about the tool.
-    const DECLARATION: Declaration;
+/// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an escape in JSON.
+pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
+    /// The name, as VS Code spells it.
+    const NAME: &'static str;
+    /// What the tool does, for the model that chooses it.
+    const DESCRIPTION: &'static str;
+    /// The name in a dialect with snake case.
+    const SNAKE_NAME: &'static str = Self::NAME;
+    /// The other names by which clients call the tool.
+    const OTHER_NAMES: &'static [&'static str] = &[];
+    /// The tools that are listed with this one.
+    const LISTED_WITH: &'static [Tool] = &[];
+    /// True if the machine answers the calls, whether the application handles the tool or not.
+    const IS_BUILT_IN: bool = false;
+    /// How long a call may wait for its answer.
+    const TIMEOUT: Timeout = Timeout::Default;
+    /// The code of the error that refuses a call nobody handles; `None` for that of the dialect.
+    const REFUSAL: Option<i64> = None;
 
-    /// Returns how long a call may wait for its answer.
+    /// The constants as a value. No tool defines this one.
+    const DECLARATION: Declaration = Declaration {
+        name: Self::NAME,
+        snake_name: Self::SNAKE_NAME,
+        other_names: Self::OTHER_NAMES,
+        description: Self::DESCRIPTION,
+        arguments: Self::ARGUMENTS,
+        listed_with: Self::LISTED_WITH,
+        is_built_in: Self::IS_BUILT_IN,
+        refusal: Self::REFUSAL,
+    };
+
+    /// Returns how long this call may wait for its answer.
     fn timeout(&self) -> Timeout {
-        Self::DECLARATION.timeout
+        Self::TIMEOUT
     }
 
     /// Returns the result that answers a call at its deadline, a JSON object; `None` for a result with `isError` that
@@ -27,47 +53,16 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned {
     }
 }
 
-/// What is constant about a tool. No text in it needs an escape in JSON.
+/// What is constant about a tool, by the constants of its [`ToolDef`].
 pub(crate) struct Declaration {
-    /// The name, as VS Code spells it.
     pub(crate) name: &'static str,
-    /// The name in a dialect with snake case.
     pub(crate) snake_name: &'static str,
-    /// The other names by which clients call the tool.
     pub(crate) other_names: &'static [&'static str],
-    /// What the tool does, for the model that chooses it.
     pub(crate) description: &'static str,
-    /// The arguments, in the order of the schema.
     pub(crate) arguments: &'static [Argument],
-    /// The tools that are listed with this one.
     pub(crate) listed_with: &'static [Tool],
-    /// True if the machine answers the calls, whether the application handles the tool or not.
     pub(crate) is_built_in: bool,
-    /// How long a call may wait for its answer.
-    pub(crate) timeout: Timeout,
-    /// The code of the error that refuses a call nobody handles; `None` for that of the dialect.
     pub(crate) refusal: Option<i64>,
-}
-
-impl Declaration {
-    /// Declares a tool with one name in every dialect, which the application handles within the configured timeout.
-    pub(crate) const fn new(
-        name: &'static str,
-        description: &'static str,
-        arguments: &'static [Argument],
-    ) -> Self {
-        Self {
-            name,
-            snake_name: name,
-            other_names: &[],
-            description,
-            arguments,
-            listed_with: &[],
-            is_built_in: false,
-            timeout: Timeout::Default,
-            refusal: None,
-        }
-    }
 }
 
 impl Tool {

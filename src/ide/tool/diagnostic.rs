@@ -2,13 +2,14 @@
 
 use crate::ide::{Dialect, Range};
 use alloc::{format, string::String, vec::Vec};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
 /// How bad a problem is.
 ///
-/// It is read in every known spelling: the words of VS Code and of JetBrains in any case, and the numbers of LSP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// It is read in every known spelling: the words of VS Code and of JetBrains in any case, and the numbers of LSP. It is
+/// written in the words of VS Code, which are the names of the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum Severity {
     /// It does not work. `Error`, `ERROR`, 1.
@@ -42,13 +43,6 @@ impl Severity {
             "HINT" | "WEAK_WARNING" => Self::Hint,
             _ => return None,
         })
-    }
-}
-
-impl Serialize for Severity {
-    /// In VS Code's words.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name(Dialect::VsCode))
     }
 }
 
@@ -191,6 +185,7 @@ mod tests {
             .flat_map(|one| Dialect::ALL.map(|dialect| (one, dialect)))
         {
             assert_eq!(Severity::named(severity.name(dialect)), Some(severity));
+            assert_eq!(serde_json::to_value(severity).unwrap(), severity.name(Dialect::VsCode));
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What is answered about a document: what `checkDocumentDirty` and `saveDocument` share.
 
-use super::answer::owned;
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +29,6 @@ impl Said {
 
     /// The path, if it says that this is not open.
     pub(super) fn is_not_open(&self) -> Option<String> {
-        self.message.as_deref().filter(|_| !self.success)?.strip_prefix(NOT_OPEN).map(owned)
+        self.message.as_deref().filter(|_| !self.success)?.strip_prefix(NOT_OPEN).map(String::from)
     }
 }

@@ -1,9 +1,9 @@
 //! `executeCode`: runs code in a notebook.
 
-use super::answer::{Answer, owned};
-use super::{Declaration, ToolDef};
+use super::ToolDef;
+use super::answer::Answer;
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -20,16 +20,11 @@ arguments! {
 }
 
 impl ToolDef for ExecuteCode {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "execute_code",
-        // A person is asked first.
-        timeout: Timeout::Never,
-        ..Declaration::new(
-            "executeCode",
-            "Run Python code in the kernel of the notebook that is open",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "executeCode";
+    const DESCRIPTION: &'static str = "Run Python code in the kernel of the notebook that is open";
+    const SNAKE_NAME: &'static str = "execute_code";
+    // A person is asked first.
+    const TIMEOUT: Timeout = Timeout::Never;
 }
 
 impl ExecuteCode {
@@ -104,7 +99,7 @@ impl Answer for CodeOutput {
     /// Blocks of another kind are left out.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let block = |block: &Content<'_>| match block {
-            Content::Text(text) => Some(OutputBlock::Text(owned(text))),
+            Content::Text(text) => Some(OutputBlock::Text(text.as_ref().into())),
             Content::Raw(raw) => {
                 let image: Image<'_> =
                     serde_json::from_str(raw.get()).ok().filter(|image: &Image<'_>| image.kind == "image")?;

@@ -1,9 +1,9 @@
 //! `get_all_opened_file_paths`: which files are open.
 
-use super::answer::{Answer, first_text, owned};
-use super::{Declaration, ToolDef};
+use super::ToolDef;
+use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 
@@ -13,11 +13,10 @@ arguments! {
 }
 
 impl ToolDef for GetAllOpenedFilePaths {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "list_opened_files",
-        other_names: &["getAllOpenedFilePaths"],
-        ..Declaration::new("get_all_opened_file_paths", "Get the paths of all open files", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "get_all_opened_file_paths";
+    const DESCRIPTION: &'static str = "Get the paths of all open files";
+    const SNAKE_NAME: &'static str = "list_opened_files";
+    const OTHER_NAMES: &'static [&'static str] = &["getAllOpenedFilePaths"];
 }
 
 /// The answer of `get_all_opened_file_paths`: absolute paths, one a line.
@@ -43,6 +42,6 @@ impl Answer for FilePaths {
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let lines = first_text(result)?.lines().filter(|line| !line.is_empty());
-        Some(Self { paths: lines.map(owned).collect() })
+        Some(Self { paths: lines.map(String::from).collect() })
     }
 }

@@ -1,9 +1,9 @@
 //! `getCurrentSelection`: the selection, where an editor has the focus.
 
+use super::ToolDef;
 use super::answer::Answer;
 use super::selection_answer::{read, written};
-use super::{Declaration, ToolDef};
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 
@@ -13,15 +13,10 @@ arguments! {
 }
 
 impl ToolDef for GetCurrentSelection {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "get_selection",
-        other_names: &["get_current_selection"],
-        ..Declaration::new(
-            "getCurrentSelection",
-            "Get what is selected in the editor that has the focus",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "getCurrentSelection";
+    const DESCRIPTION: &'static str = "Get what is selected in the editor that has the focus";
+    const SNAKE_NAME: &'static str = "get_selection";
+    const OTHER_NAMES: &'static [&'static str] = &["get_current_selection"];
 }
 
 /// The answer of `getCurrentSelection`: what is selected, or the cursor; `None` if no editor has the focus.

@@ -1,8 +1,8 @@
 //! `get_cursor_position`: where the cursor is.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
-use super::{Declaration, ToolDef};
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::{Dialect, Position};
 use crate::mcp::ToolResult;
 use alloc::string::String;
@@ -14,14 +14,9 @@ arguments! {
 }
 
 impl ToolDef for GetCursorPosition {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["getCursorPosition"],
-        ..Declaration::new(
-            "get_cursor_position",
-            "Get the place of the cursor, line and column from 0",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "get_cursor_position";
+    const DESCRIPTION: &'static str = "Get the place of the cursor, line and column from 0";
+    const OTHER_NAMES: &'static [&'static str] = &["getCursorPosition"];
 }
 
 /// The answer of `get_cursor_position`.

@@ -2,8 +2,8 @@
 
 use super::answer::{Answer, first_text};
 use super::diagnostic::Shown;
-use super::{Declaration, Diagnostic, FileDiagnostics, Severity, ToolDef};
-use crate::ide::arguments::{Described, arguments};
+use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
+use crate::ide::arguments::arguments;
 use crate::ide::dialect::DiagnosticsForm;
 use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, Timeout, ToolResult};
@@ -26,10 +26,9 @@ arguments! {
 }
 
 impl ToolDef for GetDiagnostics {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "get_diagnostics",
-        ..Declaration::new("getDiagnostics", "Get the problems that the editor knows of", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "getDiagnostics";
+    const DESCRIPTION: &'static str = "Get the problems that the editor knows of";
+    const SNAKE_NAME: &'static str = "get_diagnostics";
 
     fn timeout(&self) -> Timeout {
         Timeout::After(if self.uri.is_some() { DEADLINE_OF_ONE } else { DEADLINE_OF_ALL })
@@ -91,7 +90,7 @@ impl Answer for Diagnostics {
         if let Ok(files) = serde_json::from_str(text) {
             return Some(Self { files });
         }
-        let flat: Flat<'_> = serde_json::from_str(text).ok()?;
+        let flat: Flat<FlatOne<'_>> = serde_json::from_str(text).ok()?;
         let mut files: Vec<FileDiagnostics> = Vec::new();
         for problem in flat.diagnostics {
             let place = Position::new(problem.line, problem.column);
@@ -133,7 +132,7 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
                     message: problem.message,
                 })
             });
-            ToolResult::json(&AllFlat { diagnostics: flat.collect() })
+            ToolResult::json(&Flat { diagnostics: flat.collect() })
         }
         DiagnosticsForm::PerFile => ToolResult::json(&shown),
     };
@@ -144,9 +143,9 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
     result
 }
 
-#[derive(Serialize)]
-struct AllFlat<'a> {
-    diagnostics: Vec<ShownFlat<'a>>,
+#[derive(Serialize, Deserialize)]
+struct Flat<T> {
+    diagnostics: Vec<T>,
 }
 
 #[derive(Serialize)]
@@ -156,12 +155,6 @@ struct ShownFlat<'a> {
     column: u32,
     severity: &'static str,
     message: &'a str,
-}
-
-#[derive(Deserialize)]
-struct Flat<'a> {
-    #[serde(borrow)]
-    diagnostics: Vec<FlatOne<'a>>,
 }
 
 #[derive(Deserialize)]

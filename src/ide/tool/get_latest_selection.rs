@@ -1,9 +1,9 @@
 //! `getLatestSelection`: the last selection.
 
+use super::ToolDef;
 use super::answer::Answer;
 use super::selection_answer::{read, written};
-use super::{Declaration, ToolDef};
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 
@@ -13,14 +13,9 @@ arguments! {
 }
 
 impl ToolDef for GetLatestSelection {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "get_latest_selection",
-        ..Declaration::new(
-            "getLatestSelection",
-            "Get what was selected last, even if the editor has lost the focus",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "getLatestSelection";
+    const DESCRIPTION: &'static str = "Get what was selected last, even if the editor has lost the focus";
+    const SNAKE_NAME: &'static str = "get_latest_selection";
 }
 
 /// The answer of `getLatestSelection`: what was selected last; `None` if nothing was yet.

@@ -1,9 +1,9 @@
 //! `getOpenEditors`: which tabs are open.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,9 @@ arguments! {
 }
 
 impl ToolDef for GetOpenEditors {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "get_open_editors",
-        ..Declaration::new("getOpenEditors", "Get the tabs that are open", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "getOpenEditors";
+    const DESCRIPTION: &'static str = "Get the tabs that are open";
+    const SNAKE_NAME: &'static str = "get_open_editors";
 }
 
 /// The answer of `getOpenEditors`.

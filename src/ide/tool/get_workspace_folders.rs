@@ -1,9 +1,9 @@
 //! `getWorkspaceFolders`: which folders are open.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::paths::{Unencoded, as_written};
 use crate::mcp::ToolResult;
 use alloc::{
@@ -18,10 +18,9 @@ arguments! {
 }
 
 impl ToolDef for GetWorkspaceFolders {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "get_workspace_folders",
-        ..Declaration::new("getWorkspaceFolders", "Get the folders that are open", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "getWorkspaceFolders";
+    const DESCRIPTION: &'static str = "Get the folders that are open";
+    const SNAKE_NAME: &'static str = "get_workspace_folders";
 }
 
 /// The answer of `getWorkspaceFolders`.

@@ -1,9 +1,9 @@
 //! `openDiff`: a proposed change, and the verdict of a person about it.
 
-use super::answer::{Answer, first_text, owned};
-use super::{Declaration, Tool, ToolDef};
+use super::answer::{Answer, first_text};
+use super::{Tool, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::{Argument, Described, arguments};
 use crate::mcp::{Content, Timeout, ToolResult};
 use crate::rpc::code;
 use alloc::{string::String, vec};
@@ -28,19 +28,14 @@ pub struct OpenDiff {
 }
 
 impl ToolDef for OpenDiff {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "openDiff",
-        other_names: &["open_diff"],
-        listed_with: &[Tool::CloseTab, Tool::CloseAllDiffTabs],
-        // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
-        refusal: Some(code::METHOD_NOT_FOUND),
-        timeout: Timeout::Never,
-        ..Declaration::new(
-            "openDiff",
-            "Show a proposed change of a file and wait until it is accepted or rejected",
-            OpenDiffIn::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "openDiff";
+    const DESCRIPTION: &'static str =
+        "Show a proposed change of a file and wait until it is accepted or rejected";
+    const OTHER_NAMES: &'static [&'static str] = &["open_diff"];
+    const LISTED_WITH: &'static [Tool] = &[Tool::CloseTab, Tool::CloseAllDiffTabs];
+    // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
+    const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
+    const TIMEOUT: Timeout = Timeout::Never;
 }
 
 impl OpenDiff {
@@ -80,6 +75,10 @@ arguments! {
             contents["new_file_contents", "newFileContents"] "The whole proposed text",
         tab_name: Option<String> = expected["tab_name", "tabName"] "Name of the tab",
     }
+}
+
+impl Described for OpenDiff {
+    const ARGUMENTS: &'static [Argument] = OpenDiffIn::ARGUMENTS;
 }
 
 impl TryFrom<OpenDiffIn> for OpenDiff {
@@ -134,8 +133,8 @@ impl Answer for DiffOutcome {
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let mut texts = result.texts();
         match (first_text(result)?, texts.nth(1)) {
-            ("FILE_SAVED", Some(contents)) => Some(Self::Accepted { contents: owned(contents) }),
-            ("DIFF_REJECTED", tab) => Some(Self::Rejected { tab_name: tab.map(owned).unwrap_or_default() }),
+            ("FILE_SAVED", Some(contents)) => Some(Self::Accepted { contents: contents.into() }),
+            ("DIFF_REJECTED", tab) => Some(Self::Rejected { tab_name: tab.unwrap_or_default().into() }),
             _ => None,
         }
     }
@@ -185,9 +184,9 @@ mod tests {
 
     #[test]
     fn verdicts_are_read() {
-        let texts =
-            |texts: &[&str]| ToolResult::new(texts.iter().map(|text| Content::text(owned(text))).collect());
-        let verdict = |said: &[&str]| DiffOutcome::read(&texts(said));
+        let verdict = |said: &[&str]| {
+            DiffOutcome::read(&ToolResult::new(said.iter().map(|text| Content::text(*text)).collect()))
+        };
         assert_eq!(verdict(&["FILE_SAVED", ""]), Some(DiffOutcome::Accepted { contents: "".into() }));
         assert_eq!(verdict(&["FILE_SAVED"]), None);
         assert_eq!(verdict(&["DIFF_REJECTED"]), Some(DiffOutcome::Rejected { tab_name: "".into() }));

@@ -1,9 +1,9 @@
 //! `openFile`: shows a file.
 
-use super::answer::{Answer, first_text, owned};
-use super::{Declaration, ToolDef};
+use super::ToolDef;
+use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
 use crate::mcp::ToolResult;
 use alloc::{format, string::String};
@@ -39,14 +39,9 @@ arguments! {
 }
 
 impl ToolDef for OpenFile {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "open_file",
-        ..Declaration::new(
-            "openFile",
-            "Open a file in the editor, and select a part of it if asked to",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "openFile";
+    const DESCRIPTION: &'static str = "Open a file in the editor, and select a part of it if asked to";
+    const SNAKE_NAME: &'static str = "open_file";
 }
 
 impl OpenFile {
@@ -123,7 +118,7 @@ const NOT_THERE: &str = "Project is closed or directory not found";
 
 impl Answer for OpenedFile {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        let is_ok = dialect.rules().opened_file == Wording::JetBrains;
+        let is_ok = dialect.rules().wording == Wording::JetBrains;
         match self {
             Self::NotFound { .. } if is_ok => ToolResult::text(NOT_THERE),
             Self::NotFound { path } => ToolResult::error(format!("File not found: {path}")),
@@ -155,7 +150,7 @@ impl Answer for OpenedFile {
             "OK" | "FILE_OPENED" => "",
             text => text.strip_prefix("Opened file: ")?,
         };
-        Some(Self::InFront { path: owned(path), note: None })
+        Some(Self::InFront { path: path.into(), note: None })
     }
 }
 

@@ -1,9 +1,9 @@
 //! `open_files`: shows several files.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,9 @@ arguments! {
 }
 
 impl ToolDef for OpenFiles {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["openFiles"],
-        ..Declaration::new("open_files", "Open several files in the editor", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "open_files";
+    const DESCRIPTION: &'static str = "Open several files in the editor";
+    const OTHER_NAMES: &'static [&'static str] = &["openFiles"];
 }
 
 impl OpenFiles {

@@ -1,9 +1,9 @@
 //! `reformat_file`: formats a file.
 
+use super::ToolDef;
 use super::answer::{Answer, first_text};
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
 use crate::mcp::ToolResult;
 use alloc::string::String;
@@ -19,10 +19,9 @@ arguments! {
 }
 
 impl ToolDef for ReformatFile {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["reformatFile"],
-        ..Declaration::new("reformat_file", "Format a file with the formatter of the editor", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "reformat_file";
+    const DESCRIPTION: &'static str = "Format a file with the formatter of the editor";
+    const OTHER_NAMES: &'static [&'static str] = &["reformatFile"];
 }
 
 impl ReformatFile {
@@ -51,7 +50,7 @@ impl Reformatted {
 
 impl Answer for Reformatted {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
-        match (self.found, dialect.rules().reformatted) {
+        match (self.found, dialect.rules().wording) {
             (true, _) => ToolResult::text("OK"),
             (false, Wording::JetBrains) => ToolResult::text("File not found"),
             (false, Wording::VsCode) => ToolResult::error("File not found"),

@@ -1,10 +1,10 @@
 //! `saveDocument`: saves a file.
 
+use super::ToolDef;
 use super::answer::{Answer, read_json};
 use super::document_answer::Said;
-use super::{Declaration, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
@@ -19,10 +19,9 @@ arguments! {
 }
 
 impl ToolDef for SaveDocument {
-    const DECLARATION: Declaration = Declaration {
-        snake_name: "save_document",
-        ..Declaration::new("saveDocument", "Save a file that is open", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "saveDocument";
+    const DESCRIPTION: &'static str = "Save a file that is open";
+    const SNAKE_NAME: &'static str = "save_document";
 }
 
 impl SaveDocument {

@@ -1,8 +1,8 @@
 //! `set_cursor_position`: moves the cursor.
 
-use super::{Declaration, ToolDef};
+use super::ToolDef;
 use crate::ide::Position;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
@@ -21,10 +21,9 @@ arguments! {
 }
 
 impl ToolDef for SetCursorPosition {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["setCursorPosition"],
-        ..Declaration::new("set_cursor_position", "Move the cursor", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "set_cursor_position";
+    const DESCRIPTION: &'static str = "Move the cursor";
+    const OTHER_NAMES: &'static [&'static str] = &["setCursorPosition"];
 }
 
 impl SetCursorPosition {

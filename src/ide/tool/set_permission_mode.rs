@@ -1,7 +1,7 @@
 //! `set_permission_mode`: the mode in which the client asks for permission.
 
-use super::{Declaration, ToolDef};
-use crate::ide::arguments::{Described, arguments};
+use super::ToolDef;
+use crate::ide::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
@@ -16,15 +16,10 @@ arguments! {
 }
 
 impl ToolDef for SetPermissionMode {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["setPermissionMode"],
-        is_built_in: true,
-        ..Declaration::new(
-            "set_permission_mode",
-            "Say in which mode the client asks for permission",
-            Self::ARGUMENTS,
-        )
-    };
+    const NAME: &'static str = "set_permission_mode";
+    const DESCRIPTION: &'static str = "Say in which mode the client asks for permission";
+    const OTHER_NAMES: &'static [&'static str] = &["setPermissionMode"];
+    const IS_BUILT_IN: bool = true;
 }
 
 impl SetPermissionMode {

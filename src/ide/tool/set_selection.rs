@@ -1,8 +1,8 @@
 //! `set_selection`: selects a part of a file.
 
-use super::{Declaration, ToolDef};
+use super::ToolDef;
 use crate::ide::Range;
-use crate::ide::arguments::{Described, arguments};
+use crate::ide::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
@@ -19,10 +19,9 @@ arguments! {
 }
 
 impl ToolDef for SetSelection {
-    const DECLARATION: Declaration = Declaration {
-        other_names: &["setSelection"],
-        ..Declaration::new("set_selection", "Select a part of a file", Self::ARGUMENTS)
-    };
+    const NAME: &'static str = "set_selection";
+    const DESCRIPTION: &'static str = "Select a part of a file";
+    const OTHER_NAMES: &'static [&'static str] = &["setSelection"];
 }
 
 impl SetSelection {

@@ -26,7 +26,7 @@ macro_rules! tools {
 
             /// The names as VS Code spells them, in the order of [`ALL`](Tool::ALL).
             pub(crate) const FIRST_NAMES: [&'static str; Self::ALL.len()] =
-                [$(<$tool as ToolDef>::DECLARATION.name),*];
+                [$(<$tool as ToolDef>::NAME),*];
 
             pub(crate) const fn declaration(self) -> &'static Declaration {
                 match self {
