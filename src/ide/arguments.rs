@@ -5,6 +5,7 @@
 //! in the other. Where they do not, nobody knows which file is meant, and the call is refused with -32602.
 
 use crate::ide::Range;
+use crate::ide::paths::unescaped;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de, ser::SerializeMap};
 
@@ -162,18 +163,12 @@ pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
 pub(crate) mod schema {
     use super::{Argument, Kind};
 
+    pub(crate) use self::{needed as contents, needed as expected};
+
     type Text = &'static str;
 
     pub(crate) const fn needed(name: Text, description: Option<Text>) -> Argument {
         Argument { name, kind: Kind::Text, is_needed: true, description }
-    }
-
-    pub(crate) const fn expected(name: Text, description: Option<Text>) -> Argument {
-        needed(name, description)
-    }
-
-    pub(crate) const fn contents(name: Text, description: Option<Text>) -> Argument {
-        needed(name, description)
     }
 
     pub(crate) const fn optional(name: Text, description: Option<Text>) -> Argument {
@@ -213,18 +208,12 @@ pub(crate) fn merge<T: Said, E: de::Error>(
     first: &str,
 ) -> Result<(), E> {
     let Some(said) = said else { return Ok(()) };
-    match slot {
-        Some(before) if before.is_something() => {
-            if !said.is_something() {
-                return Ok(());
-            }
-            if !before.agrees(&said) {
-                return Err(E::custom(format!("{spelled} contradicts what was said before of {first}")));
-            }
-            if spelled == first {
-                *slot = Some(said);
-            }
+    match slot.as_ref().filter(|before| before.is_something()) {
+        Some(_) if !said.is_something() => {}
+        Some(before) if !before.agrees(&said) => {
+            return Err(E::custom(format!("{spelled} contradicts what was said before of {first}")));
         }
+        Some(_) if spelled != first => {}
         Some(_) | None => *slot = Some(said),
     }
     Ok(())
@@ -266,30 +255,21 @@ impl Said for Contents {}
 
 /// The bytes of a path, be it written as a `file:` URI or not. Only to compare: which file it is has yet to be found out.
 fn path_of(file: &str) -> impl Iterator<Item = u8> {
-    let path = file.strip_prefix("file://");
-    let is_uri = path.is_some();
-    let mut rest = path.unwrap_or(file).as_bytes();
-    core::iter::from_fn(move || {
-        let (first, tail) = rest.split_first()?;
-        let escaped = tail.get(..2).filter(|_| is_uri && *first == b'%').and_then(|digits| {
-            // A sign would be read as part of the number.
-            let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
-            u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()
-        });
-        rest = match escaped {
-            Some(_) => tail.get(2..).unwrap_or_default(),
-            None => tail,
-        };
-        Some(escaped.unwrap_or(*first))
-    })
+    // One of the two is empty.
+    let (uri, path) = file.strip_prefix("file://").map_or(("", file), |path| (path, ""));
+    unescaped(uri).chain(path.bytes())
 }
 
 /// What becomes of an argument, said or not.
 pub(crate) mod kind {
     use super::{Contents, Said};
-    use crate::ide::Range;
-    use alloc::{format, string::String, vec::Vec};
+    use alloc::{format, string::String};
     use serde::de::Error;
+
+    /// A text that the schema requires and that is read where it is missing too.
+    pub(crate) use self::optional as expected;
+    /// A line or a column; texts, at least as an empty list; two places.
+    pub(crate) use self::{there as count, there as range, there as texts};
 
     /// A text that has to be there and says nothing if it is empty.
     pub(crate) fn needed<E: Error>(said: Option<String>, name: &str) -> Result<String, E> {
@@ -299,11 +279,6 @@ pub(crate) mod kind {
     /// A text that has to be there and may be empty.
     pub(crate) fn contents<E: Error>(said: Option<Contents>, name: &str) -> Result<String, E> {
         there(said, name).map(|contents| contents.0)
-    }
-
-    /// A text that the schema requires and that is read where it is missing too.
-    pub(crate) fn expected<E: Error>(said: Option<String>, name: &str) -> Result<Option<String>, E> {
-        optional(said, name)
     }
 
     /// A text that need not be there.
@@ -316,27 +291,13 @@ pub(crate) mod kind {
         Ok(said.unwrap_or(default))
     }
 
-    /// A line or a column.
-    pub(crate) fn count<E: Error>(said: Option<u32>, name: &str) -> Result<u32, E> {
-        there(said, name)
-    }
-
     /// What need not be there.
     pub(crate) fn maybe<T, E: Error>(said: Option<T>, _: &str) -> Result<Option<T>, E> {
         Ok(said)
     }
 
-    /// Texts, at least as an empty list.
-    pub(crate) fn texts<E: Error>(said: Option<Vec<String>>, name: &str) -> Result<Vec<String>, E> {
-        there(said, name)
-    }
-
-    /// Two places.
-    pub(crate) fn range<E: Error>(said: Option<Range>, name: &str) -> Result<Range, E> {
-        there(said, name)
-    }
-
-    fn there<T, E: Error>(said: Option<T>, name: &str) -> Result<T, E> {
+    /// What has to be there.
+    pub(crate) fn there<T, E: Error>(said: Option<T>, name: &str) -> Result<T, E> {
         said.ok_or_else(|| E::custom(format!("the argument {name} is missing")))
     }
 }
@@ -348,11 +309,7 @@ pub(crate) trait Member: Serialize {
     }
 }
 
-impl Member for String {}
-impl Member for bool {}
-impl Member for u32 {}
-impl Member for Vec<String> {}
-impl Member for Range {}
+impl<T: Said + Serialize> Member for T {}
 
 impl<T: Serialize> Member for Option<T> {
     fn is_absent(&self) -> bool {

@@ -37,7 +37,7 @@ use core::fmt;
 pub(super) use lexical::{is_absolute, is_windows};
 pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
-pub(super) use uri::{Unencoded, as_written, lenient};
+pub(super) use uri::{Unencoded, as_written, lenient, unescaped};
 
 /// The most bytes a path may have: `PATH_MAX` of Linux. What is longer could not be opened there.
 pub const MAX_PATH: usize = 4096;

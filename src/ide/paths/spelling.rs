@@ -147,24 +147,25 @@ pub(in crate::ide) fn resolved<'a>(folder: &'a str, cwd: &str, system: System<'_
 }
 
 fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> bool {
-    let below = |folder: &str, windows: bool| match (
-        normal(folder.as_bytes(), windows),
-        normal(path.as_bytes(), windows),
-    ) {
-        (Some(folder), Some(path)) => is_below(&path, &folder, windows),
-        _ => false,
+    let below = |folder: &str, windows: bool| {
+        let both = normal(folder.as_bytes(), windows).zip(normal(path.as_bytes(), windows));
+        both.is_some_and(|(folder, path)| is_below(&path, &folder, windows))
     };
     match system {
         System::Windows => is_windows(folder) && is_windows(path) && below(folder, true),
-        System::Wsl { .. } if of_windows && is_windows(folder) => match Location::of(folder, system) {
-            Some(Location { root: Root::Drive(letter), names }) => {
-                below(&posix(&["mnt", &letter], &names), false)
-            }
-            Some(location @ Location { root: Root::Distribution(_), .. }) if location.is_here(system) => {
-                below(&posix(&[], &location.names), false)
-            }
-            _ => false,
-        },
+        System::Wsl { distribution } if of_windows && is_windows(folder) => {
+            let folder = match Location::of(folder, system) {
+                Some(Location { root: Root::Drive(letter), names }) => posix(&["mnt", &letter], &names),
+                // The distribution in which the client runs.
+                Some(Location { root: Root::Distribution(name), names })
+                    if distribution.is_some_and(|ours| same(&name, ours)) =>
+                {
+                    posix(&[], &names)
+                }
+                _ => return false,
+            };
+            below(&folder, false)
+        }
         System::Linux | System::MacOs | System::Wsl { .. } => below(folder, false),
     }
 }
@@ -225,10 +226,8 @@ impl Location {
         if first != LOCALHOST && first != DOLLAR {
             return Some(Self { root: Root::Share(first.clone(), share.clone()), names: rest.to_vec() });
         }
-        Some(
-            Self::on_mounted_drive(rest)
-                .unwrap_or_else(|| Self { root: Root::Distribution(share.clone()), names: rest.to_vec() }),
-        )
+        Self::on_mounted_drive(rest)
+            .or_else(|| Some(Self { root: Root::Distribution(share.clone()), names: rest.to_vec() }))
     }
 
     /// Returns a folder of a drive from its path in a distribution; `None` for every other folder.
@@ -243,24 +242,13 @@ impl Location {
         Self { root: Root::Drive(letter.to_ascii_lowercase()), names: names.to_vec() }
     }
 
-    /// Returns true if this is a folder of the distribution in which the client runs.
-    fn is_here(&self, system: System<'_>) -> bool {
-        match (&self.root, system) {
-            (Root::Distribution(name), System::Wsl { distribution: Some(ours) }) => same(name, ours),
-            _ => false,
-        }
-    }
-
     fn contains(&self, path: &Self, system: System<'_>) -> bool {
+        use Root::{Distribution, Drive, Posix, Share};
         let ignores_case = match (&self.root, &path.root) {
-            (Root::Posix, Root::Posix) => system == System::MacOs,
-            (Root::Drive(one), Root::Drive(other)) if one == other => true,
-            (Root::Share(server, share), Root::Share(other, its))
-                if same(server, other) && same(share, its) =>
-            {
-                true
-            }
-            (Root::Distribution(one), Root::Distribution(other)) if same(one, other) => false,
+            (Posix, Posix) => system == System::MacOs,
+            (Drive(one), Drive(other)) if one == other => true,
+            (Share(server, share), Share(other, its)) if same(server, other) && same(share, its) => true,
+            (Distribution(one), Distribution(other)) if same(one, other) => false,
             _ => return false,
         };
         let is_same = |(one, other): (&String, &String)| one == other || (ignores_case && same(one, other));

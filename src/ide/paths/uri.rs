@@ -54,15 +54,30 @@ fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
     let mut bytes = path.bytes();
     while let Some(byte) = bytes.next() {
         decoded.push(match byte {
-            b'%' => escape(bytes.next(), bytes.next())?,
+            b'%' => escape(&mut bytes)?,
             byte => byte,
         });
     }
     Ok(decoded)
 }
 
-fn escape(high: Option<u8>, low: Option<u8>) -> Result<u8, Suspicion> {
-    Ok(digit(high)? << 4 | digit(low)?)
+/// Returns the bytes of a path, escapes decoded. A `%` without two hexadecimal digits behind it stands for itself.
+pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
+    let mut bytes = path.bytes();
+    core::iter::from_fn(move || {
+        let byte = bytes.next()?;
+        let mut behind = bytes.clone();
+        let escaped = if byte == b'%' { escape(&mut behind).ok() } else { None };
+        if escaped.is_some() {
+            bytes = behind;
+        }
+        escaped.or(Some(byte))
+    })
+}
+
+/// Returns the byte whose digits follow a `%`.
+fn escape(digits: &mut impl Iterator<Item = u8>) -> Result<u8, Suspicion> {
+    Ok(digit(digits.next())? << 4 | digit(digits.next())?)
 }
 
 fn digit(byte: Option<u8>) -> Result<u8, Suspicion> {
@@ -125,16 +140,7 @@ pub(in crate::ide) fn lenient(given: &str) -> String {
         None => given,
     };
     let mut decoded = Vec::with_capacity(path.len());
-    let mut bytes = path.as_bytes();
-    while let [first, behind @ ..] = bytes {
-        let escaped = match (first, behind) {
-            (b'%', [high, low, rest @ ..]) => escape(Some(*high), Some(*low)).ok().map(|byte| (byte, rest)),
-            _ => None,
-        };
-        let (byte, rest) = escaped.unwrap_or((*first, behind));
-        decoded.push(byte);
-        bytes = rest;
-    }
+    decoded.extend(unescaped(path));
     drive_first(&String::from_utf8_lossy(&decoded)).into()
 }
 
