@@ -19,8 +19,9 @@ use serde_json::value::RawValue;
 
 /// A request of the Obsidian dialect. Comes only where the [`ToolSet`](super::ToolSet) speaks
 /// [`Dialect::Obsidian`](super::Dialect::Obsidian); then all of them do, and what is not served is to be refused with
-/// `fail(call, -32601, …)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `fail(call, -32601, …)`. It serializes as its parameters alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum DirectRequest {
     /// `readFile`. Answer: [`DirectAnswer::Contents`].
@@ -30,10 +31,13 @@ pub enum DirectRequest {
     /// `listFiles`. Answer: [`DirectAnswer::Files`].
     ListFiles(ListFiles),
     /// `getWorkspaceInfo`. Answer: [`DirectAnswer::Workspace`].
+    #[serde(serialize_with = "no_params")]
     GetWorkspaceInfo,
     /// `getOpenFiles`. Answer: [`DirectAnswer::Files`].
+    #[serde(serialize_with = "no_params")]
     GetOpenFiles,
     /// `getCurrentFile`. Answer: [`DirectAnswer::CurrentFile`].
+    #[serde(serialize_with = "no_params")]
     GetCurrentFile,
 }
 
@@ -134,18 +138,8 @@ impl DirectRequest {
     }
 }
 
-impl Serialize for DirectRequest {
-    /// The parameters.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::ReadFile(params) => params.serialize(serializer),
-            Self::WriteFile(params) => params.serialize(serializer),
-            Self::ListFiles(params) => params.serialize(serializer),
-            Self::GetWorkspaceInfo | Self::GetOpenFiles | Self::GetCurrentFile => {
-                ListFiles::default().serialize(serializer)
-            }
-        }
-    }
+fn no_params<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    ListFiles::default().serialize(serializer)
 }
 
 fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, ErrorObject> {

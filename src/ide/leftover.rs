@@ -23,15 +23,12 @@ pub fn is_left_over<E>(
     if ide_name.is_empty() || file.ide_name != ide_name {
         return Err(NotStaleReason::OfAnother);
     }
-    match candidate.pid_alive {
-        Some(true) => return Err(NotStaleReason::Alive),
-        None => return Err(NotStaleReason::PerhapsAlive),
-        Some(false) => {}
-    }
-    match listening {
-        Some(false) => Ok(()),
-        Some(true) => Err(NotStaleReason::Listening),
-        None => Err(NotStaleReason::PerhapsListening),
+    match (candidate.pid_alive, listening) {
+        (Some(true), _) => Err(NotStaleReason::Alive),
+        (None, _) => Err(NotStaleReason::PerhapsAlive),
+        (Some(false), Some(true)) => Err(NotStaleReason::Listening),
+        (Some(false), None) => Err(NotStaleReason::PerhapsListening),
+        (Some(false), Some(false)) => Ok(()),
     }
 }
 

@@ -121,9 +121,7 @@ impl Policy {
                     Auth::Token(_) | Auth::Disabled => Verdict::LetIn { subprotocol },
                 }
             }
-            Err(WRONG_TOKEN) if self.auth_failure == AuthFailure::CloseAfterUpgrade => {
-                Verdict::Close { subprotocol: subprotocol(request) }
-            }
+            Err(WRONG_TOKEN) => self.not_admitted(subprotocol(request)),
             Err(refusal) => Verdict::Refuse(refusal),
         }
     }
@@ -137,9 +135,8 @@ impl Policy {
     }
 
     fn check(&self, request: &Request<'_>, full: bool) -> Result<(), Refusal> {
-        match request.single("host") {
-            HeaderField::One(host) if self.is_ours(host) => {}
-            HeaderField::One(_) | HeaderField::Absent | HeaderField::Many => return Err(FOREIGN_HOST),
+        if !matches!(request.single("host"), HeaderField::One(host) if self.is_ours(host)) {
+            return Err(FOREIGN_HOST);
         }
         let origin = request.single("origin");
         let allowed = matches!(origin, HeaderField::One(origin) if self.allows(origin));

@@ -154,17 +154,11 @@ impl ToolSet {
 
     /// Returns what a call of this name calls; `None` for a tool that is not handled.
     fn called(&self, name: &str) -> Option<Called> {
-        let own = self.own.iter().find(|own| own.name == name);
-        match (Tool::from_name(name), own) {
-            (Some(tool), own)
-                if tool.declaration().is_built_in || (own.is_some() && tool == Tool::OpenDiff) =>
-            {
-                Some(Called::Known(tool))
-            }
-            (_, Some(own)) => Some(Called::Own(own.decode)),
-            (Some(tool), None) if self.handles(tool) => Some(Called::Known(tool)),
-            (Some(_) | None, None) => None,
-        }
+        let own = self.own.iter().find(|own| own.name == name).map(|own| Called::Own(own.decode));
+        let Some(tool) = Tool::from_name(name) else { return own };
+        // A tool of the application's own stands for one of the protocol, except for `openDiff`.
+        let is_handled = if own.is_some() { tool == Tool::OpenDiff } else { self.handles(tool) };
+        if is_handled || tool.declaration().is_built_in { Some(Called::Known(tool)) } else { own }
     }
 }
 

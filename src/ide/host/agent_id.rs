@@ -13,13 +13,13 @@ impl AgentId {
     /// Returns the agent that made this call.
     #[must_use]
     pub const fn of_call(call: CallId) -> Self {
-        Self(ConnId::of_session(call.session()))
+        Self(ConnId(call.session()))
     }
 
     /// Returns the agent that this request was sent to.
     #[must_use]
     pub const fn of_request(request: RequestId) -> Self {
-        Self(ConnId::of_session(request.session()))
+        Self(ConnId(request.session()))
     }
 
     /// Returns the number of the agent, in the order in which the connections were accepted, from 1: for people, and
@@ -32,7 +32,7 @@ impl AgentId {
     /// Returns the call of this agent that has this [number](CallId::number), whether it was ever made or not.
     #[must_use]
     pub const fn call(self, number: u64) -> CallId {
-        CallId::new(self.0.session(), number)
+        CallId::new(self.0.0, number)
     }
 
     /// Returns the connection of the agent; `None` for an agent that has none of its own.

@@ -32,8 +32,9 @@ pub(super) struct Connections {
     pool: usize,
     /// The sum of the excess of the slots.
     excess: usize,
-    unauthenticated: Unauthenticated,
-    now: Time,
+    pub(super) unauthenticated: Unauthenticated,
+    /// The latest time seen.
+    pub(super) now: Time,
 }
 
 /// A place for a connection.
@@ -60,14 +61,6 @@ impl Connections {
         let pool = bytes / 2;
         let share = bytes.saturating_sub(pool).checked_div(places).unwrap_or_default();
         Self { share, pool, ..Self::default() }
-    }
-
-    pub(super) const fn unauthenticated(&self) -> Unauthenticated {
-        self.unauthenticated
-    }
-
-    pub(super) const fn now(&self) -> Time {
-        self.now
     }
 
     pub(super) fn set_now(&mut self, now: Time) {
@@ -137,13 +130,6 @@ impl Connections {
     /// Whether there is such a connection and it has not ended.
     pub(super) fn is_attached(&self, conn: ConnId) -> bool {
         self.index(conn).and_then(|index| self.get(index)).is_some_and(Server::is_attached)
-    }
-
-    /// Returns the connection with this number, if it is there.
-    pub(super) fn find(&self, number: u64) -> Option<ConnId> {
-        let is_it = |slot: &Slot| slot.server.is_some() && slot.generation == number;
-        let index = self.slots.iter().position(is_it)?;
-        self.slots.get(index).map(|slot| slot.id(index))
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Server> {
@@ -220,12 +206,12 @@ impl Connections {
                 self.note(index);
                 continue;
             };
-            server.set_full(full);
+            server.full = full;
             server.set_quota(quota);
             // It is to see the time by which its turn was found to have come, or it would be found again for ever.
             server.tick(self.now);
             let event = server.poll_event();
-            let admission = server.admission();
+            let admission = server.admission;
             if event.is_some() {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
@@ -299,7 +285,7 @@ impl Slot {
 
     /// Neither let in nor turned away, and still there.
     fn is_pending(&self) -> bool {
-        let waits = |server: &Server| server.admission() != Admission::LetIn && !server.has_ended();
+        let waits = |server: &Server| server.admission != Admission::LetIn && !server.has_ended();
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 

@@ -2,7 +2,7 @@
 //! anybody being asked again.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
-use crate::ide::{ContentLimits, DiagnosticsChanged, Mention, Selection};
+use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
@@ -52,10 +52,6 @@ impl Filter {
         if selection.cut(self.most.min(limits.selection)) { Selected::Truncated } else { Selected::Whole }
     }
 
-    pub(super) fn hides_mention(&self, mention: &Mention) -> bool {
-        self.hides(&mention.file_path)
-    }
-
     /// What may be told of changed problems; `None` if nothing may.
     pub(super) fn diagnostics(&self, mut changed: DiagnosticsChanged) -> Option<DiagnosticsChanged> {
         let is_told = match &mut changed {
@@ -70,7 +66,7 @@ impl Filter {
 
     /// Whether what this text names is to be hidden. It may be a path or a URI, percent-encoded or not, with a place in the
     /// file behind it or not, and which it was cannot be seen: any reading hides it.
-    fn hides(&self, text: &str) -> bool {
+    pub(super) fn hides(&self, text: &str) -> bool {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
         let places = if without_place.len() == text.len() { &[text][..] } else { &[text, without_place] };

@@ -88,7 +88,7 @@ impl Host {
         let selection = self.debounce.last();
         let config = &self.server;
         self.connections.accept(|id, now| {
-            let mut server = Server::new(config.clone(), id.session(), now);
+            let mut server = Server::new(config.clone(), id.0, now);
             if let Some(selection) = selection {
                 server.set_selection(selection);
             }
@@ -102,7 +102,7 @@ impl Host {
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };
         let admitted = self.connections.with(index, |server| {
-            server.set_full(is_full);
+            server.full = is_full;
             server.admit(is_admitted)
         });
         admitted.unwrap_or(false)
@@ -156,8 +156,7 @@ impl Host {
     /// Returns the agent with this [number](AgentId::number); `None` if it is not attached any more.
     #[must_use]
     pub fn agent(&self, number: u64) -> Option<AgentId> {
-        let conn = self.connections.find(number)?;
-        self.is_there(conn.into()).then(|| conn.into())
+        self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
     }
 
     /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
@@ -165,7 +164,7 @@ impl Host {
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
         let selected = self.config.filter.selection(&mut selection, &self.server.content_limits);
-        self.debounce.hold(self.connections.now(), selection);
+        self.debounce.hold(self.connections.now, selection);
         selected
     }
 
@@ -179,17 +178,14 @@ impl Host {
     /// [`MentionError`] if there is no such agent, too many mentions wait, or the [`Filter`] hides the file.
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
         self.connections.set_now(now);
-        if self.config.filter.hides_mention(&mention) {
+        if self.config.filter.hides(&mention.file_path) {
             return Err(MentionError::Hidden);
         }
         if to.is_some_and(|agent| !self.is_there(agent)) {
             return Err(MentionError::NoSuchAgent);
         }
-        self.mentions.push(
-            mention,
-            to,
-            self.connections.now().saturating_add(self.config.mention_timeout),
-        )?;
+        let until = self.connections.now.saturating_add(self.config.mention_timeout);
+        self.mentions.push(mention, to, until)?;
         self.send_mentions();
         Ok(())
     }
@@ -263,7 +259,7 @@ impl Host {
     /// Returns how many connections ended without having been let in, by the reason. They are no events.
     #[must_use]
     pub const fn unauthenticated(&self) -> Unauthenticated {
-        self.connections.unauthenticated()
+        self.connections.unauthenticated
     }
 
     /// Returns the connections that are not over, oldest first, those that were not let in among them.
@@ -387,7 +383,7 @@ impl Machine for Host {
             if let Some(event) = self.next_event() {
                 return Some(event);
             }
-            if let Some(selection) = self.debounce.release(self.connections.now()) {
+            if let Some(selection) = self.debounce.release(self.connections.now) {
                 self.connections.with_each(|server| server.set_selection(selection.clone()));
                 continue;
             }
@@ -396,7 +392,7 @@ impl Machine for Host {
             }
             self.send_mentions();
             let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
-            let mention = self.mentions.expire(self.connections.now(), ended)?;
+            let mention = self.mentions.expire(self.connections.now, ended)?;
             return Some(HostEvent::MentionExpired { mention });
         }
     }
@@ -404,7 +400,7 @@ impl Machine for Host {
     fn deadline(&self) -> Option<Time> {
         let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
         if addressee_gone() || !self.lock_file.is_empty() {
-            return Some(self.connections.now());
+            return Some(self.connections.now);
         }
         earlier(self.connections.deadline(), earlier(self.debounce.deadline(), self.mentions.deadline()))
     }

@@ -164,15 +164,6 @@ impl fmt::Display for LockFileError {
 
 impl core::error::Error for LockFileError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Token(error) => Some(error),
-            Self::TooLong { .. }
-            | Self::Empty
-            | Self::NotJson { .. }
-            | Self::NotAnObject
-            | Self::DoubledField
-            | Self::NotALockFile
-            | Self::Field { .. } => None,
-        }
+        if let Self::Token(error) = self { Some(error) } else { None }
     }
 }

@@ -1,14 +1,13 @@
 //! `at_mentioned`: the person mentioned a file.
 
-use super::{InDialect, NotificationNames};
+use super::InDialect;
 use crate::ide::Dialect;
 use crate::ide::arguments::arguments;
 use alloc::string::String;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(super) const NAMES: NotificationNames =
-    NotificationNames::new("at_mentioned", "notifications/at_mentioned");
+pub(super) const NAMES: [&str; 2] = ["at_mentioned", "notifications/at_mentioned"];
 
 /// A file, or lines of it, that the editor puts into the prompt: the parameters of `at_mentioned`.
 #[derive(Clone, Debug, PartialEq, Eq)]

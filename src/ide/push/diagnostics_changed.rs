@@ -1,16 +1,16 @@
 //! `diagnostics_changed`: the problems of files are others than before.
 
-use super::{InDialect, NotificationNames};
+use super::InDialect;
 use crate::ide::{Dialect, FileDiagnostics};
 use alloc::{string::String, vec::Vec};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-pub(super) const NAMES: NotificationNames =
-    NotificationNames::new("diagnostics_changed", "notifications/diagnostics_changed");
+pub(super) const NAMES: [&str; 2] = ["diagnostics_changed", "notifications/diagnostics_changed"];
 
 /// The problems of files are others than before: the parameters of `diagnostics_changed`. The real client shows nothing
 /// of it (measured).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
     /// A client that wants to know those of these files has to ask again: `{"uris":[…]}`.
@@ -50,22 +50,6 @@ impl Serialize for InDialect<'_, DiagnosticsChanged> {
             DiagnosticsChanged::Stale { uris } => serializer.collect_map([("uris", uris)]),
             DiagnosticsChanged::Now(file) => file.shown(usize::MAX, self.1).serialize(serializer),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for DiagnosticsChanged {
-    /// Either shape.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Shape {
-            Stale { uris: Vec<String> },
-            Now(FileDiagnostics),
-        }
-        Ok(match Shape::deserialize(deserializer)? {
-            Shape::Stale { uris } => Self::Stale { uris },
-            Shape::Now(file) => Self::Now(file),
-        })
     }
 }
 

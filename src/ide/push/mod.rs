@@ -17,7 +17,7 @@ pub(crate) use schedule::{PushSchedule, StreamPos};
 pub(crate) use selection_changed::RangeOut;
 
 use super::Dialect;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its parameters.
 macro_rules! pushes {
@@ -36,15 +36,17 @@ macro_rules! pushes {
             /// All notifications that an editor pushes.
             pub const ALL: [Self; [$(stringify!($notification)),*].len()] = [$(Self::$notification),*];
 
-            const fn names(self) -> &'static NotificationNames {
+            /// Returns the bare name, and the name in a dialect with the prefix `notifications/`.
+            const fn names(self) -> [&'static str; 2] {
                 match self {
-                    $(Self::$notification => &$file::NAMES,)*
+                    $(Self::$notification => $file::NAMES,)*
                 }
             }
         }
 
-        /// A notification that an editor pushed, with its parameters.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        /// A notification that an editor pushed, with its parameters. It serializes as these, in the shape of VS Code.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+        #[serde(untagged)]
         #[non_exhaustive]
         pub enum Push {
             $(
@@ -75,14 +77,6 @@ macro_rules! pushes {
             }
         }
 
-        impl Serialize for Push {
-            /// Writes the parameters as VS Code does.
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $(Self::$notification(params) => params.serialize(serializer),)*
-                }
-            }
-        }
     };
 }
 
@@ -107,21 +101,8 @@ impl Dialect {
     /// Returns the name of a notification of the editor, such as `selection_changed`, in this dialect.
     #[must_use]
     pub const fn notification(self, notification: EditorNotification) -> &'static str {
-        let names = notification.names();
-        if self.rules().notification_prefix { names.prefixed } else { names.bare }
-    }
-}
-
-/// The names of a notification.
-struct NotificationNames {
-    bare: &'static str,
-    /// The name in a dialect with the prefix `notifications/`.
-    prefixed: &'static str,
-}
-
-impl NotificationNames {
-    const fn new(bare: &'static str, prefixed: &'static str) -> Self {
-        Self { bare, prefixed }
+        let [bare, prefixed] = notification.names();
+        if self.rules().notification_prefix { prefixed } else { bare }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `selection_changed`: the person selected something, or moved the cursor.
 
-use super::{InDialect, NotificationNames};
+use super::InDialect;
 use crate::ide::Range;
 use crate::ide::arguments::{Said, arguments};
 use crate::ide::dialect::SelectionForm;
@@ -11,8 +11,7 @@ use alloc::string::String;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(super) const NAMES: NotificationNames =
-    NotificationNames::new("selection_changed", "notifications/selection_changed");
+pub(super) const NAMES: [&str; 2] = ["selection_changed", "notifications/selection_changed"];
 
 /// The selection of the editor, or its cursor where nothing is selected: the parameters of `selection_changed`.
 ///
@@ -48,11 +47,9 @@ impl Selection {
 
     /// Cuts the text to at most `max` bytes, between two characters; whether something was cut.
     pub(crate) fn cut(&mut self, max: usize) -> bool {
-        let cut = self.text.len() > max;
-        if cut {
-            let len = truncate(&self.text, max).len();
-            self.text.truncate(len);
-        }
+        let len = truncate(&self.text, max).len();
+        let cut = len < self.text.len();
+        self.text.truncate(len);
         cut
     }
 }

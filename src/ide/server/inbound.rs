@@ -8,7 +8,7 @@ use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
 };
 use crate::mcp::{self, CallEnd};
-use crate::rpc::CallId;
+use crate::rpc::{CallId, read_object};
 use crate::ws::{self, CloseCode, ProtocolError};
 use alloc::{boxed::Box, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -193,9 +193,9 @@ impl Server {
         if !is_ide_connected(&method) {
             return ServerEvent::Notification { method, params };
         }
-        let said = params
-            .and_then(|params| serde_json::from_str::<Connected<'_>>(params.get()).ok().map(Connected::read));
-        let (pid, is_version_unsupported) = said.unwrap_or_default();
+        let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
+        let pid = said.pid.and_then(|pid| serde_json::from_str(pid.get()).ok());
+        let is_version_unsupported = said.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
@@ -240,19 +240,12 @@ fn is_ide_connected(method: &str) -> bool {
 }
 
 /// What comes with `ide_connected`. Each member is read for itself.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Connected<'a> {
     #[serde(borrow)]
     pid: Option<&'a RawValue>,
     #[serde(borrow, rename = "isPluginVersionUnsupported")]
     is_version_unsupported: Option<&'a RawValue>,
-}
-
-impl Connected<'_> {
-    fn read(self) -> (Option<u32>, bool) {
-        let pid = self.pid.and_then(|pid| serde_json::from_str(pid.get()).ok());
-        (pid, self.is_version_unsupported.is_some_and(|flag| flag.get() == "true"))
-    }
 }
 
 #[derive(Serialize)]

@@ -52,8 +52,9 @@ pub struct Server {
     /// The end, until everything that it ends has been told.
     closed: Option<Closed>,
     /// No room for one more: a client that has the token is told so.
-    full: bool,
-    admission: Admission,
+    pub(super) full: bool,
+    /// The decision about the opening handshake, even if the connection has ended since.
+    pub(super) admission: Admission,
     /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.
     pending: Option<Option<&'static str>>,
     /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
@@ -149,11 +150,6 @@ impl Server {
         self.open_calls.diffs()
     }
 
-    /// Returns the decision about the opening handshake, even if the connection has ended since.
-    pub(crate) const fn admission(&self) -> Admission {
-        self.admission
-    }
-
     /// Returns the size of the messages of the open calls, in bytes.
     #[must_use]
     pub const fn open_bytes(&self) -> usize {
@@ -163,10 +159,6 @@ impl Server {
     /// Limits the open calls to this many bytes, beside the limit of the session.
     pub(crate) const fn set_quota(&mut self, bytes: usize) {
         self.mcp.set_quota(bytes);
-    }
-
-    pub(crate) const fn set_full(&mut self, full: bool) {
-        self.full = full;
     }
 
     pub(crate) fn set_selection(&mut self, selection: Arc<Selection>) {
