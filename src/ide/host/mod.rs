@@ -1,22 +1,20 @@
 //! What an editor holds: the set of its connections, and what they share.
 
-mod agent_id;
 mod attached;
 mod config;
-mod conn_id;
 mod connections;
 mod deadlines;
 mod debounce;
 mod filter;
+mod handle;
 mod mentions;
 mod unauthenticated;
 mod wire;
 
-pub use agent_id::AgentId;
 pub use attached::AttachedClient;
 pub use config::{HostConfig, HostEvent, LockFileEvent};
-pub use conn_id::ConnId;
 pub use filter::{Filter, Selected};
+pub use handle::{AgentId, ConnId};
 pub use mentions::MentionError;
 pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
