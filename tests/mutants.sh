@@ -8,25 +8,25 @@ cd "$(dirname "$0")/.."
 
 # Module, its files below src, features, the tests that see it by targets, and by name where that saves time.
 table='
-frame       ws/frame.rs                      simd  lib            ws::frame
-utf8        ws/utf8.rs                       simd  lib            ws::utf8
-close       ws/close.rs                      std   lib            ws::close
-head        ws/head.rs                       std   lib            ws::
-request     ws/request.rs                    std   lib            ws::re
-response    ws/response.rs                   std   lib            ws::re
-receiver    ws/receiver.rs                   std   lib            ws::receiver
-message     rpc/message.rs                   mcp   lib            rpc::message
-id          rpc/id.rs                        mcp   lib            rpc::
-depth       rpc/depth.rs                     mcp   lib            rpc::depth
-single_pass rpc/single_pass.rs,rpc/name.rs   mcp   lib            rpc::
-table       mcp/table.rs,mcp/sorted.rs       mcp   lib            mcp::
-incoming    mcp/incoming/*.rs                mcp   lib,it         mcp::incoming mcp_invariants
-outgoing    mcp/outgoing.rs                  mcp   lib,it         mcp::outgoing mcp_invariants
-batch       mcp/batch.rs                     mcp   lib,it         batch mcp_server
-arguments   ide/arguments.rs                 ide   lib            ide::
-open_calls  ide/open_calls.rs                ide   lib,it         open_calls ide_server
-lock_file   ide/lock_file/*.rs               ide   lib            ide::lock_file
-paths       ide/paths/*.rs                   ide   lib            ide::paths
+frame       ws/frame.rs                    simd lib    ws::frame
+utf8        ws/utf8.rs                     simd lib    ws::utf8
+close       ws/close.rs                    std  lib    ws::close
+head        ws/head.rs                     std  lib    ws::
+request     ws/request.rs                  std  lib    ws::re
+response    ws/response.rs                 std  lib    ws::re
+receiver    ws/receiver.rs                 std  lib    ws::receiver
+message     rpc/message.rs                 mcp  lib    rpc::message
+id          rpc/id.rs                      mcp  lib    rpc::
+depth       rpc/depth.rs                   mcp  lib    rpc::depth
+single_pass rpc/single_pass.rs,rpc/name.rs mcp  lib    rpc::
+table       mcp/table.rs,mcp/sorted.rs     mcp  lib    mcp::
+incoming    mcp/incoming/*.rs              mcp  lib,it mcp::incoming mcp_invariants
+outgoing    mcp/outgoing.rs                mcp  lib,it mcp::outgoing mcp_invariants
+batch       mcp/batch.rs                   mcp  lib,it batch mcp_server
+arguments   ide/tool/arguments.rs          ide  lib    ide::
+open_calls  ide/server/open_calls.rs       ide  lib,it open_calls ide_server
+lock_file   ide/discovery/lock_file/*.rs   ide  lib    ide::discovery
+paths       ide/paths/*.rs                 ide  lib    ide::paths
 '
 
 tools=$PWD/target/tools

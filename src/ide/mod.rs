@@ -123,50 +123,25 @@
 //!
 //! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there.
 
-mod arguments;
 mod client;
 mod dialect;
-mod direct;
-mod display;
+mod discovery;
 mod host;
-mod leftover;
-mod limits;
-mod lock_file;
-mod open_calls;
-mod policy;
-mod position;
-mod push;
-mod quirks;
-mod reconnect;
-mod server;
-mod token;
-mod tool;
-mod toolset;
-
-pub mod client_env;
-pub mod launch_env;
-pub mod locate;
-pub mod matching;
 pub mod paths;
+mod push;
+mod server;
+mod tool;
 
 pub use client::{CallError, Client, ClientConfig, ClientEvent, Pending};
-pub use client_env::ClientEnv;
 pub use dialect::Dialect;
-pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
-pub use display::{display_safe, display_safe_lines, is_display_unsafe};
+pub use discovery::*;
 pub use host::{
     AgentId, AttachedClient, ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent,
     MentionError, Selected, Unauthenticated,
 };
-pub use leftover::{NotStaleReason, is_left_over};
-pub use limits::ContentLimits;
-pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
-pub use open_calls::DiffEnd;
-pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
-pub use position::{Position, Range};
+pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use push::*;
-pub use reconnect::{Backoff, GaveUp, Reconnect};
-pub use server::{OpenCall, Server, ServerConfig, ServerEvent};
-pub use token::{AuthToken, InvalidToken};
+pub use server::{
+    Auth, AuthFailure, DiffEnd, OpenCall, Policy, Server, ServerConfig, ServerEvent, TOKEN_FIELD,
+};
 pub use tool::*;
-pub use toolset::ToolSet;

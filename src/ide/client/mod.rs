@@ -8,7 +8,7 @@ pub use config::ClientConfig;
 pub use event::ClientEvent;
 pub use pending::{CallError, Pending};
 
-use super::policy::{SUBPROTOCOL, TOKEN_FIELD};
+use super::server::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
 use super::{Dialect, DirectRequest, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;

@@ -22,6 +22,7 @@
 //!
 //! [`spellings`] returns the other spellings of an open folder, by which clients on the far side of WSL know it.
 
+pub(super) mod display;
 mod lexical;
 mod spelling;
 mod suspicion;

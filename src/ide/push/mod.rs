@@ -6,11 +6,13 @@
 mod active_editor_changed;
 mod at_mentioned;
 mod diagnostics_changed;
+mod limits;
 mod schedule;
 mod selection_changed;
 
 pub use at_mentioned::Mention;
 pub use diagnostics_changed::DiagnosticsChanged;
+pub use limits::ContentLimits;
 pub use selection_changed::Selection;
 
 pub(crate) use schedule::{PushSchedule, StreamPos};

@@ -1,9 +1,9 @@
 //! What comes in, and what it means for an editor: the request to open is judged, texts go to the session, and what that
 //! reports becomes an event or is dealt with here.
 
+use super::open_calls::CallKind;
+use super::policy::{Verdict, WRONG_TOKEN};
 use super::{Admission, Server, ServerEvent};
-use crate::ide::open_calls::CallKind;
-use crate::ide::policy::{Verdict, WRONG_TOKEN};
 use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
 };

@@ -4,18 +4,23 @@ mod config;
 mod event;
 mod inbound;
 mod open_call;
+mod open_calls;
 mod outbound;
+mod policy;
+mod quirks;
 
 pub use config::ServerConfig;
 pub use event::ServerEvent;
-pub(crate) use open_call::CallOwner;
+pub(super) use open_call::CallOwner;
 pub use open_call::OpenCall;
+pub use open_calls::DiffEnd;
+pub(super) use policy::SUBPROTOCOL;
+pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
-use super::open_calls::OpenCalls;
-use super::policy::{FULL, Verdict};
 use super::push::{PushSchedule, StreamPos};
-use super::toolset::SharedTools;
-use super::{Dialect, Selection, direct};
+use super::tool::direct;
+use super::tool::toolset::SharedTools;
+use super::{Dialect, Selection};
 use crate::machine::delegate_wire;
 use crate::mcp::{self, Forward, Implementation};
 use crate::rpc::{CallId, SessionId};
@@ -23,6 +28,8 @@ use crate::time::earlier;
 use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
+use open_calls::OpenCalls;
+use policy::{FULL, Verdict};
 
 /// One accepted connection, the editor's side. An editor that lets in several at once holds a
 /// [`Host`](super::Host) instead.

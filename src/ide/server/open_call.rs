@@ -1,7 +1,7 @@
 //! An open call by its name.
 
 use super::Server;
-use crate::ide::open_calls::CallKind;
+use super::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, is_object};

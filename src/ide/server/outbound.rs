@@ -1,10 +1,10 @@
 //! What goes out: the answers of the application, what it says and asks, and what is told once the client hears it.
 
 use super::Server;
+use super::quirks::Quirks;
 use crate::Wire;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
-use crate::ide::quirks::Quirks;
 use crate::ide::toolset::SharedTools;
 use crate::ide::{
     Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Selection, ToolArguments, ToolSet,

@@ -6,12 +6,14 @@
 //! only one: [`Tool`], [`ToolCall`] and what is read and written follow from it.
 
 mod answer;
+pub(super) mod arguments;
 mod call;
 mod check_document_dirty;
 mod close_all_diff_tabs;
 mod close_tab;
 mod declaration;
 mod diagnostic;
+pub(super) mod direct;
 mod document_answer;
 mod exact;
 mod execute_code;
@@ -26,6 +28,7 @@ mod open_diff;
 mod open_file;
 mod open_files;
 mod passage;
+mod position;
 mod reformat_file;
 mod request;
 mod save_document;
@@ -34,13 +37,17 @@ mod set_cursor_position;
 mod set_permission_mode;
 mod set_selection;
 mod tools;
+pub(super) mod toolset;
 
 pub use answer::{Answer, Done};
 pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};
+pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use passage::{MissingText, Passage};
+pub use position::{Position, Range};
 pub(crate) use request::Arguments;
 pub use request::OtherTool;
+pub use toolset::ToolSet;
 
 use crate::rpc::CallId;
 use declaration::{Declaration, ToolDef};

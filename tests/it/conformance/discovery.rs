@@ -2,8 +2,8 @@
 
 use super::row::{Proof::Test, Row, row};
 
-const MATCHING: &str = "src/ide/matching/tests.rs";
-const LOCK_FILE: &str = "src/ide/lock_file/text.rs";
+const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
+const LOCK_FILE: &str = "src/ide/discovery/lock_file/text.rs";
 const SPELLING: &str = "src/ide/paths/spelling.rs";
 const FOLDERS: &str = "adapters/lockfile/src/folders.rs";
 const AGENT: &str = "examples/tests/attach.rs";
@@ -58,7 +58,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 10",
         "opencode connects without a token to a port named in a variable: `launch_env` always removes `OPENCODE_EDITOR_SSE_PORT`, and with `None` also `CLAUDE_CODE_SSE_PORT`",
-        Test("src/ide/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
+        Test("src/ide/discovery/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
     ),
     row(
         "spelling",

@@ -14,7 +14,7 @@ const EDITOR: &str = "tests/it/ide_server.rs";
 const PAIR: &str = "tests/it/ide_pair.rs";
 const REFUSALS: &str = "tests/it/ide_refusals.rs";
 const REPLAY: &str = "tests/it/replay.rs";
-const MATCHING: &str = "src/ide/matching/tests.rs";
+const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 
 pub const ROWS: &[Row] = &[
     row(
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
     row(
         "connecting 5",
         "a lock file below ~/.config/claude is never found",
-        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
+        Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
     row(
         "connecting 6",
@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
     row(
         "connecting 9",
         "a list of folders is the legacy form",
-        Test("src/ide/lock_file/text.rs", "every_known_variant_is_read"),
+        Test("src/ide/discovery/lock_file/text.rs", "every_known_variant_is_read"),
     ),
     row(
         "connecting 10",

@@ -85,12 +85,12 @@ pub const ROWS: &[Row] = &[
     row(
         "Q11",
         "stale variables of an outer editor are removed",
-        Test("src/ide/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
+        Test("src/ide/discovery/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
     ),
     row(
         "Q12",
         "loopback is merged into no_proxy and NO_PROXY",
-        Test("src/ide/launch_env.rs", "l12_loopback_is_merged_into_what_was_there"),
+        Test("src/ide/discovery/launch_env.rs", "l12_loopback_is_merged_into_what_was_there"),
     ),
     row(
         "Q13",
@@ -101,7 +101,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q14 flag",
         "runningInWindows is written",
-        Test("src/ide/lock_file/text.rs", "the_members_stand_in_the_order_of_the_real_writer"),
+        Test("src/ide/discovery/lock_file/text.rs", "the_members_stand_in_the_order_of_the_real_writer"),
     ),
     row(
         "Q15",
@@ -116,7 +116,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q16",
         "directories follow variables that are handed in",
-        Test("src/ide/locate.rs", "l07_the_directories_follow_the_variables"),
+        Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
     row(
         "Q17",
@@ -188,7 +188,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q27",
         "lines and columns from 0, columns in UTF-16",
-        Test("src/ide/position.rs", "places_and_bytes_agree"),
+        Test("src/ide/tool/position.rs", "places_and_bytes_agree"),
     ),
     row(
         "Q28",
@@ -261,7 +261,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q33",
         "tools may be handled and not listed",
-        Test("src/ide/toolset.rs", "tools_are_called_by_the_names_of_every_dialect"),
+        Test("src/ide/tool/toolset.rs", "tools_are_called_by_the_names_of_every_dialect"),
     ),
     row(
         "Q34",

@@ -3,13 +3,13 @@
 //! They are served within an MCP session, as everything is: before `initialize` they are refused with -32600.
 //!
 //! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
-//! component by whole component: `..`, a leading `~` and whatever is [suspicious](super::paths::Suspicion) are refused
+//! component by whole component: `..`, a leading `~` and whatever is [suspicious](crate::ide::paths::Suspicion) are refused
 //! with -32603, `a..b` and `foo~` are good names, and nothing is expanded. **Links are not seen here**: an
 //! application that reads or writes resolves what the path leads to, or its deepest existing folder, and looks again
 //! whether that lies in the workspace.
 
-use super::arguments::arguments;
-use super::paths::{check_relative, is_windows};
+use crate::ide::arguments::arguments;
+use crate::ide::paths::{check_relative, is_windows};
 use crate::rpc::{ErrorObject, code};
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
@@ -17,8 +17,8 @@ use core::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A request of the Obsidian dialect. Comes only where the [`ToolSet`](super::ToolSet) speaks
-/// [`Dialect::Obsidian`](super::Dialect::Obsidian); then all of them do, and what is not served is to be refused with
+/// A request of the Obsidian dialect. Comes only where the [`ToolSet`](crate::ide::ToolSet) speaks
+/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian); then all of them do, and what is not served is to be refused with
 /// `fail(call, -32601, …)`. It serializes as its parameters alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]

@@ -23,8 +23,8 @@ macro_rules! arguments {
         #[allow(clippy::exhaustive_structs, reason = "the tool has no arguments")]
         $vis struct $name;
 
-        impl $crate::ide::arguments::Described for $name {
-            const ARGUMENTS: &'static [$crate::ide::arguments::Argument] = &[];
+        impl $crate::ide::tool::arguments::Described for $name {
+            const ARGUMENTS: &'static [$crate::ide::tool::arguments::Argument] = &[];
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
@@ -55,9 +55,9 @@ macro_rules! arguments {
             $($(#[$doc])* $field_vis $field: $type,)*
         }
 
-        impl $crate::ide::arguments::Described for $name {
-            const ARGUMENTS: &'static [$crate::ide::arguments::Argument] = {
-                use $crate::ide::arguments::{first, schema};
+        impl $crate::ide::tool::arguments::Described for $name {
+            const ARGUMENTS: &'static [$crate::ide::tool::arguments::Argument] = {
+                use $crate::ide::tool::arguments::{first, schema};
                 &[$(schema::$kind($first, first(&[$($description)?]) $(, $default)?),)*]
             };
         }
@@ -76,7 +76,7 @@ macro_rules! arguments {
                         self,
                         mut members: A,
                     ) -> Result<$name, A::Error> {
-                        use $crate::ide::arguments::{Spelling, kind, merge};
+                        use $crate::ide::tool::arguments::{Spelling, kind, merge};
                         $(let mut $field = None;)*
                         while let Some(member) = members.next_key::<Spelling<'de>>()? {
                             let spelled = &*member.0;
@@ -100,7 +100,7 @@ macro_rules! arguments {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut members = serializer.serialize_map(None)?;
-                $($crate::ide::arguments::write(&mut members, $first, &self.$field)?;)*
+                $($crate::ide::tool::arguments::write(&mut members, $first, &self.$field)?;)*
                 serde::ser::SerializeMap::end(members)
             }
         }

@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::client_env::OPENCODE_PORT_VARIABLE;
+use crate::ide::client_env::OPENCODE_PORT_VARIABLE;
 
 /// The variables for a child process of an editor that listens on `port`, or on none.
 ///

@@ -2,7 +2,7 @@
 //! Pure: what the disk and the process table say is handed in.
 //!
 //! Paths are compared as text, component by component. The real client compares one spelling of a folder. This module
-//! also accepts the other [spellings](super::paths::spellings); [`MatchReason`] distinguishes the two cases. Symbolic
+//! also accepts the other [spellings](crate::ide::paths::spellings); [`MatchReason`] distinguishes the two cases. Symbolic
 //! links are the caller's business, hence the two forms of the working directory in [`AgentContext`].
 
 mod refusal;
@@ -15,8 +15,8 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
-use super::paths::{Fit, System, fit, resolved};
-use super::{LockFile, Transport};
+use crate::ide::paths::{Fit, System, fit, resolved};
+use crate::ide::{LockFile, Transport};
 
 /// Returns which of `files` a client in `context` may connect to.
 ///
@@ -57,8 +57,8 @@ pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_
 
 /// A lock file with what is known about it. `E` is the reason why it could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate<E = super::LockFileError> {
-    /// The port in its name ([`LockForm::port_of`](super::LockForm::port_of)).
+pub struct Candidate<E = crate::ide::LockFileError> {
+    /// The port in its name ([`LockForm::port_of`](crate::ide::LockForm::port_of)).
     pub port: u16,
     /// What it says.
     pub file: Result<LockFile, E>,
@@ -68,7 +68,7 @@ pub struct Candidate<E = super::LockFileError> {
     pub modified: Option<Duration>,
 }
 
-/// What the choice depends on at the client. [`ClientEnv`](super::ClientEnv) has the values of its variables.
+/// What the choice depends on at the client. [`ClientEnv`](crate::ide::ClientEnv) has the values of its variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
@@ -76,10 +76,10 @@ pub struct AgentContext<'a> {
     /// The working directory without symbolic links, which is all that the real client looks at; `None` if it is not
     /// known. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
-    /// `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](super::ClientEnv::port).
+    /// `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::ClientEnv::port).
     pub port: Option<u16>,
     /// True if the folder check is off, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
-    /// [`ClientEnv::skips_folder_check`](super::ClientEnv::skips_folder_check).
+    /// [`ClientEnv::skips_folder_check`](crate::ide::ClientEnv::skips_folder_check).
     pub any_folder: bool,
     /// The system of the client, which decides about spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
     /// recognises WSL.

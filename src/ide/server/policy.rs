@@ -15,7 +15,7 @@
 //! | full | 503 |
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
-use super::AuthToken;
+use crate::ide::AuthToken;
 use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;
@@ -33,11 +33,11 @@ pub enum Auth {
     /// It knows the token of the lock file.
     Token(AuthToken),
     /// It knows a token that an earlier process of the editor has published, and
-    /// [`Host::admit`](super::Host::admit) lets it in.
+    /// [`Host::admit`](crate::ide::Host::admit) lets it in.
     ///
     /// While no editor listened, every user of the machine could take its port, and was offered the token by clients that tried
     /// again. So the token alone proves nothing: each client that knows it is an
-    /// [`AdmissionPending`](super::ServerEvent::AdmissionPending), and the application lets it in if its socket belongs to the
+    /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and the application lets it in if its socket belongs to the
     /// user of the editor.
     Resumed(AuthToken),
     /// It need not: every program that reaches the port on this machine attaches, browsers excepted.
@@ -87,7 +87,7 @@ impl Policy {
         Self::with_auth(port, Auth::Token(token))
     }
 
-    /// Asks [`Host::admit`](super::Host::admit) about each client that knows the token, which outlived its process.
+    /// Asks [`Host::admit`](crate::ide::Host::admit) about each client that knows the token, which outlived its process.
     #[must_use]
     pub const fn resumed(port: u16, token: AuthToken) -> Self {
         Self::with_auth(port, Auth::Resumed(token))

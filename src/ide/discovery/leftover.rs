@@ -4,7 +4,7 @@
 //! file is only taken for left over where everything says so, and never one of another editor or one that is not
 //! understood.
 
-use super::matching::Candidate;
+use crate::ide::matching::Candidate;
 use core::fmt;
 
 /// Whether this is a file that our own editor left behind and that may be removed.

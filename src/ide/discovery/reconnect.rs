@@ -39,7 +39,7 @@ impl Default for Backoff {
 }
 
 /// Decides when to connect. One for an editor, from the first attempt on; each attempt is a new
-/// [`Client`](super::Client) with the same configuration.
+/// [`Client`](crate::ide::Client) with the same configuration.
 ///
 /// ```
 /// use ide_mcp::{Time, ide::{Backoff, Reconnect}, ws::Closed};
@@ -114,7 +114,7 @@ impl Reconnect {
 #[non_exhaustive]
 pub enum GaveUp {
     /// This side closed: because it was told to, or since no session could be opened, which
-    /// [`Failed`](super::ClientEvent::Failed) or [`SubprotocolMissing`](super::ClientEvent::SubprotocolMissing) said.
+    /// [`Failed`](crate::ide::ClientEvent::Failed) or [`SubprotocolMissing`](crate::ide::ClientEvent::SubprotocolMissing) said.
     Closed,
     /// The editor does not let us in, and would not the next time: the token, the host or the path is another. Look at
     /// the lock files again.

@@ -1,7 +1,7 @@
 //! The lock file, by which an editor says where it listens and with which token: what it says, its forms as text, and
 //! the kinds of files that have them. The disk belongs to `ide-mcp-lockfile`.
 //!
-//! What a lock file means for a client is the business of [`matching`](super::matching).
+//! What a lock file means for a client is the business of [`matching`](crate::ide::matching).
 
 mod form;
 mod text;
@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{AuthToken, InvalidToken};
+use crate::ide::{AuthToken, InvalidToken};
 
 /// What a lock file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ use super::{AuthToken, InvalidToken};
 pub struct LockFile {
     /// The process of the editor. In some editors it is not the one that listens.
     pub pid: Option<u32>,
-    /// Absolute paths of the open folders. [`matching`](super::matching) says which clients they attract.
+    /// Absolute paths of the open folders. [`matching`](crate::ide::matching) says which clients they attract.
     pub workspace_folders: Vec<String>,
     /// What the client shows to a person. Empty if the file does not say.
     pub ide_name: String,

@@ -1,6 +1,6 @@
 //! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
 
-use super::{Dialect, OtherTool, Tool, ToolRequest};
+use crate::ide::{Dialect, OtherTool, Tool, ToolRequest};
 use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
@@ -79,7 +79,7 @@ impl ToolSet {
         self
     }
 
-    /// Offers a tool of the application's own, whose calls come as [`ToolCall::Other`](super::ToolCall::Other). `schema` is
+    /// Offers a tool of the application's own, whose calls come as [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is
     /// the JSON Schema of its arguments. It may have the name of a tool of the protocol, except those that
     /// the machine handles and `openDiff`: these are listed as you say, and handled as ever. What was listed under its
     /// name before is not listed any more.

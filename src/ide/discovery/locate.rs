@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::LockForm;
-use super::paths::{is_absolute, is_windows};
+use crate::ide::LockForm;
+use crate::ide::paths::{is_absolute, is_windows};
 
 /// The ordered candidate directories. The first is where to publish; a client reads all of them.
 ///
@@ -64,7 +64,7 @@ pub struct Extras {
     pub default_too: bool,
     /// `$XDG_CONFIG_HOME/claude/ide`, or `~/.config/claude/ide`. The real client never looks there.
     pub xdg: bool,
-    /// `~/.claude-code`, with files for [`LockFile::parse_project`](super::LockFile::parse_project).
+    /// `~/.claude-code`, with files for [`LockFile::parse_project`](crate::ide::LockFile::parse_project).
     pub claude_code: bool,
 }
 

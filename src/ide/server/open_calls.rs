@@ -3,7 +3,7 @@
 //! One registry per connection, so that a client can end only its own diffs. The client never cancels an `openDiff` that
 //! was decided in its terminal (measured): `close_tab` is the only sign.
 
-use super::Tool;
+use crate::ide::Tool;
 use crate::rpc::CallId;
 use alloc::{string::String, vec::Vec};
 
@@ -19,7 +19,7 @@ pub enum DiffEnd {
     ShutDown,
     /// The client cancelled the call; nothing is answered.
     Cancelled,
-    /// The time that the application gave it is over ([`OpenCall::set_timeout`](super::OpenCall::set_timeout)). The call
+    /// The time that the application gave it is over ([`OpenCall::set_timeout`](crate::ide::OpenCall::set_timeout)). The call
     /// has been answered.
     Expired,
     /// The connection ended; nothing can be answered.

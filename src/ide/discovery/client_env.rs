@@ -1,5 +1,5 @@
 //! The environment variables that tell a client which editor to attach to, the counterpart of
-//! [`launch_env`](super::launch_env), which an editor sets. This module does no I/O; `ide_mcp_lockfile::client_env`
+//! [`launch_env`](crate::ide::launch_env), which an editor sets. This module does no I/O; `ide_mcp_lockfile::client_env`
 //! reads the variables.
 //!
 //! | variable | 2.1.330 | 1.0.51 |
@@ -11,10 +11,10 @@
 //!
 //! The two columns are versions of the real client, measured (docs/evidence.md in the repository); an empty cell was
 //! not. Where versions differ, this crate follows the newest. Of the accepted words for true and false, only `1` and
-//! `false` were measured. The directory of lock files depends on other variables: [`locate`](super::locate).
+//! `false` were measured. The directory of lock files depends on other variables: [`locate`](crate::ide::locate).
 
-use super::LockFile;
-use super::launch_env::PORT_VARIABLE;
+use crate::ide::LockFile;
+use crate::ide::launch_env::PORT_VARIABLE;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
