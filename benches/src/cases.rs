@@ -1,5 +1,6 @@
 //! The cases whose instructions and allocations are counted, and the floors beside them.
 
+use crate::case::Case;
 use crate::floor::{self, Passes};
 use crate::handshake::request;
 use crate::ours;
@@ -12,14 +13,6 @@ pub const READS: [(&str, usize); 3] = [("whole", usize::MAX), ("4 KiB reads", 40
 /// The sizes of texts, in bytes.
 pub const SIZES: [(&str, usize); 5] =
     [("16 B", 16), ("125 B", 125), ("1 KiB", 1024), ("16 KiB", 16 * 1024), ("1 MiB", 1024 * 1024)];
-
-/// One case: does its work so many times.
-pub struct Case {
-    pub name: String,
-    pub run: Box<dyn FnMut(usize)>,
-    /// How often it is done while counting: whole cycles, and no more than a second under callgrind where possible.
-    pub times: usize,
-}
 
 /// All of them, in the order of the baseline.
 pub fn all() -> Vec<Case> {

@@ -3,7 +3,8 @@
 //! The program runs itself once under callgrind, which writes down the instructions of each case. Counts do not depend
 //! on what else the machine does.
 
-use crate::cases::{self, Case};
+use crate::case::{Case, Counts};
+use crate::cases;
 use crate::data::{Grid, Section};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -101,9 +102,6 @@ fn counted(case: &mut Case) {
 fn case_is_over(case: &Case) {
     std::hint::black_box(case);
 }
-
-/// What was counted, by name; in the order of the cases.
-pub type Counts = Vec<(String, f64)>;
 
 fn count() -> Result<Counts, String> {
     let mut counts = Vec::new();

@@ -1,7 +1,7 @@
 //! What the counts are to reach. `--check` prints how far they are and fails only for what got worse: the baseline is
 //! the gate, these are the aim.
 
-use crate::check::Counts;
+use crate::case::Counts;
 use crate::data::Goal;
 
 /// An upper bound for a count.

@@ -1,7 +1,8 @@
 //! How the cost grows: instructions by how many messages there were, how many connections there are, how large a text
 //! is, how it was cut, and how many calls are open.
 
-use crate::cases::{Case, decoder};
+use crate::case::Case;
+use crate::cases::decoder;
 use crate::data::{Plot, Series};
 use crate::floor::{self, Passes};
 use crate::mcp::calls::{get_diagnostics, open_diff};

@@ -11,6 +11,8 @@
 //! ```
 
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
+mod case;
+#[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod cases;
 #[cfg(feature = "check")]
 mod check;
@@ -34,6 +36,7 @@ mod peers;
 mod report;
 mod serve;
 mod sockets;
+mod table;
 mod tables;
 mod tally;
 mod workload;

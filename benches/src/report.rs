@@ -1,57 +1,7 @@
-//! Tables, and the goals that are read off them.
+//! What is reported of the tables, and the goals that are read off them.
 
-use crate::data::{Goal, Grid, Section};
-use crate::measure::Timed;
-use crate::tables::OURS;
-use std::collections::BTreeMap;
-
-/// Nanoseconds, by contestant and column.
-pub struct Table {
-    pub name: String,
-    columns: Vec<String>,
-    contestants: Vec<&'static str>,
-    cells: BTreeMap<(&'static str, String), f64>,
-    /// The largest median over minimum: how far to trust it.
-    noise: f64,
-}
-
-impl Table {
-    pub fn new(name: String) -> Self {
-        Self { name, columns: Vec::new(), contestants: Vec::new(), cells: BTreeMap::new(), noise: 1.0 }
-    }
-
-    /// Adds a column.
-    pub fn add(&mut self, column: &str, timed: Vec<Timed>) {
-        self.columns.push(column.into());
-        for time in timed {
-            if !self.contestants.contains(&time.name) {
-                self.contestants.push(time.name);
-            }
-            self.noise = self.noise.max(time.median / time.min);
-            self.cells.insert((time.name, column.into()), time.min);
-        }
-    }
-
-    /// Nanoseconds of one cell.
-    pub fn cell(&self, contestant: &'static str, column: &str) -> Option<f64> {
-        self.cells.get(&(contestant, column.into())).copied()
-    }
-
-    /// The same as data.
-    fn grid(&self) -> Grid {
-        let unit = format!("ns, the least of the rounds; {OURS} is this crate");
-        let mut grid = Grid::new(&self.name, &unit, self.columns.iter().cloned());
-        for contestant in &self.contestants {
-            for (at, column) in self.columns.iter().enumerate() {
-                if let Some(time) = self.cell(contestant, column) {
-                    grid.set(contestant, at, time);
-                }
-            }
-        }
-        grid.noise = Some(self.noise);
-        grid
-    }
-}
+use crate::data::{Goal, Section};
+use crate::table::{OURS, Table};
 
 /// What was measured under this name, and the goals whose contestants ran.
 pub fn section(id: &str, tables: &[Table]) -> Section {

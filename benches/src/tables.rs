@@ -7,12 +7,9 @@ use crate::measure::{Contestant, race};
 use crate::ours;
 #[cfg(feature = "peers")]
 use crate::peers;
-use crate::report::Table;
+use crate::table::{OURS, Table};
 use crate::tally::Tally;
 use crate::workload::{Drain, Script, Workload};
-
-/// This crate's name in every table.
-pub const OURS: &str = "ide-mcp";
 
 type Decode = Box<dyn FnMut(&mut Tally, usize)>;
 

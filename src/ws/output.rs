@@ -4,8 +4,7 @@ use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
 use super::mask::Masking;
 use super::message::Kind;
-use super::sender::{Lend, Sender};
-use super::{Closed, Event, Limits, ProtocolError, SendError, utf8};
+use super::{Closed, Limits, ProtocolError, SendError};
 #[cfg(feature = "mcp")]
 use crate::OutboxClosed;
 use crate::Time;
@@ -308,19 +307,6 @@ impl<M: Masking> Output<M> {
     pub(crate) fn end_abruptly(&mut self, closed: Closed) {
         self.tx.discard();
         self.end(closed);
-    }
-
-    /// Lends a whole text; if it is none, that ends the connection.
-    #[inline]
-    pub(crate) fn text<'a>(&'a mut self, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
-    where
-        Self: Lend,
-    {
-        if let Ok(text) = utf8::check(payload) {
-            return Some((Event::Text(text), self.lend()));
-        }
-        self.fail(ProtocolError::InvalidUtf8);
-        Some((Event::Closed(self.take_closed()?), self.lend()))
     }
 
     /// The end, once.

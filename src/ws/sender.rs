@@ -1,5 +1,6 @@
-//! Sending on an open connection, and why it may be refused.
+//! Sending on an open connection.
 
+use super::SendError;
 use super::close::CloseCode;
 use super::mask::{Masked, Unmasked};
 use super::message::Kind;
@@ -8,7 +9,6 @@ use super::output::Output;
 use crate::{Outbox, OutboxClosed, To};
 #[cfg(feature = "mcp")]
 use alloc::vec::Vec;
-use core::fmt;
 
 /// Sends on a connection while something it received is lent.
 ///
@@ -117,36 +117,3 @@ impl Outbox for Sender<'_> {
         half!(&self.0, half => half.tx.is_full())
     }
 }
-
-/// Why something was not sent. Nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The opening handshake is not over.
-    NotOpen,
-    /// A close frame was sent, or the connection has ended.
-    Closed,
-    /// The send buffer is at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
-    Full,
-    /// A fragmented message is in progress.
-    Unfinished,
-    /// The payload of a control frame has more than 125 bytes.
-    TooLong,
-    /// The source of randomness failed; the connection ends.
-    Entropy,
-}
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotOpen => "the connection is not open yet",
-            Self::Closed => "the connection is closed",
-            Self::Full => "the send buffer is full: the peer does not read",
-            Self::Unfinished => "a fragmented message is in progress",
-            Self::TooLong => "a control frame holds at most 125 bytes",
-            Self::Entropy => "the source of randomness failed",
-        })
-    }
-}
-
-impl core::error::Error for SendError {}

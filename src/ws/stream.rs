@@ -8,7 +8,7 @@ use super::message::Kind;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Receiver};
 use super::sender::{Lend, Sender};
-use super::{Closed, Event, Limits};
+use super::{Closed, Event, Limits, ProtocolError, utf8};
 use crate::{Time, Wire};
 
 /// A connection: its two halves are different fields, so that one can be lent while the other is used.
@@ -80,7 +80,7 @@ where
                 let payload = self.input.take_common(common);
                 return match common.kind {
                     Kind::Binary => Some((Event::Binary(payload), self.output.lend())),
-                    Kind::Text => self.output.text(payload),
+                    Kind::Text => lend_text(&mut self.output, payload),
                 };
             }
         }
@@ -105,7 +105,9 @@ where
             Item::Assembled(Kind::Text) => Event::Text(self.input.text()),
             Item::Assembled(Kind::Binary) => Event::Binary(self.input.binary()),
             Item::Whole { kind: Kind::Binary, len } => Event::Binary(self.input.rx.consumed(len)),
-            Item::Whole { kind: Kind::Text, len } => return self.output.text(self.input.rx.consumed(len)),
+            Item::Whole { kind: Kind::Text, len } => {
+                return lend_text(&mut self.output, self.input.rx.consumed(len));
+            }
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };
@@ -217,6 +219,19 @@ where
             self.output.tx.discard();
         }
     }
+}
+
+/// Lends a whole text; if it is none, that ends the connection.
+#[inline]
+fn lend_text<'a, M: Masking>(output: &'a mut Output<M>, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
+where
+    Output<M>: Lend,
+{
+    if let Ok(text) = utf8::check(payload) {
+        return Some((Event::Text(text), output.lend()));
+    }
+    output.fail(ProtocolError::InvalidUtf8);
+    Some((Event::Closed(output.take_closed()?), output.lend()))
 }
 
 impl<M: Masking> Wire for Stream<M>

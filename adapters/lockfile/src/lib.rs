@@ -53,13 +53,12 @@ pub use error::Error;
 pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};
-pub use owner::{
-    Owner, Unknown, can_tell_clients, check_server, client_owner, listening_process, server_owner,
-};
+pub use owner::{Owner, can_tell_clients, check_server, client_owner, listening_process, server_owner};
 pub use parents::{WeakParent, Weakness, weak_parents};
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};
 pub use scan::{Found, scan, scan_for};
 pub use scope::process_scope;
+pub use sys::sockets::Unknown;
 pub use system::system;

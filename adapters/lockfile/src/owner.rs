@@ -28,10 +28,9 @@
 //! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the answer in a safe interface, so there it
 //! is [`Unknown::Unsupported`], which a program tells the person.
 
-use core::fmt;
 use std::net::SocketAddr;
 
-use crate::sys::sockets::{self, Row, Sockets};
+use crate::sys::sockets::{self, Row, Sockets, Unknown, canonical};
 use crate::{Error, system};
 use ide_mcp::ide::paths::System;
 
@@ -50,31 +49,6 @@ pub enum Owner {
     },
     /// The system does not tell.
     Unknown(Unknown),
-}
-
-/// The reason why the owner of a socket is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unknown {
-    /// This system has no interface for it that is safe to use.
-    Unsupported,
-    /// The system did not answer, or this process has no uid of its own in its user namespace.
-    Unreadable,
-    /// The other end is on another machine, or on the Windows beside WSL.
-    OtherMachine,
-    /// The other end is on this machine, and is in no table.
-    NotFound,
-}
-
-impl fmt::Display for Unknown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unsupported => "this system does not tell the owner of a socket",
-            Self::Unreadable => "neither sock_diag nor /proc/net/tcp tells the owner of the socket",
-            Self::OtherMachine => "the other end is not on this machine",
-            Self::NotFound => "the other end is in no table of sockets",
-        })
-    }
 }
 
 /// Returns the owner of the server at `peer` for a client that has connected to it from `local`.
@@ -175,11 +149,6 @@ fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<
         }
     }
     Ok(None)
-}
-
-/// Returns an address in one form: an IPv4 address that an IPv6 socket uses as an IPv4 address.
-pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
-    SocketAddr::new(addr.ip().to_canonical(), addr.port())
 }
 
 #[cfg(all(test, target_os = "linux"))]

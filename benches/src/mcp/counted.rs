@@ -2,7 +2,7 @@
 
 use super::calls::{SIZES, get_diagnostics, open_diff, own_tool};
 use super::ours::{self, Session};
-use crate::cases::Case;
+use crate::case::Case;
 
 /// How many calls have been answered, and how many are open, where the cost of one more is looked at.
 pub const ANSWERED: usize = 10_000;

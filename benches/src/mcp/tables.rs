@@ -4,8 +4,7 @@ use super::calls::{SIZES, open_diff};
 use super::{hand_written, ours};
 use crate::data::Goal;
 use crate::measure::{Contestant, race};
-use crate::report::Table;
-use crate::tables::OURS;
+use crate::table::{OURS, Table};
 
 /// This crate with the WebSocket and the dialect.
 pub const OUR_FRAMES: &str = "ide-mcp, frames";

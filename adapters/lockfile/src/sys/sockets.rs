@@ -2,14 +2,35 @@
 //! (some 30 µs), or where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a
 //! thousand sockets).
 
+use core::fmt;
 use std::net::SocketAddr;
 #[cfg(any(target_os = "linux", test))]
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-#[cfg(not(target_os = "linux"))]
-use crate::Unknown;
-#[cfg(any(target_os = "linux", test))]
-use crate::owner::canonical;
+/// The reason why the owner of a socket is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// This system has no interface for it that is safe to use.
+    Unsupported,
+    /// The system did not answer, or this process has no uid of its own in its user namespace.
+    Unreadable,
+    /// The other end is on another machine, or on the Windows beside WSL.
+    OtherMachine,
+    /// The other end is on this machine, and is in no table.
+    NotFound,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported => "this system does not tell the owner of a socket",
+            Self::Unreadable => "neither sock_diag nor /proc/net/tcp tells the owner of the socket",
+            Self::OtherMachine => "the other end is not on this machine",
+            Self::NotFound => "the other end is in no table of sockets",
+        })
+    }
+}
 
 /// The state of a socket that listens.
 #[cfg_attr(not(any(target_os = "linux", test)), allow(dead_code, reason = "no other system has rows"))]
@@ -136,6 +157,11 @@ pub(crate) const fn us() -> Option<u32> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn process_with(_: u64) -> Option<u32> {
     None
+}
+
+/// Returns an address in one form: an IPv4 address that an IPv6 socket uses as an IPv4 address.
+pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
+    SocketAddr::new(addr.ip().to_canonical(), addr.port())
 }
 
 #[cfg(test)]

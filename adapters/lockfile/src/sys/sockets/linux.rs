@@ -1,7 +1,6 @@
 //! The sockets of Linux, asked one by one or read from the table.
 
-use super::{LISTEN, Row, Table, row};
-use crate::Unknown;
+use super::{LISTEN, Row, Table, Unknown, row};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
