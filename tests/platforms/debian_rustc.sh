@@ -10,8 +10,11 @@ into=$PWD/target/platforms/rust-$minor
 rustc=$into/rustc
 
 if [ ! -x "$rustc" ]; then
-    version=$(apt-cache madison rustc-web | sed -n "s/.*| \+\($minor\.[^ ]*\) .*/\1/p" | head -n 1)
-    : "${version:?Debian has no rustc-web $minor here: apt-get update, on Debian 12}"
+    known() { apt-cache madison rustc-web | sed -n "s/.*| \+\($minor\.[^ ]*\) .*/\1/p" | head -n 1; }
+    version=$(known)
+    # The lists of a new machine can be older than the compiler.
+    [ -n "$version" ] || { apt-get update --quiet=2 >&2 && version=$(known); }
+    : "${version:?Debian has no rustc-web $minor here: apt-get update as root, on Debian 12}"
     packages=("rustc-web=$version" "libstd-rust-web-$minor=$version" "libstd-rust-web-dev=$version")
     case $minor in
         1.85) packages+=(libllvm19) ;;
