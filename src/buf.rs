@@ -3,48 +3,53 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How much room is offered to a read at first: most messages of this protocol fit.
+/// The room for the first read, in bytes: most messages of this protocol fit.
 const SMALL_CHUNK: usize = 1024;
 
-/// How much is offered after a read that filled all the room, since more is to come. One page of a pipe or a loopback
-/// segment fits many times.
+/// The room after a read that filled all of [`SMALL_CHUNK`], since more bytes are likely to follow. One
+/// page of a pipe or a loopback segment fits many times.
 const CHUNK: usize = 16 * SMALL_CHUNK;
 
-/// How much after one that filled that.
+/// The room after a read that filled all of [`CHUNK`].
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
-/// With less room than this behind what is held, more is made.
+/// The least room behind the held bytes: with less, the buffer makes more.
 const ENOUGH: usize = SMALL_CHUNK / 2;
 
-/// The receive buffer: `buf[start..end]` was received and not yet consumed, and `start <= end <= buf.len()`.
+/// The receive buffer: `buf[start..end]` contains the received bytes that are not consumed yet, and
+/// `start <= end <= buf.len()`.
 pub(crate) struct Rx {
     buf: Vec<u8>,
     start: usize,
     end: usize,
-    /// How many bytes may still come before the buffer is worked on as far as it goes.
+    /// The number of bytes that can still arrive before the next [`Rx::mark_drained`] or
+    /// [`Rx::hold_back`].
     allowed: usize,
-    /// The part of the last [`Rx::space_up_to`] that has not been filled, in bytes; 0 once the buffer has moved since.
+    /// The part of the last [`Rx::space_up_to`] that has not been filled, in bytes; 0 if the content has
+    /// moved since.
     offered: usize,
-    /// How much of what is held and to come belongs together: it is not consumed before it is there.
+    /// The number of bytes that are consumed together, once all of them have arrived; 0 if there are
+    /// none.
     awaited: usize,
 }
 
 impl Rx {
-    /// How many bytes may come between two polls to `None`. Large enough for a loop to read a socket empty,
-    /// small enough that sixteen connections nobody polls stay below a few megabytes.
+    /// The number of bytes that can arrive between two polls to `None`. It is large enough for a loop to
+    /// read a socket empty, and small enough that sixteen connections without polls stay below a few
+    /// megabytes.
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
     pub(crate) const fn new() -> Self {
         Self { buf: Vec::new(), start: 0, end: 0, allowed: Self::UNPOLLED_LIMIT, offered: 0, awaited: 0 }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of held bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// The last byte.
+    /// Returns the last held byte.
     #[inline]
     pub(crate) fn last_mut(&mut self) -> Option<&mut u8> {
         self.buf.get_mut(self.end.wrapping_sub(1))
@@ -59,7 +64,8 @@ impl Rx {
         self.buf.get_mut(self.start..self.end).unwrap_or_default()
     }
 
-    /// Consumes `skip` bytes and the `len` behind them, which are there, and lends these.
+    /// Consumes `skip` bytes and the `len` bytes behind them, and lends the latter. The caller has
+    /// checked that all of them have arrived.
     #[inline]
     pub(crate) fn lend(&mut self, skip: usize, len: usize) -> &mut [u8] {
         let at = self.start.wrapping_add(skip);
@@ -67,7 +73,8 @@ impl Rx {
         self.buf.get_mut(at..self.start).unwrap_or_default()
     }
 
-    /// What was just consumed and still lies in front of [`Rx::bytes`]: the last `n` consumed bytes.
+    /// Returns the last `n` consumed bytes. Right after their consumption they still lie in front of
+    /// [`Rx::bytes`].
     pub(crate) fn consumed(&self, n: usize) -> &[u8] {
         let from = self.start.saturating_sub(n);
         self.buf.get(from..self.start).unwrap_or_default()
@@ -77,12 +84,12 @@ impl Rx {
         self.start = self.start.saturating_add(n).min(self.end);
     }
 
-    /// Whether bytes came since the buffer was last worked on as far as it goes.
+    /// Returns true if there are bytes that the machine has not processed as far as possible.
     pub(crate) fn has_fresh(&self) -> bool {
         self.allowed < Self::UNPOLLED_LIMIT
     }
 
-    /// Everything that can be done with the bytes so far has been done.
+    /// Notes that the machine has processed the held bytes as far as possible.
     #[inline]
     pub(crate) fn mark_drained(&mut self) {
         self.allowed = Self::UNPOLLED_LIMIT;
@@ -90,27 +97,31 @@ impl Rx {
 
     /// Keeps the bytes for later, and accepts more until `most` bytes are held in all.
     ///
-    /// [`Rx::has_fresh`] stays true, since the bytes can be worked on as soon as there is room in the send buffer.
+    /// [`Rx::has_fresh`] stays true, since the machine can process the bytes as soon as there is room in
+    /// the send buffer.
     pub(crate) fn hold_back(&mut self, most: usize) {
         let unworked = usize::from(self.len() > 0);
         self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
     }
 
-    /// Returns the number of bytes that can still come before the next [`Rx::mark_drained`] or [`Rx::hold_back`].
+    /// Returns the number of bytes that can still arrive before the next [`Rx::mark_drained`] or
+    /// [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }
 
-    /// Nothing is consumed before `len` bytes are there: the buffer may grow faster than by one read at a time.
+    /// Announces that the next `len` bytes are consumed together, so that the buffer can grow by more
+    /// than one read at a time.
     pub(crate) fn await_up_to(&mut self, len: usize) {
         self.awaited = len;
     }
 
-    /// Room for a read: at most `limit` bytes, and at most as much as may still come unpolled.
+    /// Returns room for a read: at most `limit` bytes, and at most as many as can still arrive before
+    /// the next poll.
     #[inline]
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
         let limit = limit.min(self.allowed);
-        // Behind what is held less will do, so that room is not made anew for every byte.
+        // Behind held bytes less room is enough, so that the buffer does not make room for every byte.
         if self.start == self.end || self.buf.len().wrapping_sub(self.end) < ENOUGH {
             self.prepare(limit);
         }
@@ -119,22 +130,23 @@ impl Rx {
         room.get_mut(..self.offered).unwrap_or_default()
     }
 
-    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. Returns false, and takes nothing, if no more than that was
-    /// offered, or the buffer has moved since.
+    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. Returns false, and takes nothing, if
+    /// fewer bytes were offered or the content has moved since.
     #[inline]
     pub(crate) fn filled(&mut self, n: usize) -> bool {
         if n > self.offered {
             return false;
         }
-        // What was offered lies within the buffer, so these do not wrap.
+        // The offered room lies within the buffer, so this arithmetic does not wrap.
         self.offered = self.offered.wrapping_sub(n);
         self.end = self.end.wrapping_add(n);
-        // It was allowed when it was offered; less may be by now.
+        // `n` bytes were allowed at the time of the offer; fewer can be allowed now.
         self.allowed = self.allowed.saturating_sub(n);
         true
     }
 
-    /// Appends bytes; false, and nothing is taken, if they are more than may come unpolled.
+    /// Appends bytes. Returns false, and takes nothing, if they are more than can still arrive before
+    /// the next poll.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
         if bytes.len() > self.allowed {
             return false;
@@ -156,14 +168,14 @@ impl Rx {
         *self = Self::new();
     }
 
-    /// Gives back the memory if nothing is in it.
+    /// Releases the memory if the buffer holds nothing.
     pub(crate) fn trim(&mut self) {
         if self.start == self.end {
             *self = Self { allowed: self.allowed, awaited: self.awaited, ..Self::new() };
         }
     }
 
-    /// Begins at the front again where nothing is held.
+    /// Moves `start` and `end` to the front if the buffer holds nothing.
     fn rewind(&mut self) {
         if self.start == self.end {
             self.start = 0;
@@ -183,9 +195,12 @@ impl Rx {
         self.make_room(limit.min(chunk));
     }
 
-    /// Makes `buf[end..]` at least `room` long: by moving the content to the front if that is enough and cheap, by
-    /// growing otherwise. What is moved is at most what was consumed before, and what grows doubles or ends with what
-    /// is awaited: so the work stays linear, and this buffer below twice what was received and a chunk.
+    /// Makes `buf[end..]` at least `room` long: moves the content to the front if that is enough and
+    /// cheap, and grows otherwise.
+    ///
+    /// A move copies at most as many bytes as were consumed before. Growth doubles the buffer, or ends
+    /// with the awaited bytes. So the work stays linear, and the buffer stays below twice the received
+    /// bytes and a chunk.
     fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
         if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
@@ -203,15 +218,17 @@ impl Rx {
     }
 }
 
-/// The send buffer: `buf[head..]` waits to be written.
+/// The send buffer: `buf[head..]` contains the bytes that are not written yet.
 pub(crate) struct Tx {
     buf: Vec<u8>,
     head: usize,
-    /// So much may wait. Above it the buffer still takes answers, but nothing that provokes more of them.
+    /// The high-water mark. At the mark the buffer still takes answers, pongs and the close frame, and
+    /// nothing else.
     mark: usize,
-    /// At this length it is full: the mark, counted from `head`.
+    /// The length of `buf` at which the buffer is full: the high-water mark, counted from `head`.
     full_at: usize,
-    /// Bytes ever written from this buffer, to recognise when a certain byte has gone.
+    /// The number of bytes ever written from this buffer, by which the caller recognises that a certain
+    /// byte was written.
     written: u64,
 }
 
@@ -230,7 +247,7 @@ impl Tx {
         self.buf.len() >= self.full_at
     }
 
-    /// The number that [`Tx::written`] will have reached when all that waits now has gone.
+    /// Returns the number that [`Tx::written`] reaches once all pending bytes are written.
     pub(crate) fn position(&self) -> u64 {
         self.written.saturating_add(self.pending().len() as u64)
     }
@@ -239,7 +256,7 @@ impl Tx {
         self.written
     }
 
-    /// The first `n` pending bytes have been written.
+    /// Removes the first `n` pending bytes: they were written.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
         let left = self.pending().len();
@@ -256,18 +273,20 @@ impl Tx {
         self.head = self.head.saturating_add(n);
         self.written = self.written.saturating_add(n as u64);
         if self.head >= CHUNK && self.head >= self.buf.len() / 2 {
-            // A queue that never runs empty must not keep what has gone. At least half of it has, so moving the
-            // rest costs at most what writing it did.
+            // A buffer that never runs empty still has to release the written bytes. At least half of
+            // the buffer is written, so moving the rest costs at most as much as writing did.
             self.buf.drain(..self.head);
             self.head = 0;
         }
         self.full_at = self.head.saturating_add(self.mark);
     }
 
-    /// Appends a short frame, if there is memory for it and it leaves the buffer below its mark.
+    /// Appends a short frame if the memory for the frame exists and the buffer stays below its
+    /// high-water mark. Returns false otherwise.
     #[inline]
     pub(crate) fn push_short(&mut self, header: [u8; 2], payload: &[u8]) -> bool {
-        // A slice and a buffer that is there are together no longer than memory is, so nothing wraps.
+        // A slice and a buffer that exist are together no longer than the memory, so this sum does not
+        // wrap.
         let after = self.buf.len().wrapping_add(header.len()).wrapping_add(payload.len());
         if after > self.buf.capacity() || after >= self.full_at {
             return false;
@@ -277,19 +296,19 @@ impl Tx {
         true
     }
 
-    /// Where to append. What lies before its current end must stay as it is.
+    /// Returns the buffer for appending. The bytes before its current end have to stay unchanged.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
 
-    /// Drops everything that waits.
+    /// Drops all pending bytes and the memory.
     pub(crate) fn discard(&mut self) {
         self.buf = Vec::new();
         self.head = 0;
         self.full_at = self.mark;
     }
 
-    /// Gives back the memory if nothing waits.
+    /// Releases the memory if no bytes are pending.
     pub(crate) fn trim(&mut self) {
         if self.pending().is_empty() {
             self.discard();
@@ -298,14 +317,14 @@ impl Tx {
 }
 
 impl fmt::Debug for Rx {
-    /// Shows how much is held and not what: a request to open has a token in it.
+    /// Shows the number of held bytes and not the bytes: a request to open contains a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rx").field("held", &self.len()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Tx {
-    /// The same.
+    /// Shows the number of pending bytes and not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tx").field("pending", &self.pending().len()).finish_non_exhaustive()
     }
@@ -397,7 +416,7 @@ mod tests {
             assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());
         }
         assert!(sizes.len() < 10, "{sizes:?}");
-        // It is there: one byte behind it no longer doubles anything.
+        // All awaited bytes have arrived: one byte behind them no longer doubles the buffer.
         rx.consume(1 << 20);
         rx.await_up_to(0);
         let before = rx.buf.len();

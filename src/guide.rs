@@ -1,21 +1,22 @@
-//! The pages beside the reference. They stand in `docs/` of the repository, and are part of the documentation alone.
+//! The pages beside the reference, from `docs/` of the repository. They are part of the
+//! documentation alone.
 
-/// How each kind of loop drives the machines.
+/// The instructions for driving the machines in each kind of loop.
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 
-/// Every text that is made for a person or a peer.
+/// Every text that this crate makes for a person or a peer.
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}
 
-/// What people ask.
+/// Frequent questions and their answers.
 #[doc = include_str!("../docs/faq.md")]
 pub mod questions {}
 
-/// What the real client was seen to do.
+/// The measured behaviour of the real client.
 #[doc = include_str!("../docs/evidence.md")]
 pub mod evidence {}
 
-/// The protocol row by row, with the bytes or the test that shows each.
+/// The protocol row by row, with the bytes or the test that shows each row.
 #[doc = include_str!("../docs/conformance.md")]
 pub mod conformance {}

@@ -1,4 +1,5 @@
-//! Keepalive: finds that a peer is gone without a word: its process was suspended, or the line was cut.
+//! Keepalive: detects a peer that is gone without notice, because its process was suspended or the line
+//! was cut.
 //!
 //! ```text
 //!  Off ──armed──▶ Quiet ──interval of silence──▶ Pinged ──timeout of silence──▶ Timeout
@@ -6,31 +7,35 @@
 //!                   └────── anything received ─────┘  └─┘ the check comes late, once: another ping
 //! ```
 //!
-//! Anything received counts as activity, an answer to a ping or not: every byte to `ws`, every message to `mcp`. The driver
-//! of the machine may have slept, as a laptop does, and then has received nothing for hours although the peer is there. So
-//! a check that comes more than an interval after the timeout pings again first, once in a silence: a loop that is always
-//! late finds a dead peer as well.
+//! Any input counts as activity, not only the answer to a ping: every byte to `ws`, every message to
+//! `mcp`.
+//!
+//! The driver of the machine can sleep, as a laptop does. Then it has received nothing for hours
+//! although the peer is present. So a check that comes more than an interval after the timeout first
+//! sends another ping, once in a silence. A loop that is always late therefore detects a dead peer as
+//! well.
 
 use crate::Time;
 use core::time::Duration;
 
-/// The times by which a connection or a session finds out that its peer is gone without a word.
+/// The durations by which a connection or a session detects that its peer is gone without notice.
 ///
-/// At most one ping waits for its answer, so a silence costs one ping.
+/// At most one ping waits for its answer. So a silence costs one ping, and a second one after a late
+/// check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keepalive {
-    /// The silence after which a ping goes out.
+    /// The silence after which a ping is sent.
     pub interval: Duration,
-    /// The silence after the ping by which the connection ends.
+    /// The silence after the ping at which the connection ends.
     pub timeout: Duration,
 }
 
 impl Keepalive {
-    /// JSON-RPC pings as those of the JetBrains plugin: after 5 s, with 3 s to answer.
+    /// The durations of the JetBrains plugin for JSON-RPC pings: a ping after 5 s, with 3 s to answer.
     pub const JSON_RPC: Self = Self::new(Duration::from_secs(5), Duration::from_secs(3));
 
-    /// Pings after `interval` of silence, and gives up after `timeout` more.
+    /// Creates a keepalive that pings after `interval` of silence, and gives up after another `timeout`.
     #[must_use]
     pub const fn new(interval: Duration, timeout: Duration) -> Self {
         Self { interval, timeout }
@@ -44,31 +49,31 @@ impl Default for Keepalive {
     }
 }
 
-/// The least interval and the least timeout. An interval of zero would ping without end at one time, and a timeout of zero
-/// would end a connection in the moment in which its byte came.
+/// The least interval and the least timeout. An interval of zero would send pings without end at one
+/// time. A timeout of zero would end a connection at the moment at which its byte arrived.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// Whether silence can time out: the connection is open and the caller reads it.
+    /// True if silence can time out: the connection is open and the caller reads it.
     is_armed: bool,
-    /// Whether a ping went out in this silence.
+    /// True if a ping was sent in this silence.
     has_pinged: bool,
-    /// Whether that ping was repeated after a late check.
+    /// True if the ping of this silence was repeated after a late check.
     has_repeated: bool,
-    /// When the last ping of this silence went out, or when something came last.
+    /// The time of the last ping of this silence, or of the last activity if there was no ping.
     since: Time,
-    /// When it was last checked.
+    /// The time of the last check or of the last activity.
     seen_at: Time,
 }
 
 /// The action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PulseEvent {
-    /// Send a ping, in place of one that waits.
+    /// A ping to send; it replaces a ping that still waits for its answer.
     Ping,
-    /// The peer is gone.
+    /// The timeout: the peer is gone.
     Timeout,
 }
 
@@ -83,7 +88,7 @@ impl Pulse {
         }
     }
 
-    /// Notes that something was received, and arms the keepalive. In `ws` this runs for every read.
+    /// Notes that input was received, and arms the keepalive. In `ws` this runs for every read.
     #[inline]
     pub(crate) const fn on_activity(&mut self, now: Time) {
         *self = Self { is_armed: true, has_pinged: false, has_repeated: false, since: now, seen_at: now };
@@ -94,14 +99,14 @@ impl Pulse {
         self.is_armed = false;
     }
 
-    /// Notes that a ping could not be sent for want of room: the next one is due an interval from now.
+    /// Notes that a ping was not sent for want of room: the next one is due an interval from now.
     #[cfg(feature = "mcp")]
     pub(crate) const fn put_off(&mut self, now: Time) {
         self.since = now;
         self.has_pinged = false;
     }
 
-    /// Returns what is due now. The caller asks after it has looked at everything that came.
+    /// Returns the action that is due now. The caller has processed all input before.
     pub(crate) fn check(&mut self, now: Time, keepalive: Option<Keepalive>) -> Option<PulseEvent> {
         if self.is_quiet(now) {
             return None;
@@ -110,7 +115,7 @@ impl Pulse {
         self.seen_at = now;
         let due = self.due(keepalive).finite().filter(|due| *due <= now)?;
         if self.has_pinged {
-            // So late that it was this side that was away.
+            // The check is so late that this side slept, and perhaps not the peer.
             let is_late = now.saturating_since(due) > keepalive.interval;
             if !is_late || self.has_repeated {
                 return Some(PulseEvent::Timeout);
@@ -122,13 +127,13 @@ impl Pulse {
         Some(PulseEvent::Ping)
     }
 
-    /// Whether nothing can be due now: nearly always a byte has just come.
+    /// Returns true if nothing can be due now, as is nearly always so, because a byte has just arrived.
     #[inline]
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         self.seen_at == now || !self.is_armed
     }
 
-    /// Returns when the next check is due.
+    /// Returns the time of the next check.
     pub(crate) fn deadline(&self, keepalive: Option<Keepalive>) -> Option<Time> {
         self.due(keepalive.filter(|_| self.is_armed)?).finite()
     }
@@ -180,7 +185,7 @@ mod tests {
         assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline(ON)), (None, Some(at(999 + 69))));
     }
 
-    /// However late the ping goes out, the peer has the whole timeout to answer.
+    /// The peer has the whole timeout to answer, even if the ping is sent late.
     #[test]
     fn late_ping_leaves_the_whole_timeout() {
         for late in [1, 15, 29, 31, 8 * 3600] {

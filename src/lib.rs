@@ -1,5 +1,6 @@
-//! The editor's side and the agent's side of the protocol by which a coding agent's command line (Claude Code, and
-//! others that speak the same) attaches to an editor: sans-IO state machines that any event loop can drive.
+//! The editor's side and the agent's side of the protocol by which a coding agent's command line (Claude
+//! Code, and others with the same protocol) attaches to an editor: sans-IO state machines that any event
+//! loop can drive.
 //!
 //! ```text
 //!  ide::Host ─ ide::Server ┬ ws::Server    RFC 6455                 the editor
@@ -9,27 +10,30 @@
 //!                          └ mcp::Client ─ rpc
 //! ```
 //!
-//! Nothing here owns a socket, a file, a clock, a variable or a source of randomness. Bytes and time are handed in,
-//! events and bytes are taken out, through two traits: [`Wire`] is what a socket needs, [`Machine`] is what a loop
-//! needs. Nine laws hold for every machine of this crate; they stand at [`Wire`].
+//! No machine of this crate owns a socket, a file, a clock, a variable or a source of randomness. The
+//! application hands in bytes and time, and takes out events and bytes, through two traits: [`Wire`] is
+//! the interface of a socket, [`Machine`] is the interface of a loop. Ten laws hold for every machine;
+//! they are listed at [`Wire`].
 //!
 //! # Where to begin
 //!
-//! - an editor: [`ide::Host`], whose documentation has the loop; `ide-mcp-mio`, `ide-mcp-smol` and `ide-mcp-blocking`
-//!   have it ready, and [`guide::embedding`] says how it fits into any other;
-//! - an agent, a bridge, a test: [`ide::Client`], on a socket by the same adapters;
-//! - MCP over something else than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
+//! - an editor: [`ide::Host`], whose documentation has the loop. `ide-mcp-mio`, `ide-mcp-smol` and
+//!   `ide-mcp-blocking` contain this loop; [`guide::embedding`] explains how an editor runs in any other
+//!   loop;
+//! - an agent, a bridge, a test: [`ide::Client`], on a socket by the same three adapters;
+//! - MCP over another transport than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
 //! - WebSocket alone: [`ws::Server`] and [`ws::Client`], without serde.
 //!
 //! | layer | is | asks for |
 //! | --- | --- | --- |
 //! | [`ide::Host`] | all agents of an editor: limits, selection, mentions | bytes of each socket, time |
-//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: who may attach, tools, diffs, notifications | the same |
+//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: who may attach, tools, diffs, notifications | bytes, time |
 //! | [`mcp::Server`], [`mcp::Client`] | one session of MCP: handshake, calls, cancellation, progress, deadlines | texts, time |
 //! | [`rpc`] | what a text of JSON-RPC is, ids, tables of what is open | texts |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455: handshake, frames, ping, close | bytes, time |
 //!
-//! A loop does the same for each machine: it reads, lets it know the time, takes its events, writes, and waits.
+//! A loop takes these steps for each machine: it reads, passes the time, takes the events, writes, and
+//! waits.
 //!
 //! ```
 //! use ide_mcp::{Machine, Time, Wire};
@@ -73,26 +77,27 @@
 //! }
 //! ```
 //!
-//! An [`ide::Host`] has one more thing: it names the connection that got output.
+//! An [`ide::Host`] has one more step: it names the connection that got output.
 //!
-//! [`guide`] has the pages beside the reference: [embedding](guide::embedding), [errors and what to do](guide::errors),
-//! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by row](guide::conformance).
+//! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [errors and the
+//! reactions to them](guide::errors), [questions](guide::questions), [the evidence](guide::evidence),
+//! and [the protocol row by row](guide::conformance).
 //!
 //! # Features
 //!
-//! - `std` (default): [`Clock`], and JSON is written straight into the send buffer.
+//! - `std` (default): [`Clock`]; sessions write JSON straight into the send buffer.
 //! - `ide` (default): module [`ide`]; implies `mcp`.
-//! - `simd`: frames are unmasked and UTF-8 is checked with the widest vectors that the processor is found to have; brings
-//!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
+//! - `simd`: unmasks frames and checks UTF-8 with the widest vectors of the processor, chosen at run
+//!   time; brings fearless_simd and simdutf8, needs `std` and Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
-//! - `testing`: module `testing`, what this crate is tested with, for tests of your own; brings arbitrary, and needs
-//!   `std`.
+//! - `testing`: module `testing`, the tools with which this crate is tested, for tests of other crates;
+//!   brings arbitrary, and needs `std`.
 //!
 //! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
-// The links in the page above lead to what the features bring.
+// The links in the page above lead to items of these features.
 #![cfg_attr(not(all(feature = "std", feature = "ide")), allow(rustdoc::broken_intra_doc_links))]
 
 extern crate alloc;
@@ -127,7 +132,7 @@ pub use outbox::{Outbox, OutboxClosed, To};
 pub use time::Clock;
 pub use time::Time;
 
-/// The code of the README compiles.
+/// The README, whose code the doc tests compile.
 #[cfg(all(doctest, feature = "std", feature = "ide"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

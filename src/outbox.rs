@@ -1,27 +1,28 @@
-//! [`Outbox`]: the trait through which a session writes messages without knowing what frames them.
+//! [`Outbox`]: the trait through which a session writes messages independently of their framing.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::rpc::Id;
 
-/// Takes whole messages from a layer that does not know how they are framed: a WebSocket text frame
-/// ([`ws::Sender`](crate::ws::Sender)), a line for stdio, or whatever an application makes of it.
+/// A sink for whole messages of a layer that does not frame them itself. An outbox sends them as
+/// WebSocket text frames ([`ws::Sender`](crate::ws::Sender)), as lines over stdio, or in a framing of
+/// the application.
 pub trait Outbox {
-    /// Sends one message: `write` appends its text (UTF-8 JSON) to the buffer it is given. Where it appends nothing,
-    /// there is no message.
+    /// Sends one message: `write` appends its text (UTF-8 JSON) to the buffer that it receives. If
+    /// `write` appends nothing, there is no message.
     ///
-    /// `to` is for a framing that has a place for each answer, such as the response to an HTTP request; others ignore
-    /// it.
+    /// `to` is for a framing with a place for each answer, such as the response to an HTTP request;
+    /// other framings ignore it.
     ///
     /// # Errors
     ///
-    /// [`OutboxClosed`] if nothing can be sent any more. Then nothing is sent, and the call that the message answers
-    /// stays open until the session is closed.
+    /// [`OutboxClosed`] if the outbox can send nothing any more. Then nothing is sent, and the call that
+    /// the message answers stays open until the session is closed.
     fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed>;
 
-    /// Returns true if so much waits to be written that nothing should be added that can also be left out or come
-    /// later. Answers are added all the same.
+    /// Returns true if the send buffer is so full that a session adds nothing that it can also leave out
+    /// or send later. Answers are added all the same.
     fn is_full(&self) -> bool;
 }
 
@@ -29,14 +30,15 @@ pub trait Outbox {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum To<'a> {
-    /// An answer to the request of the peer with this id. The array of answers to a batch has the id of the first.
+    /// An answer to the request of the peer with this id. The array of answers to a batch has the id of
+    /// the first answer.
     Answer(&'a Id),
     /// A request or a notification of this side.
     Unasked,
 }
 
-/// The error of an [`Outbox`] that can send nothing more: the connection is closing or has ended, or, in a WebSocket, a
-/// message that is sent in parts has not ended.
+/// The error of an [`Outbox`] that can send nothing more: the connection is closing or has ended, or, in
+/// a WebSocket, a message in parts has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxClosed;

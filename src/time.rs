@@ -1,11 +1,13 @@
-//! Time as an input. The core never reads a clock: it is told the time with the bytes and with `tick`.
+//! Time as an input. The core never reads a clock: the caller passes the time with the bytes and with
+//! `tick`.
 
 use core::time::Duration;
 
-/// A point in time: the [`Duration`] since a start that the caller picks, once for all machines of a loop.
+/// A point in time: the [`Duration`] since a start that the caller chooses, once for all machines of a
+/// loop.
 ///
-/// Counted in nanoseconds up to some 584 years, where time ends. Tests write plain numbers
-/// (`Time::from_millis(400)`), programs use [`Clock`](crate::Clock).
+/// It counts nanoseconds up to some 584 years, the end of time. Tests write plain numbers
+/// (`Time::from_millis(400)`), programs use [`Clock`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
@@ -13,39 +15,40 @@ impl Time {
     /// The start itself.
     pub const ZERO: Self = Self(0);
 
-    /// The end of time. What is to happen then never does.
+    /// The end of time. A timer with this time never fires.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// The point `since_start` after the start; the end of time where that is later.
+    /// Returns the point `since_start` after the start, or the end of time if that point is later.
     #[must_use]
     pub const fn new(since_start: Duration) -> Self {
         Self(nanos(since_start))
     }
 
-    /// The point `millis` milliseconds after the start; the end of time where that is later.
+    /// Returns the point `millis` milliseconds after the start, or the end of time if that point is
+    /// later.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// How far the start lies back.
+    /// Returns the duration from the start to this point.
     #[must_use]
     pub const fn since_start(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
-    /// The point `span` later; the end of time where the sum does not fit.
+    /// Returns the point `span` after this one, or the end of time if the sum does not fit.
     #[must_use]
     pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(nanos(span)))
     }
 
-    /// The same, unless it is the end of time.
+    /// Returns this point, or `None` if it is the end of time.
     pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)
     }
 
-    /// How long it is from `earlier` to here; zero if `earlier` is not earlier.
+    /// Returns the duration from `earlier` to this point, or zero if `earlier` is not earlier.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -56,10 +59,10 @@ const fn nanos(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000_000).saturating_add(span.subsec_nanos() as u64)
 }
 
-/// A table of timers: one slot per kind, where the kind is a small enum cast to its number.
+/// A table of timers: one slot for each kind, where the kind is a small enum cast to its number.
 ///
-/// A timer fires once: [`take_due`](Timers::take_due) clears it. That none is due, which is nearly always so, is seen
-/// from one comparison.
+/// A timer fires once: [`take_due`](Timers::take_due) clears it. Nearly always no timer is due, and one
+/// comparison shows that.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers<const N: usize> {
     at: [Time; N],
@@ -88,7 +91,7 @@ impl<const N: usize> Timers<N> {
         self.at.get(timer).copied().and_then(Time::finite)
     }
 
-    /// Whether this timer's time has come; clears it if so.
+    /// Returns true, and clears the timer, if its time has come.
     pub(crate) fn take_due(&mut self, timer: usize, now: Time) -> bool {
         let due = self.any_due(now) && self.get(timer).is_some_and(|at| at <= now);
         if due {
@@ -97,24 +100,26 @@ impl<const N: usize> Timers<N> {
         due
     }
 
-    /// Whether the time of this one, which is set, has come; at the end of time it has.
+    /// Returns true if the time of this timer has come. The caller has set the timer. At the end of time
+    /// the result is always true.
     pub(crate) fn is_due(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
     }
 
-    /// Whether the time of any of them has come. At the end of time, look closer.
+    /// Returns true if the time of any timer has come. At the end of time the result is always true,
+    /// even if no timer is set.
     #[inline]
     pub(crate) fn any_due(&self, now: Time) -> bool {
         self.earliest <= now
     }
 
-    /// The earliest of all.
+    /// Returns the time of the earliest timer, or `None` if no timer is set.
     pub(crate) fn next(&self) -> Option<Time> {
         self.earliest.finite()
     }
 }
 
-/// The earlier of two deadlines, where `None` is never.
+/// Returns the earlier of two deadlines, where `None` is never.
 pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -122,7 +127,8 @@ pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Makes [`Time`] from the monotonic clock of the system: its start is the moment of [`Clock::new`].
+/// A source of [`Time`] from the monotonic clock of the system: its start is the moment of
+/// [`Clock::new`].
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(std::time::Instant);
@@ -130,19 +136,20 @@ pub struct Clock(std::time::Instant);
 #[cfg(feature = "std")]
 #[allow(clippy::disallowed_methods, reason = "the one place where a clock is read")]
 impl Clock {
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     #[must_use]
     pub fn new() -> Self {
         Self(std::time::Instant::now())
     }
 
-    /// The time now.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Time {
         Time::new(self.0.elapsed())
     }
 
-    /// How long a loop may sleep until `deadline`: zero if it has passed, `None` for ever.
+    /// Returns the duration that a loop can sleep until `deadline`: zero if the deadline has passed,
+    /// `None` for ever.
     #[must_use]
     pub fn until(&self, deadline: Option<Time>) -> Option<Duration> {
         deadline.map(|at| at.saturating_since(self.now()))

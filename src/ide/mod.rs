@@ -1,62 +1,77 @@
 //! The IDE dialect: how a coding agent's command line attaches to an editor, both sides.
 //!
-//! The editor publishes a [`LockFile`] with its port and a token, the agent finds it ([`locate`], [`matching`]) and
-//! opens a WebSocket with the sub-protocol `mcp`; over it runs an MCP session in which the editor is the server. The
-//! agent calls tools ([`ToolCall`]) and gets an [`Answer`], the editor pushes [`Selection`]s, [`Mention`]s and
-//! [`DiagnosticsChanged`].
+//! The editor publishes a [`LockFile`] with its port and a token. The agent finds the file ([`locate`],
+//! [`matching`]) and opens a WebSocket with the sub-protocol `mcp`. Over the WebSocket runs an MCP
+//! session in which the editor is the server. The agent calls tools ([`ToolCall`]) and receives an
+//! [`Answer`]. The editor pushes [`Selection`]s, [`Mention`]s and [`DiagnosticsChanged`].
 //!
-//! - [`Host`] is what an editor holds: all its connections, and what they share.
+//! - [`Host`] holds all connections of an editor, and the state that they share.
 //! - [`Server`] is one connection of an editor, [`Client`] the agent's side of one.
-//! - [`ToolSet`] is what an editor offers: the [`Tool`]s of the protocol that it handles, and its own.
-//! - [`Dialect`] is how it speaks: what the known editors say differently stands in one table there. What is received is
-//!   understood in all dialects.
-//! - [`LockFile`], [`locate`], [`matching`], [`client_env`] and [`launch_env`] are discovery as pure values. No file, variable or
-//!   clock is read here; `ide-mcp-lockfile` does that. [`Reconnect`] says when an agent tries again.
-//! - [`paths`] says what a path of an agent is before anybody opens it, [`Filter`] what leaves the editor unasked, and
-//!   [`display_safe`] makes a text of an agent one that a screen shows and does not obey.
+//! - [`ToolSet`] is the list of the tools that an editor offers: the [`Tool`]s of the protocol that it
+//!   handles, and its own.
+//! - [`Dialect`] is the spelling of an editor family: one table holds the differences between the known
+//!   editors. Received messages are read in all dialects.
+//! - [`LockFile`], [`locate`], [`matching`], [`client_env`] and [`launch_env`] are discovery as pure
+//!   values. They read no file, variable or clock; `ide-mcp-lockfile` does that. [`Reconnect`] decides
+//!   when an agent tries again.
+//! - [`paths`] judges a path of an agent before anybody opens it. [`Filter`] limits what leaves the
+//!   editor unasked. [`display_safe`] turns a text of an agent into one that a screen shows and does
+//!   not obey.
 //!
 //! # From lock file to closed socket
 //!
-//! The protocol is not specified anywhere, so each claim has its evidence behind it. *Measured*: the real client was run
-//! against an editor that did just this (docs/evidence.md in the repository). *Recorded*: it stands in a session of the
-//! real client that the tests replay. *Documented*: its makers say so. *Described*: several independent editors agree,
-//! and nobody here has seen it.
+//! The protocol is not specified anywhere, so each claim has its evidence behind it. *Measured*: the
+//! real client was run against an editor that did just this (docs/evidence.md in the repository).
+//! *Recorded*: it stands in a session of the real client that the tests replay. *Documented*: the
+//! makers of the client document it. *Described*: several independent editors agree, and nobody here
+//! has seen it.
 //!
-//! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`], `<port>.lock`, below
-//!    `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; below `~/.config` it is never found: *measured*). So
-//!    [`locate`] says. A client deletes the file of a process that it takes for dead (*measured*), hence the guard in
-//!    `ide-mcp-lockfile`.
-//! 2. **The choice.** The client takes a file with a folder that is its working directory or contains it, and none
-//!    without a folder or without `transport`; among several it takes the one whose port `CLAUDE_CODE_SSE_PORT` names, else
-//!    none (*measured*): [`matching`] decides so and gives the reason of each refusal. [`client_env`] has the variables of a
-//!    client, [`launch_env`] sets those of a terminal of the editor.
-//! 3. **The request to open.** `GET /` with the sub-protocol `mcp` and the token in a header, never an `Origin`
-//!    (*measured*). [`Policy`] answers 101, or refuses before anything is heard. A client that is refused does not try
-//!    again; one that is let in without `mcp` leaves without a word (*measured*).
-//! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list` (*recorded*):
-//!    [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message marks the moment from which the client accepts
-//!    pushes: it comes up to 500 ms after the answer to its list of tools (*measured*). So the selection is sent at once,
-//!    again 1.6 s after that answer and once more 5 s later; mentions wait for these 1.6 s.
-//! 5. **The tools.** The [`ToolSet`] is listed. The model of the client sees only `getDiagnostics` and `executeCode`, and
-//!    the client calls `closeAllDiffTabs` even where nothing is listed (*measured*), `close_tab` and `set_permission_mode`
-//!    too (*described*): these three are always answered here.
-//! 6. **The selection.** [`Host::select`] as often as it changes, [`Host::mention`] for files: a selection goes into the
-//!    next prompt, unasked (*measured*), so a [`Filter`] stands before it. After each change of the tools the client lists
-//!    them again and forgets the selection (*measured*), so every list begins the time of step 4 anew.
-//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*): the diffs of this client end, and those of no other.
-//! 8. **An edit** comes as [`ToolCall::OpenDiff`] and waits for a person. The answer is a [`DiffOutcome`], two blocks of
-//!    text; one block is not understood; the client writes the file, with the text of the answer (*measured*). Where the
-//!    person decides in the terminal, the call is never cancelled: `close_tab` is the only sign (*measured*). It is
-//!    answered here, and [`ServerEvent::DiffClosed`] says that the view can go.
-//! 9. **Around the edit** come `close_tab`, twice, and [`ToolCall::GetDiagnostics`], for the file before the client writes
-//!    it and for all files after that. The client waits 500 ms for the first and 2 s for the second (*measured*), so their
-//!    deadlines are 400 ms and 1.9 s. On other calls it waits without end (*described*), so each has a deadline.
-//! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff ends, then comes
-//!     [`ServerEvent::Closed`]. An editor that comes back on its port with its token has its client back within some 12 s
-//!     (*measured*); [`Reconnect`] does so for an agent.
+//! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`],
+//!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never
+//!    finds a file below `~/.config`: *measured*). [`locate`] returns these places. A client deletes
+//!    the file of a process that it takes for dead (*measured*), hence the guard in `ide-mcp-lockfile`.
+//! 2. **The choice.** The client takes a file with a folder that is its working directory or contains
+//!    it, and none without a folder or without `transport`. Among several files it takes the one whose
+//!    port `CLAUDE_CODE_SSE_PORT` names, else none (*measured*). [`matching`] decides so and gives the
+//!    reason of each refusal. [`client_env`] has the variables of a client, [`launch_env`] sets those
+//!    of a terminal of the editor.
+//! 3. **The opening handshake.** `GET /` with the sub-protocol `mcp` and the token in a header field,
+//!    never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any message is read. A
+//!    client that is refused does not try again. A client whose 101 lacks `mcp` drops the connection
+//!    and sends nothing (*measured*).
+//! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list`
+//!    (*recorded*): [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message marks the
+//!    moment from which the client accepts pushes. That moment comes up to 500 ms after the answer to
+//!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
+//!    and once more 5 s later; mentions wait for these 1.6 s.
+//! 5. **The tools.** The client lists the [`ToolSet`]. The model of the client sees only
+//!    `getDiagnostics` and `executeCode`. The client calls `closeAllDiffTabs` even if nothing is listed
+//!    (*measured*), and so it does with `close_tab` and `set_permission_mode` (*described*). [`Server`]
+//!    answers these three calls itself, with one exception: if the [`ToolSet`] handles `close_tab` and
+//!    no open diff has the tab, the application answers.
+//! 6. **The selection.** Call [`Host::select`] at each change of the selection, and [`Host::mention`]
+//!    for files. A selection goes into the next prompt, unasked (*measured*), so a [`Filter`] stands
+//!    before it. After each change of the tools the client lists them again and forgets the selection
+//!    (*measured*), so every list begins the time of step 4 anew.
+//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). The call ends the diffs of this client,
+//!    and those of no other.
+//! 8. **An edit** comes as [`ToolCall::OpenDiff`] and waits for a person. The answer is a
+//!    [`DiffOutcome`], which is two blocks of text: the client does not understand an answer of one
+//!    block. The client writes the file, with the text of the answer (*measured*). If the person
+//!    decides in the terminal, the client never cancels the call: `close_tab` is the only sign
+//!    (*measured*). [`Server`] answers the call then, and [`ServerEvent::DiffClosed`] reports that the
+//!    view can go.
+//! 9. **Around the edit** come `close_tab`, twice, and [`ToolCall::GetDiagnostics`], for the file
+//!    before the client writes it and for all files after that. The client waits 500 ms for the first
+//!    answer and 2 s for the second (*measured*), so their deadlines are 400 ms and 1.9 s. The client
+//!    waits without end for the answers to other calls (*described*), so each of them has a deadline,
+//!    except `openDiff` and `executeCode`, which wait for a person.
+//! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff
+//!     ends, then comes [`ServerEvent::Closed`]. The client returns within some 12 s to an editor that
+//!     comes back on its port with its token (*measured*). [`Reconnect`] does this for an agent.
 //!
-//! What goes over the wire in each case stands in docs/conformance.md in the repository, written by the tests. The same
-//! way without a socket, both sides in one program:
+//! The tests write docs/conformance.md in the repository, which has the messages of each case. These
+//! ten steps without a socket, both sides in one program:
 //!
 //! ```
 //! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
@@ -121,7 +136,8 @@
 //! # }
 //! ```
 //!
-//! Every connection is judged by a [`Policy`] before it is let in; the table of refusals stands there.
+//! A [`Policy`] judges every connection before it is let in. The table of refusals stands in
+//! src/ide/server/policy.rs.
 
 mod client;
 mod dialect;

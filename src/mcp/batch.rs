@@ -1,7 +1,8 @@
-//! Batches, which only version 2025-03-26 has: an array of messages, whose answers go back as one array.
+//! Batches, which only version 2025-03-26 has. A batch is an array of messages, whose answers go
+//! back as one array.
 //!
-//! What is answered at once is gathered; what the application answers later goes alone, as JSON-RPC permits. We never
-//! send one of our own.
+//! The session gathers the answers that it gives at once. An answer that the application gives
+//! later is sent alone, as JSON-RPC permits. This crate never sends a batch of its own.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,10 +13,11 @@ use serde_json::value::RawValue;
 use crate::rpc::Id;
 use crate::{Outbox, OutboxClosed, To};
 
-/// How many messages an array may have. Nobody is known to send any; there is no use for more.
+/// The maximum number of messages in an array. No peer is known to send arrays, so a larger number
+/// has no use.
 pub(super) const MOST: usize = 64;
 
-/// The messages of a batch. `None` if there are none, or too many.
+/// Returns the messages of a batch. Returns `None` if there are none, or too many.
 pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     struct UpTo;
 
@@ -29,7 +31,7 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
         fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
             let mut elements = Vec::new();
             while let Some(element) = array.next_element()? {
-                // No more is kept than is wanted, however many there are.
+                // The reading stops here, so that a longer array takes no more memory.
                 if elements.len() == MOST {
                     return Err(de::Error::invalid_length(MOST.saturating_add(1), &self));
                 }
@@ -43,7 +45,7 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     deserializer.deserialize_seq(UpTo).ok().filter(|elements| !elements.is_empty())
 }
 
-/// Gathers messages into one array.
+/// An outbox that gathers messages into one array.
 pub(super) struct Gather<'o, O> {
     out: &'o mut O,
     array: Vec<u8>,
@@ -56,7 +58,7 @@ impl<'o, O: Outbox> Gather<'o, O> {
         Self { out, array: Vec::new(), first: None }
     }
 
-    /// For what does not belong into the array.
+    /// Returns the outbox behind the array, for messages that do not belong in the array.
     pub(super) const fn direct(&mut self) -> &mut O {
         self.out
     }
@@ -66,7 +68,7 @@ impl<'o, O: Outbox> Gather<'o, O> {
         if !self.array.is_empty() {
             self.array.push(b']');
             let to = self.first.as_ref().map_or(To::Unasked, To::Answer);
-            // Where the outbox is closed, the session is about to be.
+            // If the outbox is closed, the answers are lost, and the session usually ends soon.
             let _ = self.out.message(to, |buf| buf.extend_from_slice(&self.array));
         }
     }

@@ -1,4 +1,4 @@
-//! The result of a tool: blocks of content, written by a server and read by a client.
+//! The result of a tool: blocks of content, which a server writes and a client reads.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
@@ -11,19 +11,19 @@ use crate::rpc::{read_object, text_of};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Content<'a> {
-    /// `{"type":"text","text":…}`
+    /// A block of text: `{"type":"text","text":…}`.
     Text(Cow<'a, str>),
     /// A block of another kind, or one that cannot be read, as it is written.
     Raw(Cow<'a, RawValue>),
 }
 
 impl<'a> Content<'a> {
-    /// A block of text.
+    /// Returns a block of text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if this is a block of text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -45,39 +45,41 @@ impl Serialize for Content<'_> {
 
 /// The result of a tool: `{"content":[…]}`, and `"isError":true` only if it failed.
 ///
-/// A tool that failed has a result too, since the model is to read what went wrong; a JSON-RPC error is for calls that
-/// never reached a tool.
+/// A tool that failed has a result too, since the model is to read the cause of the failure. A
+/// JSON-RPC error is for calls that never reached a tool.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
-    /// The blocks, in order.
+    /// The blocks of content, in order.
     pub content: Vec<Content<'a>>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     #[serde(rename = "isError", skip_serializing_if = "core::ops::Not::not")]
     pub is_error: bool,
 }
 
 impl<'a> ToolResult<'a> {
-    /// These blocks.
+    /// Returns a result with these blocks.
     #[must_use]
     pub const fn new(content: Vec<Content<'a>>) -> Self {
         Self { content, is_error: false }
     }
 
-    /// One block of text.
+    /// Returns a result with one block of text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::new(vec![Content::text(text)])
     }
 
-    /// A failure that says what went wrong.
+    /// Returns the result of a tool that failed, with one block of text that describes the failure.
     pub fn error(text: impl Into<Cow<'a, str>>) -> Self {
         Self { content: vec![Content::text(text)], is_error: true }
     }
 
-    /// Reads the result of a `tools/call`. `None` if it is not an object with a list of content.
+    /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a
+    /// `content` that is not a list.
     ///
-    /// Tolerant of what peers send: a `content` or `isError` that is null or absent is empty or false, and a block
-    /// that is no readable text is kept as it is.
+    /// The reading is tolerant. A `content` that is null or absent counts as empty, and an
+    /// `isError` that is null or absent counts as false. A block that is no readable text is kept
+    /// as it is.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         let members: Members<'a> = read_object(raw)?;
@@ -89,12 +91,12 @@ impl<'a> ToolResult<'a> {
         Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
     }
 
-    /// The text blocks, in order.
+    /// Returns the texts of the text blocks, in order.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(Content::as_text)
     }
 
-    /// The same, borrowing nothing.
+    /// Returns the result with copies of all borrowed content.
     #[must_use]
     pub fn into_owned(self) -> ToolResult<'static> {
         let own = |block| match block {

@@ -8,72 +8,78 @@ use serde_json::value::RawValue;
 use super::{CallEnd, Failure, Outcome, PeerFault, Progress};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 
-/// An event of a session. `C` is a decoded call of a tool, which a [`Server`](super::Server) alone reports.
+/// An event of a session. `C` is the type of a decoded tool call, which only a
+/// [`Server`](super::Server) reports.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<C = Infallible> {
-    /// The handshake is over. To a server the client said `notifications/initialized`: it can be notified and asked from
-    /// now on. A client has said so, and knows [who the server is](super::Client::server).
+    /// The end of a successful handshake. A server has received `notifications/initialized`, and
+    /// can send notifications and requests from now on. A client has sent it, and
+    /// [`Client::server`](super::Client::server) returns the answer of the server.
     Ready,
-    /// The handshake of a client failed. The owner of the connection should close it.
+    /// The failure of the handshake of a client. The owner of the connection should close the
+    /// connection.
     Failed(Failure),
-    /// The client asked for the list of tools and was answered.
+    /// A request of the client for the list of tools, which the session has answered.
     ToolsListed,
-    /// The client calls a tool. It waits for `respond`, `respond_with` or `fail`, or for a [`CallEnded`](Event::CallEnded).
+    /// A tool call of the client. It waits for `respond`, `respond_with` or `fail`, or for a
+    /// [`CallEnded`](Event::CallEnded).
     Call {
-        /// The name by which the call is answered.
+        /// The name by which the application answers the call.
         call: CallId,
         /// The decoded call.
         tool: C,
     },
-    /// The peer asks for something that the configuration forwards. It waits for `respond_with` or `fail`, or for a
-    /// [`CallEnded`](Event::CallEnded).
+    /// A request of the peer that the configuration forwards. It waits for `respond_with` or
+    /// `fail`, or for a [`CallEnded`](Event::CallEnded).
     Request {
-        /// The name by which the request is answered.
+        /// The name by which the application answers the request.
         call: CallId,
         /// The method.
         method: Box<str>,
-        /// An object; `None` if absent. A progress token in its `_meta` belongs to this session: an application
-        /// that sends the request on leaves it to [`Timeout::Progress`](super::Timeout::Progress) to put another in
-        /// its place.
+        /// The parameters: an object; `None` if absent. A progress token in their `_meta` belongs
+        /// to this session. An application that sends the request on uses
+        /// [`Timeout::Progress`](super::Timeout::Progress), which puts another token in its place.
         params: Option<Box<RawValue>>,
     },
-    /// A call or a forwarded request ended without an answer of the application. One that was answered is not reported.
+    /// The end of a call or a forwarded request without an answer of the application. The end of an
+    /// answered call is not reported.
     CallEnded {
         /// The call.
         call: CallId,
-        /// How it ended.
+        /// The way in which the call ended.
         reason: CallEnd,
     },
     /// A notification that the session does not handle itself.
     Notification {
         /// The method.
         method: Box<str>,
-        /// An object; `None` if absent.
+        /// The parameters: an object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
-    /// A request of this side ended.
+    /// The end of a request of this side.
     Outcome {
         /// The request.
         request: RequestId,
-        /// How it ended.
+        /// The outcome of the request.
         outcome: Outcome,
     },
-    /// The peer reports the progress of a request that was sent with [`Timeout::Progress`](super::Timeout::Progress).
+    /// A report of the peer on the progress of a request that was sent with
+    /// [`Timeout::Progress`](super::Timeout::Progress).
     Progress {
         /// The request.
         request: RequestId,
-        /// How far it has come.
+        /// The progress that the peer reports.
         progress: Progress<'static>,
     },
-    /// The peer reports an error that belongs to no request: it could not read something.
+    /// An error of the peer that belongs to no request: the peer could not read a message.
     PeerError(ErrorObject),
-    /// The peer broke a rule; the session goes on.
+    /// A rule that the peer broke. The session goes on.
     PeerFault(PeerFault),
-    /// More texts that are no message came than are tolerated. Reported once. The owner of the connection
-    /// should close it (in WebSocket, with 1008).
+    /// More texts that are no message than the session tolerates. Reported once. The owner of the
+    /// connection should close the connection (in WebSocket, with 1008).
     TooManyFaults,
-    /// The peer did not answer a ping of the [`Keepalive`](crate::Keepalive) in time. Reported once. The owner
-    /// of the connection should close it.
+    /// A ping of the [`Keepalive`](crate::Keepalive) without an answer in time. Reported once. The
+    /// owner of the connection should close the connection.
     PingTimeout,
 }

@@ -1,27 +1,33 @@
-//! Which requests of the peer go to the application as they are.
+//! The choice of the requests of the peer that go to the application as they are.
 
 use alloc::{borrow::Cow, vec::Vec};
 
-/// Which requests that the session does not model go to the application, as method and raw parameters. The others are
-/// answered at once: the lists that a peer may always ask for as empty, everything else with -32601.
+/// The choice of the requests of the peer that go to the application, as method and raw parameters.
+/// All other requests that the session does not model are answered at once. A server answers the
+/// lists that a peer can always request with an empty list, and everything else with -32601. A
+/// client answers all of them with -32601.
 ///
-/// `initialize`, `ping` and `server/discover` never do. What is forwarded should also be declared as a capability.
+/// `initialize`, `ping` and `server/discover` are never forwarded. The capability of a forwarded
+/// request should also be declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Forward {
-    /// None.
+    /// No requests.
     #[default]
     Nothing,
-    /// These methods, be they modelled or not: `tools/list` too, if it stands here.
+    /// The requests with these methods, modelled or not: `tools/list` too, if it is in the list.
     Methods(Vec<Cow<'static, str>>),
-    /// All that are not modelled, with the lists of resources and prompts. For an application that serves them itself.
+    /// All requests that are not modelled, and the lists of resources and prompts. For an
+    /// application that serves these requests itself.
     Everything,
-    /// All, the modelled ones too. For a bridge: the tools are those of somebody else, and so is their list.
+    /// All requests, including those that are modelled. For a bridge: the tools and their list
+    /// belong to another program.
     All,
 }
 
 impl Forward {
-    /// Whether this method goes to the application; `modelled` is whether the session would serve it otherwise.
+    /// Returns true if this method goes to the application. `modelled` is true if the session would
+    /// serve the method otherwise.
     pub(super) fn takes(&self, method: &str, modelled: bool) -> bool {
         match self {
             Self::Nothing => false,

@@ -1,5 +1,5 @@
-//! The way of a text through a session, the same for both roles: what it is, whether it is answered here, and which
-//! part of the session it is for.
+//! The path of a text through a session, for both roles. This module classifies the text, answers
+//! it at once if possible, or passes it to the part of the session that it is for.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
@@ -18,7 +18,8 @@ use crate::{
     rpc::{Answer, Id, Message, RequestId, classify, code},
 };
 
-/// What is a request by its name, in any version. Without an id it is neither executed nor passed on.
+/// The methods of requests, in any version of MCP. A message with one of these methods but without
+/// an id is neither executed nor passed on.
 const REQUESTS: &[&str] = &[
     "initialize",
     "ping",
@@ -51,22 +52,22 @@ pub(super) struct Asked<'t> {
     pub(super) params: Option<&'t RawValue>,
 }
 
-/// What the two roles do differently.
+/// The differences between the two roles.
 pub(super) trait Role {
     /// A decoded call of a tool.
     type Call;
 
-    /// What they have in common.
+    /// Returns the part that both roles have in common.
     fn session(&mut self) -> &mut Session<Self::Call>;
 
-    /// A request that is neither a ping nor `server/discover`, and whose id is free, in a session that is open or
-    /// being opened.
+    /// Takes a request that is neither a ping nor `server/discover`, and whose id is free, in a
+    /// session that is not drained, failed or closed.
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox);
 
-    /// A notification that concerns neither a call nor a request.
+    /// Takes a notification that concerns neither a call nor a request.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
 
-    /// A request of the role's own came to its end.
+    /// Takes the outcome of a request of the role itself: the handshake, or a page of a list.
     fn on_own_outcome(
         &mut self,
         request: RequestId,
@@ -88,7 +89,8 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
 
 fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox) {
     let Some(elements) = batch::elements(array) else {
-        // What JSON-RPC would have answered has no id, and peers end a session on that.
+        // The answer that JSON-RPC demands here has no id, and peers end a session at such an
+        // answer.
         return role.session().tolerate(PeerFault::BatchLength);
     };
     let mut gather = Gather::new(out);
@@ -99,7 +101,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
         if matches!(message, Message::Batch(_)) {
             role.session().tolerate(PeerFault::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {
-            // It may lead to a request, which is not for an array of answers.
+            // A response can lead to a request, which does not belong in an array of answers.
             take(role, message, gather.direct());
         } else {
             take(role, message, &mut gather);
@@ -134,8 +136,8 @@ fn take_request<R: Role>(role: &mut R, asked: Asked<'_>, out: &mut impl Outbox) 
     }
     match (session.state, asked.method) {
         (_, "ping") => answer(id, &Empty {}, out),
-        // At once and in every state: a client that probes for a newer protocol hangs on silence, and falls back to
-        // `initialize` on this error.
+        // The answer comes at once and in every state: a client that probes for a newer protocol
+        // falls back to `initialize` on this error. Without an answer it hangs.
         (_, "server/discover") => not_found(id, asked.method, out),
         (State::Draining | State::Failed | State::Closed, _) => {
             refuse(id, code::INVALID_REQUEST, "shutting down", out);
@@ -148,7 +150,7 @@ fn take_notification<R: Role>(role: &mut R, method: &str, params: Option<&RawVal
     let session = role.session();
     match (session.state, method) {
         (_, method) if REQUESTS.contains(&method) => session.report(PeerFault::RequestWithoutId),
-        // Nothing can be open before a server was asked to open the session.
+        // No call of the client is open before `initialize`, so these notifications are ignored.
         (State::Awaiting, "notifications/cancelled" | "notifications/progress") => {}
         (_, "notifications/cancelled") => session.on_cancelled(params),
         (_, "notifications/progress") => session.on_progress(params),
@@ -173,7 +175,7 @@ fn take_response<R: Role>(role: &mut R, id: &Id, answer: Answer<'_>, out: &mut i
     ended(role, request, purpose, outcome, out);
 }
 
-/// A request ended with an answer, or without one.
+/// Passes on the end of a request, with an answer or without one.
 fn ended<R: Role>(
     role: &mut R,
     request: RequestId,
@@ -183,13 +185,15 @@ fn ended<R: Role>(
 ) {
     match purpose {
         Purpose::Application => role.session().push(Event::Outcome { request, outcome }),
-        // Any message is a sign of life, this one too.
+        // The answer to a ping needs no treatment of its own: every message shows that the peer is
+        // alive.
         Purpose::Ping => {}
         Purpose::Initialize | Purpose::Page(_) => role.on_own_outcome(request, purpose, outcome, out),
     }
 }
 
-/// What happened: what was noted first, then what is due.
+/// Returns the next event: first those that are queued, then those of calls and requests that are
+/// due.
 pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event<R::Call>> {
     loop {
         if let Some(event) = role.session().pop() {
@@ -204,7 +208,7 @@ pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event
     }
 }
 
-/// Ends the session: every call and every request ends with an event.
+/// Ends the session. Every call and every request except a keepalive ping ends with an event.
 pub(super) fn close<R: Role>(role: &mut R) {
     role.session().close();
     while let Some((request, purpose)) = role.session().outgoing.close_one() {
@@ -212,7 +216,7 @@ pub(super) fn close<R: Role>(role: &mut R) {
     }
 }
 
-/// Where what is written after the end goes.
+/// A closed outbox, for the messages that are written after the end of the session.
 struct Nowhere;
 
 impl Outbox for Nowhere {

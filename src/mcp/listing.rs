@@ -1,8 +1,8 @@
-//! Lists that come in pages: the next one is asked for until there is none, and the whole is handed over as if it had
-//! been one.
+//! Lists that come in pages. The client requests page after page, and the application receives one
+//! list, as if it had come in one page.
 //!
-//! A server that gives the same cursor again, or pages without end, would be asked for ever. So what is gathered is
-//! limited in pages and bytes, and no cursor is followed twice.
+//! A server can send a cursor twice, or pages without end. So the list is limited in pages and
+//! bytes, and no cursor is followed twice.
 
 use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
@@ -16,18 +16,18 @@ use crate::rpc::{RequestId, each_member, text_of};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum List {
-    /// `tools/list`
+    /// The tools: `tools/list`.
     Tools,
-    /// `resources/list`
+    /// The resources: `resources/list`.
     Resources,
-    /// `resources/templates/list`
+    /// The templates of resources: `resources/templates/list`.
     ResourceTemplates,
-    /// `prompts/list`
+    /// The prompts: `prompts/list`.
     Prompts,
 }
 
 impl List {
-    /// The method that asks for it.
+    /// Returns the method that requests the list.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl List {
         }
     }
 
-    /// The member of the result that has the items.
+    /// Returns the name of the member of the result that contains the items.
     const fn member(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -49,21 +49,23 @@ impl List {
     }
 }
 
-/// How much of a list is gathered.
+/// The maximum size of a list, in pages and bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLimits {
     pub(super) pages: usize,
     pub(super) bytes: usize,
 }
 
-/// A list on its way.
+/// A list whose pages are being requested.
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) list: List,
     pub(super) timeout: Timeout,
-    /// The first request, by which the application knows it; `None` while that is the one that waits.
+    /// The first request, which is the handle of the list for the application. `None` while the
+    /// first request itself waits for its answer.
     pub(super) handle: Option<RequestId>,
-    /// The greatest progress that was reported of the list. Each page counts anew; the application sees one request.
+    /// The greatest progress of the list that was reported. The peer counts each page anew, but the
+    /// application has one request.
     pub(super) reached: f64,
     /// The items so far, with commas between them.
     items: String,
@@ -71,14 +73,14 @@ pub(super) struct Listing {
     followed: Vec<Box<RawValue>>,
 }
 
-/// What a page leads to.
+/// The result of adding a page.
 #[derive(Debug)]
 pub(super) enum Turn {
-    /// The next page, behind the last cursor.
+    /// The incomplete list. Its next page lies behind the last cursor.
     Next(Listing),
-    /// That was the last one; this is the whole.
+    /// The whole list: the page was the last one.
     Whole(Box<RawValue>),
-    /// The page cannot be read, or the list has no end within the limits.
+    /// The fault of a page that cannot be read, or of a list that has no end within the limits.
     Fault(PeerFault),
 }
 
@@ -94,7 +96,7 @@ impl Listing {
         }
     }
 
-    /// What the next request must carry: nothing for the first page.
+    /// Returns the cursor that the next request must carry: `None` for the first page.
     pub(super) fn cursor(&self) -> Option<&RawValue> {
         self.followed.last().map(|cursor| &**cursor)
     }
@@ -114,7 +116,7 @@ impl Listing {
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
-        // The cursors are kept as well, to see that one comes again.
+        // The cursors count too, since they are kept to recognise one that comes again.
         let cursors =
             self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
         let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);
@@ -160,7 +162,7 @@ mod tests {
 
     const LIMITS: PageLimits = PageLimits { pages: 4, bytes: 20 };
 
-    /// What becomes of a list whose pages are these.
+    /// Returns the result of a list with these pages.
     fn gather(pages: &[&str]) -> String {
         let mut listing = Listing::new(List::Prompts, Timeout::Default);
         let mut pages = pages.iter();
@@ -236,7 +238,7 @@ mod tests {
         }
     }
 
-    /// What a page says beside its items and its cursor is looked over, not gathered.
+    /// Checks that the members beside the items and the cursor are read, but not gathered.
     #[test]
     fn a_page_costs_what_it_says_and_no_more() {
         let others = "\"x\":0,".repeat(1_000_000);

@@ -1,4 +1,4 @@
-//! How severe a message of the log is.
+//! The severity of a log message.
 
 use core::fmt;
 
@@ -6,21 +6,21 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// `debug`
+    /// The level `debug`.
     Debug,
-    /// `info`
+    /// The level `info`.
     Info,
-    /// `notice`
+    /// The level `notice`.
     Notice,
-    /// `warning`
+    /// The level `warning`.
     Warning,
-    /// `error`
+    /// The level `error`.
     Error,
-    /// `critical`
+    /// The level `critical`.
     Critical,
-    /// `alert`
+    /// The level `alert`.
     Alert,
-    /// `emergency`
+    /// The level `emergency`.
     Emergency,
 }
 
@@ -36,13 +36,13 @@ impl LogLevel {
         Self::Emergency,
     ];
 
-    /// The level that is written like this.
+    /// Returns the level with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 
-    /// How it is written.
+    /// Returns the name of the level.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,8 +1,9 @@
 //! Sessions of the Model Context Protocol, both roles: text in, text out, over any framing.
 //!
-//! The versions with a handshake are spoken, 2024-11-05 to 2025-11-25. [`Server`] and [`Client`] take the messages of
-//! the peer with `receive`, write theirs through an [`Outbox`](crate::Outbox), and report what concerns the
-//! application with `poll_event`. They read no clock and own no socket.
+//! The supported versions are those with a handshake, 2024-11-05 to 2025-11-25. [`Server`] and
+//! [`Client`] take the messages of the peer with `receive`, write their own through an
+//! [`Outbox`](crate::Outbox), and report events to the application with `poll_event`. They read no
+//! clock and own no socket.
 //!
 //! ```text
 //! Server                                            Client
@@ -12,27 +13,28 @@
 //!  Initializing ── requests are served               Negotiating ──error, timeout, unknown version──▶ Failed
 //!    │ notifications/initialized                       │ answer with a known version, initialized sent
 //!    ▼                                                 ▼
-//!  Ready ── and may be notified and asked            Ready
+//!  Ready ── and can be notified and asked            Ready
 //!    │ drain                                           │ drain
 //!    ▼                                                 ▼
-//!  Draining ── what was asked may be answered        Draining ── here as well
+//!  Draining ── open requests can be answered         Draining ── here as well
 //!    │                                                 │
 //!    └── close, in any state ──▶ Closed ◀──────────────┘
 //! ```
 //!
-//! Both roles ask and are asked: either side sends `ping`, cancels, and reports progress. What this module does not
-//! model goes through as method and raw parameters, each request with the handle by which it is answered, so that an
-//! application can serve or forward it. It does not speak 2026-07-28, which has no session: `server/discover` is refused
-//! at once, so that a client that tries it falls back.
+//! Both roles send and receive requests: either side sends `ping`, cancels, and reports progress. A
+//! message that this module does not model reaches the application as method and raw parameters.
+//! For a request, the application also receives the handle by which it answers. So the application
+//! can serve or forward the message. Version 2026-07-28, which has no session, is not supported:
+//! `server/discover` is refused at once, so that a client that tries it falls back.
 //!
 //! | to do | call |
 //! | --- | --- |
-//! | say what came, or that time passed | `receive`, `tick` |
-//! | find out what happened | `poll_event`, until it returns `None` |
+//! | pass a received text, or the time | `receive`, `tick` |
+//! | receive the events | `poll_event`, until it returns `None` |
 //! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
-//! | speak first | `notify`, `request`, `cancel` |
-//! | know when to come back | `deadline` |
-//! | end it | `drain`, `shutdown`, `close` |
+//! | send a message unasked | `notify`, `request`, `cancel` |
+//! | read the time of the next `tick` | `deadline` |
+//! | end the session | `drain`, `shutdown`, `close` |
 
 mod batch;
 mod client;

@@ -1,5 +1,5 @@
-//! What this side asks, of whichever role: each request ends with one outcome, and the peer is told when nobody waits
-//! for its answer any more.
+//! The requests of this side, in either role. Each request ends with exactly one outcome. If a
+//! request of the application is cancelled or expires, the peer receives a notification.
 //!
 //! ```text
 //! request ──▶ waiting ──resolve───▶ the peer answered
@@ -8,9 +8,10 @@
 //!                     ──close_one─▶ the session ended
 //! ```
 //!
-//! Ids are the integers from 1 on, each used once. So whether an id was ever one of this side needs no memory: a response to one
-//! that has been issued and does not wait is late, to any other it is unknown. At a million requests a second, the ids stay
-//! below 2^53, beyond which some peers lose them, for 285 years.
+//! The ids are the integers from 1 on, each used once. So no memory is needed to recognise an id of
+//! this side. A response to an id that has been issued and does not wait is late; a response to any
+//! other id is unknown. Some peers lose ids beyond 2^53. At a million requests a second, the ids
+//! stay below 2^53 for 285 years.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -32,33 +33,35 @@ use crate::{
     text::truncate,
 };
 
-/// How a request of ours ended. There is exactly one for each.
+/// The end of a request of ours. Each request has exactly one outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The peer served it.
+    /// The result: the peer served the request.
     Result(Box<RawValue>),
-    /// The peer refused it, or failed.
+    /// The error: the peer refused the request, or failed.
     Error(ErrorObject),
-    /// No answer came in time. The peer was told that none is expected any more.
+    /// A timeout without an answer. This side has notified the peer that it expects no answer any
+    /// more.
     TimedOut,
-    /// We cancelled it.
+    /// A cancellation by this side.
     Cancelled,
-    /// The peer answered something that is neither a result nor an error, or a list that cannot be read or has no end.
+    /// An answer that is neither a result nor an error, or a list that cannot be read or has no
+    /// end.
     Malformed,
-    /// The session was closed first, and the peer was not told. Of a list in pages also: the session was drained before
-    /// the last page was asked for.
+    /// The end of the session before the answer. The peer receives no cancellation. For a list in
+    /// pages also: the session was drained before the last page was requested.
     Closed,
 }
 
-/// Whose request it is.
+/// The origin of a request.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// The application's: its end is reported as an outcome.
+    /// The application. The end of the request is reported as an outcome.
     Application,
-    /// The handshake of a client. It is never cancelled.
+    /// The handshake of a client. The request is never cancelled.
     Initialize,
-    /// A sign of life.
+    /// The keepalive, which sends a ping.
     Ping,
     /// A page of a list that the application asked for.
     Page(Box<Listing>),
@@ -69,9 +72,9 @@ pub(super) enum Purpose {
 pub(super) struct Outgoing {
     session: SessionId,
     requests: Table<Asked>,
-    /// How many may wait, beside the ping.
+    /// The maximum number of requests that wait, beside the ping.
     limit: usize,
-    /// The latest ping of the session's own. There is never a second one in flight.
+    /// The latest ping of the keepalive. There is never a second one in flight.
     ping: Option<u64>,
     timeout: Duration,
     reason: usize,
@@ -83,7 +86,7 @@ struct Asked {
     pace: Option<Pace>,
 }
 
-/// How a request whose progress is reported goes on.
+/// The timeout and the progress of a request whose progress is reported.
 #[derive(Debug)]
 struct Pace {
     wait: Wait,
@@ -110,7 +113,7 @@ impl Outgoing {
         self.requests.len()
     }
 
-    /// Sends a request. Whether there is room for it in the outbox is for the caller to know.
+    /// Sends a request. The caller checks that the outbox has room.
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
         now: Time,
@@ -119,7 +122,7 @@ impl Outgoing {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
-        // The handshake needs its one place under any limit.
+        // The handshake needs one place under any limit.
         if self.is_full() && !matches!(purpose, Purpose::Initialize) {
             return Err(NotSent::TooManyInFlight);
         }
@@ -141,8 +144,8 @@ impl Outgoing {
         Ok(RequestId::new(self.session, id))
     }
 
-    /// Sends a ping of the session's own, in place of one that was not answered. However many requests of the
-    /// application wait, there is room for this one. Returns false if the outbox is closed.
+    /// Sends a ping of the keepalive, in place of one that was not answered. The limit on requests
+    /// does not apply to this ping. Returns false if the outbox is closed.
     pub(super) fn ping(&mut self, out: &mut impl Outbox) -> bool {
         self.forget_ping();
         let id = self.requests.next();
@@ -154,20 +157,22 @@ impl Outgoing {
         sent.is_ok()
     }
 
-    /// Ends the ping that waits, if one does, without a word: its answer does not matter any more.
+    /// Ends the ping that waits, if there is one, without a message to the peer. The answer to this
+    /// ping does not matter any more.
     pub(super) fn forget_ping(&mut self) {
         if let Some(ping) = self.ping.take() {
             self.requests.end(ping);
         }
     }
 
-    /// Whether as many requests wait as may; the ping does not count.
+    /// Returns true if as many requests wait as the limit allows. The ping does not count.
     fn is_full(&self) -> bool {
         let pings = usize::from(self.ping.is_some_and(|ping| self.requests.get(ping).is_some()));
         self.len().saturating_sub(pings) >= self.limit
     }
 
-    /// Ends the request that a response answers. It is named as the application knows it, here and below.
+    /// Ends the request that a response answers. The handle that is returned, here and below, is
+    /// the one that the application has.
     pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
         let issued = 1..self.requests.next();
         let number =
@@ -176,7 +181,8 @@ impl Outgoing {
         Ok((handle(self.session, number, &asked.purpose), asked.purpose))
     }
 
-    /// Whose progress this is, by the name that the application knows. It starts the clock of that request again.
+    /// Takes a report of progress, and restarts the timeout of its request. Returns the request and
+    /// its progress, or `None` if the progress of a list has not grown.
     pub(super) fn progressed(
         &mut self,
         now: Time,
@@ -189,7 +195,7 @@ impl Outgoing {
             return Err(PeerFault::UnknownProgress);
         };
         let progress = said.progress(limits.reason);
-        // A number that JSON has is never NaN.
+        // A JSON number is never NaN.
         if progress.progress <= pace.reached {
             return Err(PeerFault::StaleProgress);
         }
@@ -207,7 +213,8 @@ impl Outgoing {
         Ok(is_news.then_some((request, progress)))
     }
 
-    /// Gives up what the application asked for by this name, and tells the peer. False if it does not wait.
+    /// Cancels a request by the handle that the application has, and notifies the peer. Returns
+    /// false if the request does not wait.
     pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         let later_page = |(number, asked): (u64, &Asked)| match &asked.purpose {
             Purpose::Page(listing) => (listing.handle == Some(named)).then_some(number),
@@ -216,7 +223,8 @@ impl Outgoing {
         if named.session() != self.session {
             return false;
         }
-        // The handles of handshakes and pings are never handed out, so what is cancelled here may be.
+        // The application never has the handle of a handshake or a ping, so a request that is found
+        // here can be cancelled.
         let number = match self.requests.get(named.serial()) {
             Some(_) => Some(named.serial()),
             None => self.requests.iter().find_map(later_page),
@@ -227,7 +235,8 @@ impl Outgoing {
         true
     }
 
-    /// Ends one request that is due, and tells the peer.
+    /// Ends one request that is due, and notifies the peer unless the request is a handshake or a
+    /// ping.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
         let (number, Asked { purpose, .. }) = self.requests.expire(now)?;
         match purpose {
@@ -237,7 +246,8 @@ impl Outgoing {
         Some((handle(self.session, number, &purpose), purpose))
     }
 
-    /// Ends one request because the session ends. To be repeated until `None`.
+    /// Ends one request because the session ends. The caller repeats this until the result is
+    /// `None`.
     pub(super) fn close_one(&mut self) -> Option<(RequestId, Purpose)> {
         let number = self.requests.first()?;
         let Asked { purpose, .. } = self.requests.end(number)?;
@@ -253,7 +263,8 @@ impl Outgoing {
     }
 }
 
-/// Returns the handle by which the application knows a request: for a later page of a list, that of the first.
+/// Returns the handle that the application has for a request. For a later page of a list, this is
+/// the handle of the first page.
 fn handle(session: SessionId, number: u64, purpose: &Purpose) -> RequestId {
     let first = match purpose {
         Purpose::Page(listing) => listing.handle,
@@ -262,7 +273,7 @@ fn handle(session: SessionId, number: u64, purpose: &Purpose) -> RequestId {
     first.unwrap_or_else(|| RequestId::new(session, number))
 }
 
-/// Sends one message. Nothing is sent if it cannot be written, or the outbox is closed.
+/// Sends one message. Sends nothing if the message cannot be written, or the outbox is closed.
 pub(super) fn send(
     out: &mut impl Outbox,
     to: To<'_>,

@@ -1,5 +1,5 @@
-//! The shapes of what is sent with the methods that this module handles itself: read borrowed and tolerantly, written
-//! without members that are absent.
+//! The parameters and results of the methods that this module handles itself. They are read
+//! tolerantly and borrowed from the text, and written without absent members.
 
 use alloc::{borrow::Cow, boxed::Box};
 
@@ -10,14 +10,14 @@ use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
 use crate::rpc::{is_object, read_object, text_of};
 use crate::text::truncate;
 
-/// An object without members, as arguments that a peer left out are read.
+/// An object without members. Arguments that a peer left out are read as this object.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// The same, written.
+/// An object without members, for writing.
 #[derive(Serialize)]
 pub(super) struct Empty {}
 
-/// The capabilities of a client: what its owner says, or none.
+/// The capabilities of a client: those of its configuration, or none.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum ClientCapabilities<'a> {
@@ -25,8 +25,8 @@ pub(super) enum ClientCapabilities<'a> {
     None {},
 }
 
-/// What a client says in `initialize`. Every member is read for itself, so that a fault in one does not cost another:
-/// negotiation always has an answer.
+/// The parameters of `initialize`, for reading. Every member is read on its own, so that a fault in
+/// one member does not affect another: the negotiation always has an answer.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Initialize<'a> {
@@ -46,7 +46,7 @@ impl Initialize<'_> {
     }
 }
 
-/// What a client sends in `initialize`.
+/// The parameters of `initialize`, for writing.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeOut<'a> {
@@ -55,7 +55,7 @@ pub(super) struct InitializeOut<'a> {
     pub(super) client_info: &'a Implementation,
 }
 
-/// What a server answers to `initialize`.
+/// The answer to `initialize`, for writing.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeResultOut<'a> {
@@ -66,7 +66,7 @@ pub(super) struct InitializeResultOut<'a> {
     pub(super) instructions: Option<&'a str>,
 }
 
-/// What this server can do: tools, and what its owner adds.
+/// The capabilities of a server: tools, the log if it is on, and those that the configuration adds.
 pub(super) struct Capabilities<'a> {
     pub(super) config: &'a ServerConfig,
 }
@@ -96,7 +96,7 @@ struct ToolsCapability {
     list_changed: bool,
 }
 
-/// What a client reads of the answer to `initialize`. Only the version has to be right.
+/// The answer to `initialize`, for reading. Only the version has to be right.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeResult<'a> {
@@ -107,7 +107,7 @@ pub(super) struct InitializeResult<'a> {
     pub(super) instructions: Option<&'a RawValue>,
 }
 
-/// The parameters of `tools/call`.
+/// The parameters of `tools/call`, for reading.
 #[derive(Deserialize)]
 pub(super) struct Call<'a> {
     #[serde(borrow)]
@@ -140,8 +140,9 @@ pub(super) struct LogOut<'a, D: ?Sized> {
     pub(super) data: &'a D,
 }
 
-/// The cursor of a request for a list. One of our own lists has no second page, so there is no valid one; null and the
-/// empty text, which some send for the first page, count as none.
+/// Returns true if a request for a list has a cursor. Our own lists have no second page, so no
+/// cursor is valid. Null and the empty string, which some clients send for the first page, count as
+/// no cursor.
 pub(super) fn has_cursor(params: Option<&RawValue>) -> bool {
     #[derive(Deserialize)]
     struct ListParams<'a> {
@@ -152,7 +153,7 @@ pub(super) fn has_cursor(params: Option<&RawValue>) -> bool {
     read.and_then(|read| read.cursor).is_some_and(|cursor| !matches!(cursor.get(), "null" | "\"\""))
 }
 
-/// The same, written.
+/// The parameters of `tools/call`, for writing.
 #[derive(Serialize)]
 pub(super) struct CallOut<'a> {
     pub(super) name: &'a str,
@@ -160,7 +161,7 @@ pub(super) struct CallOut<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// The parameters of `notifications/cancelled`.
+/// The parameters of `notifications/cancelled`, for reading.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cancelled<'a> {
@@ -170,13 +171,14 @@ pub(super) struct Cancelled<'a> {
 }
 
 impl Cancelled<'_> {
-    /// The reason, if there is a readable one: at most `limit` bytes of it, cut at a character.
+    /// Returns the reason, if there is a readable one: at most `limit` bytes, cut between two
+    /// characters.
     pub(super) fn reason(&self, limit: usize) -> Option<Box<str>> {
         Some(truncate(&text_of(self.reason?)?, limit).into())
     }
 }
 
-/// The same, written.
+/// The parameters of `notifications/cancelled`, for writing.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CancelledOut<'a> {
@@ -191,7 +193,8 @@ pub(super) struct ToolList<'a> {
     pub(super) tools: &'a [ToolSpec],
 }
 
-/// The answer to a request for a list of a server that has none: the name of the member, and no items.
+/// The answer to a request for a list that the server does not have: the name of the member, and no
+/// items.
 pub(super) struct EmptyList(pub(super) &'static str);
 
 impl Serialize for EmptyList {

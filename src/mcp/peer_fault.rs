@@ -1,38 +1,43 @@
-//! What a peer sent that it should not have, as a session sees it.
+//! The faults in the messages of a peer, as a session finds them.
 
 use core::fmt;
 
 use super::batch;
 use crate::rpc;
 
-/// A rule that a message of the peer broke. The session goes on; the owner may log it.
+/// A rule that a message of the peer broke. The session goes on; the owner can log the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// The text is no message, or one that breaks a rule of JSON-RPC.
+    /// A text that is no message, or a message that breaks a rule of JSON-RPC.
     Message(rpc::InvalidMessage),
-    /// An array of messages, which the negotiated version does not have. None of them was looked at.
+    /// An array of messages, which the negotiated version does not have. None of the messages was
+    /// processed.
     Batch,
-    /// An array of messages within another, which no version has. None of those within it was looked at.
+    /// An array of messages within another array, which no version has. None of the inner messages
+    /// was processed.
     NestedBatch,
-    /// An array of messages that is empty or has more than 64. None of them was looked at.
+    /// An array of messages that is empty or has more than 64 elements. None of the messages was
+    /// processed.
     BatchLength,
-    /// A response to a request that has already ended: a second answer, or one that crossed our cancellation or came
-    /// after our timeout. The last two are nobody's fault.
+    /// A response to a request that has already ended: a second answer, an answer that crossed our
+    /// cancellation, or an answer after our timeout. In the last two cases no side is at fault.
     LateResponse,
     /// A response to a request that was never sent.
     UnknownResponse,
-    /// A method that is a request came without an id. It is not executed.
+    /// A method of a request, in a message without an id. The request is not executed.
     RequestWithoutId,
-    /// A notification before the session was opened. It is dropped.
+    /// A notification before the session was opened. The session drops it.
     Premature,
-    /// Progress that names no open request of ours that asked for it: it crossed our cancellation, or is made up.
+    /// Progress that names no open request of ours with a progress token. The report crossed our
+    /// cancellation, or its token is made up.
     UnknownProgress,
-    /// Progress that is not beyond what was reported before. It is dropped.
+    /// Progress that is not greater than the progress reported before. The session drops it.
     StaleProgress,
-    /// A list whose page has no readable items or cursor. It is over.
+    /// A list with a page that has no readable items or cursor. The request for the list has ended.
     UnreadableList,
-    /// A list whose pages go round in a circle, or are more than the limit. It is over.
+    /// A list with a cursor that comes twice, or with more pages or bytes than the limits allow.
+    /// The request for the list has ended.
     EndlessList,
 }
 

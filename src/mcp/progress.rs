@@ -1,8 +1,10 @@
-//! Progress: what is said about a request that is still open, and the token by which the two belong together.
+//! Progress: the reports on a request that is still open, and the token that connects a report with
+//! its request.
 //!
-//! The side that asks puts a token into `params._meta.progressToken`; the side that serves may then send
-//! `notifications/progress` with it, each time with a greater number, until the answer. Peers drop connections on which
-//! a token is made up or outlives its request, so neither can be expressed here.
+//! The side that sends a request puts a token into `params._meta.progressToken`. The side that
+//! serves the request may then send `notifications/progress` with this token until the answer, each
+//! time with a greater number. Peers drop connections on which a token is made up or outlives its
+//! request. This module makes both impossible.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String};
 
@@ -15,33 +17,34 @@ use crate::{
     text::truncate,
 };
 
-/// How far a request has come.
+/// The progress of a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// A number in whatever unit; it grows from one message to the next.
+    /// A number in any unit. It grows from one message to the next.
     pub progress: f64,
-    /// What `progress` is when all is done, where that is known.
+    /// The value of `progress` at the end, if it is known.
     pub total: Option<f64>,
-    /// What is being done, for a person. Version 2024-11-05 does not have it.
+    /// A description of the current work, for a person. Version 2024-11-05 does not have this
+    /// member.
     pub message: Option<Cow<'a, str>>,
 }
 
 impl<'a> Progress<'a> {
-    /// This far.
+    /// Returns this progress, without a total and without a message.
     #[must_use]
     pub const fn new(progress: f64) -> Self {
         Self { progress, total: None, message: None }
     }
 
-    /// Out of this much.
+    /// Sets the total.
     #[must_use]
     pub const fn of(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// Doing this.
+    /// Sets the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<Cow<'a, str>>) -> Self {
         self.message = Some(message.into());
@@ -49,7 +52,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The parameters of `notifications/progress`.
+/// The parameters of `notifications/progress`, for reading.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProgressIn<'a> {
@@ -65,7 +68,7 @@ impl ProgressIn<'_> {
         Id::read(self.progress_token, limits)
     }
 
-    /// What is said; the message cut to `limit` bytes.
+    /// Returns the progress, with the message cut to `limit` bytes.
     pub(super) fn progress(&self, limit: usize) -> Progress<'static> {
         let message = self.message.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
         Progress {
@@ -76,7 +79,7 @@ impl ProgressIn<'_> {
     }
 }
 
-/// The same, written for one version.
+/// The parameters of `notifications/progress`, for writing in one version.
 pub(super) struct ProgressOut<'a> {
     pub(super) token: &'a Id,
     pub(super) said: &'a Progress<'a>,
@@ -100,7 +103,8 @@ impl Serialize for ProgressOut<'_> {
     }
 }
 
-/// The token of a request, from its `_meta`. `None` where there is none that could be echoed.
+/// Returns the token of a request, from its `_meta`. Returns `None` if there is no token that can
+/// be echoed.
 pub(super) fn token(meta: Option<&RawValue>, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -112,7 +116,7 @@ pub(super) fn token(meta: Option<&RawValue>, limits: &SessionLimits) -> Option<I
     Id::read(meta.progress_token?, limits)
 }
 
-/// The token of a request, from its parameters.
+/// Returns the token of a request, from its parameters.
 pub(super) fn token_of(params: Option<&RawValue>, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     struct Params<'a> {
@@ -123,7 +127,8 @@ pub(super) fn token_of(params: Option<&RawValue>, limits: &SessionLimits) -> Opt
     token(params.meta, limits)
 }
 
-/// The parameters with this token in their `_meta`, in place of any other. `None` if they cannot be written.
+/// Returns the parameters with this token in their `_meta`, in place of any other token. Returns
+/// `None` if the parameters cannot be written as an object.
 pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) -> Option<Box<RawValue>> {
     let params = to_raw_value(&params).ok()?;
     let mut text = String::from("{");
@@ -134,15 +139,16 @@ pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) 
     text.push_str("\"_meta\":{");
     let before = text.len();
     if meta.is_some_and(|meta| copy_members(meta, "progressToken", &mut text).is_none()) {
-        // It was no object, whatever was.
+        // The `_meta` was no object, so none of it is kept.
         text.truncate(before);
     }
     text.push_str(&format!("\"progressToken\":{token}}}}}"));
     RawValue::from_string(text).ok()
 }
 
-/// Appends the members of an object as they are written, each with a comma behind it. Those called `but` are left out,
-/// and the first of them is given back. `None` if it is no object.
+/// Appends the members of an object as they are written, each with a comma behind it. Leaves out
+/// the members with the name `but`, and returns the first of them. Returns `None` if `object` is no
+/// object.
 fn copy_members<'a>(object: &'a RawValue, but: &str, into: &mut String) -> Option<Option<&'a RawValue>> {
     let mut left_out = None;
     each_member(object, |name, value| {

@@ -1,5 +1,5 @@
-//! What both roles hold, and what both can do: a session is what this side asks, what the peer asks, where the
-//! handshake stands, and what is still to be reported.
+//! The common part of both roles. A session has the requests of this side, the calls of the peer,
+//! the state of the handshake, and the events that are still to be reported.
 
 use alloc::{borrow::ToOwned, collections::VecDeque};
 
@@ -20,23 +20,23 @@ use crate::{
     time::earlier,
 };
 
-/// Where a session stands. The picture is in the [module](super)'s documentation.
+/// The state of a session. The diagram is in the documentation of the [module](super).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// A client that has not begun.
+    /// A client that has not started.
     Idle,
     /// A server before `initialize`.
     Awaiting,
-    /// A client that said `initialize`, or a server that answered it.
+    /// A client that has sent `initialize`, or a server that has answered it.
     Opening,
     Ready,
     Draining,
-    /// A client whose handshake came to nothing.
+    /// A client whose handshake failed.
     Failed,
     Closed,
 }
 
-/// The common part of a session; `C` is a decoded call of a tool.
+/// The common part of a session; `C` is the type of a decoded tool call.
 #[derive(Debug)]
 pub(super) struct Session<C> {
     pub(super) limits: SessionLimits,
@@ -44,11 +44,11 @@ pub(super) struct Session<C> {
     pub(super) version: Option<ProtocolVersion>,
     pub(super) incoming: Incoming,
     pub(super) outgoing: Outgoing,
-    /// `None` where it is off.
+    /// The keepalive; `None` if it is off.
     keepalive: Option<Keepalive>,
-    /// Armed once the session is ready.
+    /// The timer of the keepalive, armed once the session is ready.
     pulse: Pulse,
-    /// The latest time seen.
+    /// The latest time that the session has received.
     pub(super) now: Time,
     faults: usize,
     events: VecDeque<Event<C>>,
@@ -93,7 +93,8 @@ impl<C> Session<C> {
         self.events.pop_front()
     }
 
-    /// The latest time seen while an event waits, else when the next call, request or ping is due.
+    /// Returns the latest time while an event is queued. Otherwise returns the time at which the
+    /// next call, request or ping is due.
     pub(super) fn deadline(&self) -> Option<Time> {
         if !self.events.is_empty() {
             return Some(self.now);
@@ -102,7 +103,7 @@ impl<C> Session<C> {
         earlier(calls, self.pulse.deadline(self.keepalive))
     }
 
-    /// The handshake is over.
+    /// Notes the end of a successful handshake.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;
         self.pulse.on_activity(self.now);
@@ -113,9 +114,9 @@ impl<C> Session<C> {
         self.keepalive = None;
     }
 
-    /// Notes that a message came.
+    /// Notes that a message arrived.
     pub(super) fn on_message(&mut self) {
-        // Not before the session is ready.
+        // The timer is not armed before the session is ready.
         if self.pulse.deadline(self.keepalive).is_some() {
             self.pulse.on_activity(self.now);
         }
@@ -135,7 +136,8 @@ impl<C> Session<C> {
         }
     }
 
-    /// Takes a request of the peer for the application, to be answered raw; `at_once`: before anything else is read.
+    /// Opens a forwarded request, which the application answers with raw JSON. `at_once` is true if
+    /// the answer comes before anything else is read.
     pub(super) fn forward(
         &mut self,
         id: Id,
@@ -149,12 +151,13 @@ impl<C> Session<C> {
         }
     }
 
-    /// Hands a notification to the application.
+    /// Passes a notification to the application.
     pub(super) fn hand_on(&mut self, method: &str, params: Option<&RawValue>) {
         self.push(Event::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
     }
 
-    /// Ends the call that is named exactly; anything else changes nothing and is not answered.
+    /// Ends the call with exactly the id in the notification. Any other notification changes
+    /// nothing and is not answered.
     pub(super) fn on_cancelled(&mut self, params: Option<&RawValue>) {
         let Some(cancelled) = params.and_then(read_object::<Cancelled<'_>>) else { return };
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
@@ -173,7 +176,7 @@ impl<C> Session<C> {
         }
     }
 
-    /// Deals with a call or a ping that is due. Whether there was one.
+    /// Processes one call or ping that is due. Returns true if there was one.
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
             let how = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
@@ -182,7 +185,7 @@ impl<C> Session<C> {
         }
         match self.pulse.check(self.now, self.keepalive) {
             None => return false,
-            // Behind what the peer does not read it would say nothing.
+            // A ping behind messages that the peer does not read would prove nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
                 self.pulse.put_off(self.now);
             }
@@ -196,7 +199,7 @@ impl<C> Session<C> {
         true
     }
 
-    /// Sends a request, whatever the state and however much waits.
+    /// Sends a request in any state, and even if the outbox is full.
     pub(super) fn ask<P: Serialize + ?Sized>(
         &mut self,
         what: (&str, Option<&P>),
@@ -207,14 +210,16 @@ impl<C> Session<C> {
         self.outgoing.request(self.now, what, timeout, purpose, out)
     }
 
-    /// Sends a notification that is a step of the protocol and nothing that could be left out, however much waits.
+    /// Sends a notification that is a step of the protocol and cannot be left out, even if the
+    /// outbox is full.
     pub(super) fn announce(&self, method: &str, out: &mut impl Outbox) {
-        // Where the outbox is closed, the session is about to be.
+        // If the outbox is closed, the notification is lost, and the session usually ends soon.
         let sent = send(out, To::Unasked, |buf| write::notification(buf, method, None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
-    // What follows is what an application does, in either role; the documentation is at the roles.
+    // The methods below serve the application, in either role. `session_methods` has their
+    // documentation.
 
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
@@ -228,7 +233,7 @@ impl<C> Session<C> {
         self.ask((method, params), timeout, purpose, out)
     }
 
-    /// Sends a notification that may be sent in this state.
+    /// Sends a notification. The caller has checked that the state permits it.
     pub(super) fn notify<P: Serialize + ?Sized>(
         &self,
         method: &str,
@@ -261,7 +266,8 @@ impl<C> Session<C> {
         }
     }
 
-    /// Ends the session and every call. The requests are for the role to end: one of them may be its handshake.
+    /// Ends the session and every call. The role ends the requests, since one of them can be the
+    /// handshake of the role.
     pub(super) fn close(&mut self) {
         self.state = State::Closed;
         self.stop_keepalive();
@@ -270,7 +276,8 @@ impl<C> Session<C> {
         }
     }
 
-    /// What may be sent when: everything once the handshake is over; before it, what may come `early`.
+    /// Checks if the state permits a message. A ready session permits all of them. A session that
+    /// is being opened permits only those that are allowed `early`.
     pub(super) const fn may_speak(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),

@@ -1,10 +1,10 @@
-//! Sorted lists to which most is added at the end, and from which much is taken there: numbers and deadlines grow. The
-//! end is looked at first, so that how long the list is hardly matters.
+//! Sorted lists. Most items are added at the end, and many are removed there, since numbers and
+//! deadlines grow. A search looks at the end first, so the length of the list hardly matters.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// How many items are less than this one.
+/// Returns the number of items that are less than `item`.
 pub(super) fn place<T: Ord>(sorted: &[T], item: &T) -> usize {
     let Some((last, others)) = sorted.split_last() else { return 0 };
     match last.cmp(item) {
@@ -20,7 +20,7 @@ pub(super) fn insert<T: Ord>(sorted: &mut Vec<T>, item: T) {
     sorted.insert(place, item);
 }
 
-/// Removes one item that is equal to this one, if there is one.
+/// Removes one item that is equal to `item`, if there is one.
 pub(super) fn remove<T: Ord>(sorted: &mut Vec<T>, item: &T) {
     let place = place(sorted, item);
     if sorted.get(place) == Some(item) {

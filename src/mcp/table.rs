@@ -1,8 +1,10 @@
-//! What waits for its end: numbered once and for ever, ended once, perhaps with a time by which it must have ended.
+//! A table of entries that wait for their end. Each entry has a number that is never reused, ends
+//! once, and can have a deadline.
 //!
-//! The calls of the peer and the requests of this side are one table each. The memory of an entry that has ended is used
-//! for the next one, so that a session that asks and answers one by one allocates nothing here; a look-up is a binary
-//! search. What moves on removal are pairs of numbers.
+//! The calls of the peer are one table, and the requests of this side are another. The memory of an
+//! entry that has ended is used for the next one. So a session that sends and answers requests one
+//! by one allocates nothing here. A look-up is a binary search. A removal moves pairs of numbers
+//! only.
 
 use alloc::vec::Vec;
 
@@ -15,9 +17,9 @@ pub(super) struct Table<T> {
     next: u64,
     slots: Vec<Option<Entry<T>>>,
     free: Vec<usize>,
-    /// Number and slot of every entry, in the order of the numbers.
+    /// The number and slot of every entry, in the order of the numbers.
     order: Vec<(u64, usize)>,
-    /// Time and number of every entry that has a deadline, in their order.
+    /// The deadline and number of every entry that has a deadline, in the order of the deadlines.
     due: Vec<(Time, u64)>,
 }
 
@@ -32,7 +34,7 @@ impl<T> Table<T> {
         Self { next: 1, slots: Vec::new(), free: Vec::new(), order: Vec::new(), due: Vec::new() }
     }
 
-    /// The number of the next entry. All below it have been used.
+    /// Returns the number of the next entry. All lower numbers have been used.
     pub(super) const fn next(&self) -> u64 {
         self.next
     }
@@ -41,7 +43,7 @@ impl<T> Table<T> {
         self.order.len()
     }
 
-    /// Adds an entry and gives its number.
+    /// Adds an entry and returns its number.
     pub(super) fn open(&mut self, deadline: Option<Time>, data: T) -> u64 {
         let serial = self.next;
         self.next = serial.saturating_add(1);
@@ -66,7 +68,7 @@ impl<T> Table<T> {
         serial
     }
 
-    /// Removes an entry. `None` if it has ended before, or never was.
+    /// Removes an entry. Returns `None` if the entry has ended before, or never existed.
     pub(super) fn end(&mut self, serial: u64) -> Option<T> {
         let place = self.place(serial)?;
         let (_, slot) = self.order.remove(place);
@@ -78,7 +80,7 @@ impl<T> Table<T> {
         Some(entry.data)
     }
 
-    /// Removes the entry that has been due longest at `now`.
+    /// Removes and returns the entry that has been due longest at `now`.
     pub(super) fn expire(&mut self, now: Time) -> Option<(u64, T)> {
         let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
         Some((serial, self.end(serial)?))
@@ -93,7 +95,7 @@ impl<T> Table<T> {
         self.slots.get_mut(slot)?.as_mut().map(|entry| &mut entry.data)
     }
 
-    /// Gives an entry another deadline.
+    /// Sets or removes the deadline of an entry.
     pub(super) fn set_deadline(&mut self, serial: u64, deadline: Option<Time>) {
         let Some(slot) = self.slot(serial) else { return };
         let Some(entry) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
@@ -106,19 +108,19 @@ impl<T> Table<T> {
         }
     }
 
-    /// The oldest entry.
+    /// Returns the number of the oldest entry.
     pub(super) fn first(&self) -> Option<u64> {
         self.order.first().map(|(serial, _)| *serial)
     }
 
-    /// All entries, the oldest first.
+    /// Returns all entries, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.order
             .iter()
             .filter_map(|(serial, slot)| self.slots.get(*slot)?.as_ref().map(|entry| (*serial, &entry.data)))
     }
 
-    /// When the next entry is due.
+    /// Returns the time at which the next entry is due.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.due.first().map(|(at, _)| *at)
     }
@@ -146,7 +148,7 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
 
-    /// Against a map that has no slots, no order of its own and no second list.
+    /// Compares the table with a map that has no slots and no lists beside it.
     #[test]
     fn it_is_a_map_with_deadlines() {
         arbtest::arbtest(|u| {

@@ -1,41 +1,46 @@
-//! How long to wait for an answer, of the peer or of the application.
+//! The time to wait for an answer, of the peer or of the application.
 
 use core::time::Duration;
 
 use crate::Time;
 
-/// How long to wait for an answer: of the peer to a request of ours, or of the application to a call of the peer.
+/// The time to wait for an answer: of the peer to a request of ours, or of the application to a
+/// call of the peer.
 ///
 /// | | a request of ours | a call of the peer |
 /// | --- | --- | --- |
-/// | is said by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `set_call_timeout` |
+/// | is set by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `set_call_timeout` |
 /// | begins | when the request is put into the outbox | when the call comes, or with `set_call_timeout` |
-/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer is told that it is cancelled | the call is answered for the application, and ends as [`Expired`](super::CallEnd::Expired) |
+/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the call is answered for the application, and ends as [`Expired`](super::CallEnd::Expired) |
 ///
-/// "When" is always the latest time that `receive` or `tick` was told. What would end at the end of [`Time`] never does.
+/// Each of these moments is the latest time that `receive` or `tick` has received. A timeout that
+/// would end at the end of [`Time`] never ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Timeout {
-    /// As the configuration says: `request_timeout` for a request; `call_deadline` for a call, which `progress` puts
-    /// off up to `longest_call`.
+    /// The time in the configuration: `request_timeout` for a request; `call_deadline` for a call,
+    /// which `progress` puts off up to `longest_call`.
     #[default]
     Default,
-    /// As long as the session lasts. For what waits for a person.
+    /// A timeout that lasts as long as the session. For an answer that depends on a person.
     Never,
-    /// This long, whatever progress is reported.
+    /// A fixed time, which progress does not extend.
     After(Duration),
-    /// This long from each report of progress on, the beginning being the first. The peer is asked to report that of
-    /// our request, which is handed on; that of a call is what `progress` is told, be the peer interested or not.
+    /// A time that starts at the beginning, and again with each report of progress. With this
+    /// timeout, a request of ours asks the peer for reports, and the application receives them. For
+    /// a call of the peer, the application reports with `progress`, even if the peer did not ask
+    /// for reports.
     Progress {
-        /// How long to wait for the answer or for more progress.
+        /// The maximum time without an answer and without progress.
         idle: Duration,
-        /// How long to wait at most, from the beginning on.
+        /// The maximum time from the beginning on.
         total: Duration,
     },
 }
 
 impl Timeout {
-    /// The wait that begins now; `default` is that of [`Timeout::Default`]. `None` if it has no end.
+    /// Returns the wait that begins now; `default` is the wait of [`Timeout::Default`]. Returns
+    /// `None` if the wait has no end.
     pub(super) fn begin(self, now: Time, default: Wait) -> Option<Wait> {
         match self {
             Self::Default => Some(default),
@@ -49,7 +54,7 @@ impl Timeout {
 /// A wait that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// From one report of progress to the next.
+    /// The maximum time from one report of progress to the next.
     pub(super) idle: Duration,
     latest: Time,
 }
@@ -59,7 +64,8 @@ impl Wait {
         Self { idle: idle.min(total), latest: now.saturating_add(total) }
     }
 
-    /// When it is over if nothing more is reported from now on.
+    /// Returns the end of the wait if no more progress is reported after `now`. Returns `None` if
+    /// the wait has no end.
     pub(super) fn deadline(self, now: Time) -> Option<Time> {
         now.saturating_add(self.idle).min(self.latest).finite()
     }
@@ -74,7 +80,8 @@ mod tests {
         let (millis, at) = (Duration::from_millis, Time::from_millis);
         let default = Wait::new(at(100), millis(50), millis(80));
         let paced = |idle, total| Timeout::Progress { idle: millis(idle), total: millis(total) };
-        // When it is over as it begins at 100, and after progress at 120 and at 170.
+        // Each row has the end of the wait at its beginning at 100, after progress at 120, and
+        // after progress at 170.
         let rows = [
             (Timeout::Default, [Some(150), Some(170), Some(180)]),
             (Timeout::Never, [None; 3]),

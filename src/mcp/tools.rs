@@ -1,4 +1,5 @@
-//! What a server offers: the list of tools, and how a call of one becomes a value of the application.
+//! The tools that a server offers: their list, and the decoding of a call into a value of the
+//! application.
 
 use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
 
@@ -8,19 +9,20 @@ use serde_json::value::RawValue;
 use super::Timeout;
 use crate::rpc::{self, ErrorObject, code};
 
-/// What a [`Server`](super::Server) offers. [`RawTools`] is the ready-made one.
+/// The tools that a [`Server`](super::Server) offers. [`RawTools`] is a ready-made implementation.
 pub trait Tools {
     /// One call, decoded.
     type Call;
 
-    /// What `tools/list` answers. Tools that are served without being listed are not in it.
+    /// Returns the list for `tools/list`. Tools that are served without being listed are not in it.
     fn specs(&self) -> &[ToolSpec];
 
-    /// Whether calls of this name are served, listed or not.
+    /// Checks if calls of this name are served, listed or not.
     ///
     /// # Errors
     ///
-    /// What answers the call if not: by default -32602 for every name that is not listed.
+    /// The error that answers the call if the name is not served: by default -32602 for every name
+    /// that is not listed.
     fn check(&self, name: &str) -> Result<(), ErrorObject> {
         if self.specs().iter().any(|spec| spec.name == name) {
             return Ok(());
@@ -28,58 +30,64 @@ pub trait Tools {
         Err(ErrorObject::new(code::INVALID_PARAMS, format!("tool {name} not found")))
     }
 
-    /// Makes a call of its arguments, which are an object: `{}` where the peer sent none. Only asked for names that
-    /// passed [`check`](Tools::check).
+    /// Decodes a call from its arguments, which are an object: `{}` if the peer sent none. The
+    /// server calls this method only with a name that passed [`check`](Tools::check).
     ///
     /// # Errors
     ///
-    /// If they do not fit. The text of the error goes to the peer, with -32602 and the id of the call.
+    /// If the arguments do not fit. The peer receives the text of the error, with -32602 and the id
+    /// of the call.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
-    /// How long this call may wait before it is answered for the application. Asked once, when the call comes; by
-    /// default as long as the configuration says.
+    /// Returns the time that this call can wait before the session answers it for the application.
+    /// The server calls this method once, when the call arrives. The default is the time in the
+    /// configuration.
     ///
-    /// The real client waits for ever on the socket of an editor, so a call that is forgotten hangs its user.
+    /// The real client waits for ever on the socket of an editor, so a forgotten call makes its
+    /// user wait for ever.
     fn timeout(&self, call: &Self::Call) -> Timeout {
         let _ = call;
         Timeout::Default
     }
 
-    /// The result that is sent then: a JSON object. Asked once, when the call comes; by default `None`, for a result
-    /// with `isError` that says so. Text that is no JSON object counts as `None`.
+    /// Returns the result for a call whose time is over: a JSON object. The server calls this
+    /// method once, when the call arrives. The default is `None`, which stands for a result with
+    /// `isError` and a text about the timeout. A text that is no JSON object counts as `None`.
     fn result_when_late(&self, call: &Self::Call) -> Option<&'static str> {
         let _ = call;
         None
     }
 
-    /// Whether a call of this name is answered as soon as it is polled: by default none. It is let in although
-    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, since it may be what ends them. One that is
-    /// left to wait all the same is answered by its deadline; beside 64 of these, no further one is let in.
+    /// Returns true if the application answers a call of this name as soon as the call is polled.
+    /// The default is false for all names. Such a call is accepted even while
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, since it
+    /// can be the call that ends them. If the application lets it wait all the same, its deadline
+    /// ends it. At most 64 such calls are open at a time.
     fn is_answered_at_once(&self, name: &str) -> bool {
         let _ = name;
         false
     }
 }
 
-/// One tool as `tools/list` describes it.
+/// The description of one tool in `tools/list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// What it is called by.
+    /// The name of the tool.
     pub name: Cow<'static, str>,
-    /// What it does, for the model that chooses it. Left out if empty.
+    /// A description of the tool, for the model that chooses it. Left out if empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
-    /// The JSON Schema of its arguments, as JSON.
+    /// The JSON Schema of the arguments, as JSON.
     ///
-    /// Where this is not a JSON object, any object is announced (`{"type":"object"}`), so that one faulty schema does
-    /// not cost the peer the whole list.
+    /// If the schema is not a JSON object, the list has the schema of any object in its place
+    /// (`{"type":"object"}`). So one faulty schema does not cost the peer the whole list.
     #[serde(rename = "inputSchema", serialize_with = "schema")]
     pub input_schema: Cow<'static, str>,
 }
 
 impl ToolSpec {
-    /// A tool with this name, description and schema.
+    /// Returns the description of a tool.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -89,7 +97,7 @@ impl ToolSpec {
     }
 }
 
-/// Writes a schema; in place of what is no object, that of any object.
+/// Writes a schema. If the schema is no object, writes the schema of any object.
 fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(schema) if rpc::is_object(schema) => schema.serialize(serializer),
@@ -97,37 +105,38 @@ fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     }
 }
 
-/// A number that equal lists share and others hardly ever do.
+/// Returns a digest: equal lists have equal digests, and different lists almost never do.
 pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
     let texts = specs.iter().flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema]);
-    // A byte that is in no text lies behind each.
+    // Each text is followed by a byte that occurs in no text.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
 
-/// Tools whose arguments the application reads itself: every listed name is served.
+/// Tools whose arguments the application reads itself. Every listed name is served.
 #[derive(Clone, Debug, Default)]
 pub struct RawTools(Vec<ToolSpec>);
 
 impl RawTools {
-    /// Serves these tools.
+    /// Returns an implementation that serves these tools.
     #[must_use]
     pub const fn new(specs: Vec<ToolSpec>) -> Self {
         Self(specs)
     }
 
-    /// The list, to change it. Tell the peer with [`Server::tools_list_changed`](super::Server::tools_list_changed).
+    /// Returns the list, to change it. To notify the client, call
+    /// [`Server::tools_list_changed`](super::Server::tools_list_changed).
     pub const fn specs_mut(&mut self) -> &mut Vec<ToolSpec> {
         &mut self.0
     }
 }
 
-/// A call as [`RawTools`] hands it over.
+/// A call as [`RawTools`] decodes it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RawCall {
-    /// Which tool.
+    /// The name of the tool.
     pub name: Box<str>,
-    /// A JSON object.
+    /// The arguments: a JSON object.
     pub arguments: Box<RawValue>,
 }
 

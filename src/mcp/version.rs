@@ -1,27 +1,28 @@
-//! The versions of the protocol that have a handshake, and which of them is spoken.
+//! The versions of the protocol that have a handshake, and the choice among them.
 
 use core::fmt;
 
-/// A version of MCP that this crate speaks. The names are dates, but nothing follows from how they compare as
-/// text; the order here is that of publication.
+/// A version of MCP that this crate supports. The names are dates, but their order as text has no
+/// meaning. The values are in the order of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProtocolVersion {
-    /// 2024-11-05, the first.
+    /// Version 2024-11-05, the first.
     V2024_11_05,
-    /// 2025-03-26.
+    /// Version 2025-03-26.
     V2025_03_26,
-    /// 2025-06-18.
+    /// Version 2025-06-18.
     V2025_06_18,
-    /// 2025-11-25, the last one with a handshake.
+    /// Version 2025-11-25, the last one with a handshake.
     V2025_11_25,
 }
 
 impl ProtocolVersion {
-    /// The newest of them: what a client offers and a server answers if it does not know what it was offered.
+    /// The newest version. A client offers it by default. A server answers with it if the offered
+    /// version is unknown.
     pub const NEWEST: Self = Self::V2025_11_25;
 
-    /// The version that is written like this; `None` if it is not one of these.
+    /// Returns the version with this name; `None` if the version is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25]
@@ -29,7 +30,7 @@ impl ProtocolVersion {
             .find(|version| version.as_str() == name)
     }
 
-    /// How it is written.
+    /// Returns the name of the version.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,7 +41,8 @@ impl ProtocolVersion {
         }
     }
 
-    /// What a server answers to an offer: the same if it is known, else the newest. Never an error.
+    /// Returns the answer of a server to an offer: the offered version if it is known, else the
+    /// newest. There is always an answer.
     pub(super) fn negotiate(offer: Option<&str>) -> Self {
         offer.and_then(Self::from_name).unwrap_or(Self::NEWEST)
     }

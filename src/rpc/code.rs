@@ -1,17 +1,20 @@
-//! The error codes of JSON-RPC 2.0 (section 5.1) that this crate writes. A peer may send any integer.
+//! The error codes of JSON-RPC 2.0 (section 5.1). A peer can send any integer.
 
-/// The text is not JSON. Never written: what cannot be read has no id, and an answer without one starts wars of
-/// errors between two peers. Here to recognise it.
+/// The code for a text that is not JSON. This crate never sends it: a text that cannot be read has
+/// no id, and an answer without an id can start an endless exchange of errors between two peers.
+/// The constant serves to recognise the code.
 pub const PARSE_ERROR: i64 = -32700;
 
-/// The envelope is wrong, or the message comes at the wrong time.
+/// The code for a message with a wrong envelope, or at the wrong time.
 pub const INVALID_REQUEST: i64 = -32600;
 
-/// Nobody serves this method.
+/// The code for a method that the receiver does not serve.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 
-/// The parameters do not fit the method. MCP uses it for the name of an unknown tool too.
+/// The code for parameters that do not fit the method. MCP uses it for the name of an unknown tool
+/// too.
 pub const INVALID_PARAMS: i64 = -32602;
 
-/// The request was understood and could not be served: busy, or a fault on this side.
+/// The code for a request that was understood but could not be served: the receiver is busy, or has
+/// a fault.
 pub const INTERNAL_ERROR: i64 = -32603;

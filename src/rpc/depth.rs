@@ -1,18 +1,21 @@
-//! How deeply a JSON text nests, found without recursion and without building anything.
+//! The nesting depth of a JSON text, found without recursion and without building anything.
 //!
-//! serde_json limits the depth of what it builds, but not of what it skips or keeps raw; a bomb that passes here
-//! unbuilt would go off wherever the raw value is parsed. The scan does not judge the text otherwise.
+//! serde_json limits the depth of the values that it builds, but not of those that it skips or
+//! keeps raw. Without this check, a raw value that nests too deeply would do its harm in the code
+//! that parses it later. The scan checks nothing else in the text.
 
-/// Whether objects and arrays nest more than `limit` deep anywhere in `text`.
+/// Returns true if objects and arrays nest more than `limit` deep anywhere in `text`.
 pub(super) fn exceeds(text: &str, limit: usize) -> bool {
     let bytes = text.as_bytes();
-    // Where there are so few brackets, in strings or not, they cannot nest deeper; most texts end here.
+    // A text with at most `limit` opening brackets, in strings or not, cannot nest deeper. Most
+    // texts end here.
     brackets(bytes) > limit && nests(bytes, limit)
 }
 
-/// How many opening brackets of both kinds there are.
+/// Counts the opening brackets of both kinds.
 fn brackets(bytes: &[u8]) -> usize {
-    // Counted by the block in bytes, so that the compiler makes vectors of it. `[` and `{` differ in one bit.
+    // Each block is counted in a `u8`, so that the compiler vectorises the loop. `[` and `{` differ
+    // in one bit.
     let count =
         |block: &[u8]| block.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(byte | 0x20 == b'{')));
     bytes.chunks(128).fold(0_usize, |n, block| n.saturating_add(usize::from(count(block))))
@@ -38,10 +41,10 @@ fn nests(bytes: &[u8], limit: usize) -> bool {
     false
 }
 
-/// What follows the string whose opening quote lies in front of `bytes`.
+/// Returns the bytes behind the string whose opening quote lies in front of `bytes`.
 fn behind_string(mut bytes: &[u8]) -> &[u8] {
     loop {
-        // Eight bytes at a time as long as none of them means anything.
+        // Skips eight bytes at a time while none of them is a quote or a backslash.
         while let Some((word, behind)) = bytes.split_first_chunk::<8>() {
             let word = u64::from_le_bytes(*word);
             if has(word, b'"') || has(word, b'\\') {
@@ -58,11 +61,11 @@ fn behind_string(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether one of the eight bytes is this one.
+/// Returns true if one of the eight bytes of `word` is `byte`.
 const fn has(word: u64, byte: u8) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let differs = word ^ ONES.wrapping_mul(byte as u64);
-    // A byte that is zero borrows into its highest bit (Mycroft 1987).
+    // In the subtraction, a byte that is zero borrows into its highest bit (Mycroft 1987).
     differs.wrapping_sub(ONES) & !differs & (ONES << 7) != 0
 }
 
@@ -100,7 +103,7 @@ mod tests {
         }
     }
 
-    /// Byte by byte, as the definition says it.
+    /// Does the same check as [`exceeds`], byte by byte and straight from the definition.
     fn plainly(text: &str, limit: usize) -> bool {
         let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
         for byte in text.bytes() {

@@ -10,22 +10,23 @@ use serde_json::value::RawValue;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// One of [`code`](crate::rpc::code), or any other integer: peers use 0, -1 and their own.
+    /// The error code: one of [`code`](crate::rpc::code), or any other integer. Peers use 0, -1 and
+    /// codes of their own.
     pub code: i64,
-    /// What went wrong, in a sentence.
+    /// A sentence that describes the error.
     pub message: String,
-    /// What the sender adds, as it was written.
+    /// The data that the sender adds, as it was written.
     pub data: Option<Box<RawValue>>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Returns an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Reads the `error` member of a response. `None` if it is not an object with an integer `code`; a message that
-    /// is missing or unreadable is empty.
+    /// Reads the `error` member of a response. Returns `None` if the member is not an object with
+    /// an integer `code`. A message that is missing or unreadable becomes the empty string.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         let read: Members<'_> = super::read_object(raw)?;
         let code = serde_json::from_str(read.code?.get()).ok()?;

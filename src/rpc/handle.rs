@@ -1,45 +1,47 @@
-//! The names under which an application holds calls and requests: plain numbers that are never reused.
+//! The names by which an application refers to sessions, calls and requests: plain numbers that are
+//! never reused.
 
-/// Names one session of a program. The code that makes sessions numbers them and does not reuse a number, so that a
-/// handle of one session means nothing to another.
+/// The name of one session of a program. The code that creates sessions numbers them and does not
+/// reuse a number. So a handle of one session is not valid in another session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// The place at which the owner of the session finds it.
+    /// The place at which the owner of the session finds the session.
     place: u32,
 }
 
 impl SessionId {
-    /// The session with this number.
+    /// Returns the name of the session with this number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self { number, place: 0 }
     }
 
-    /// The number it was made with.
+    /// Returns the number of the session.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.number
     }
 
-    /// The session with this number, which its owner finds at this place: an index into a table of sessions. A place may
-    /// be used again, a number may not.
+    /// Returns the name of the session with this number at this place. The place is an index into
+    /// the owner's table of sessions. A place can be reused; a number must not be reused.
     #[must_use]
     pub const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
     }
 
-    /// Returns the place that the session was made with; 0 by default.
+    /// Returns the place of the session; 0 by default.
     #[must_use]
     pub const fn place(self) -> u32 {
         self.place
     }
 }
 
-/// Names one request of the peer that waits for our answer.
+/// The name of one request of the peer that waits for our answer.
 ///
-/// It stays what it is for ever: once the call has ended, or in another session, it is refused with a
-/// [`NotOpen`](crate::rpc::NotOpen) that says why, even where the peer uses the same id again.
+/// A `CallId` never names another call. If the call has ended or belongs to another session, the
+/// session refuses the `CallId` with a [`NotOpen`](crate::rpc::NotOpen), which contains the reason.
+/// That holds even if the peer uses the same id again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     session: SessionId,
@@ -51,21 +53,21 @@ impl CallId {
         Self { session, serial }
     }
 
-    /// The session that the call came in.
+    /// Returns the session of the call.
     #[must_use]
     pub const fn session(self) -> SessionId {
         self.session
     }
 
-    /// Returns the number of the call, in the order in which the calls of its session came, from 1: for people, and for
-    /// other languages.
+    /// Returns the number of the call. The calls of a session are numbered from 1, in the order of
+    /// their arrival. The number is for people, and for other languages.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.serial
     }
 }
 
-/// Names one request of ours that waits for the peer's answer.
+/// The name of one request of ours that waits for the answer of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
     session: SessionId,
@@ -77,13 +79,13 @@ impl RequestId {
         Self { session, serial }
     }
 
-    /// The session that the request was sent in.
+    /// Returns the session that sent the request.
     #[must_use]
     pub const fn session(self) -> SessionId {
         self.session
     }
 
-    /// The id that it has on the wire: an integer from 1, increasing.
+    /// Returns the id of the request on the wire: an integer from 1, increasing.
     pub(crate) const fn serial(self) -> u64 {
         self.serial
     }

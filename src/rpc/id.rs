@@ -1,8 +1,8 @@
-//! The id of a request: what is echoed and what is compared are two things.
+//! The id of a request. An answer echoes the spelling of the id; a comparison uses its meaning.
 //!
-//! An answer repeats the id byte for byte, because peers look it up in their own way (`7.0`, `"\u0041"`,
-//! 9007199254740993). Two ids are the same if they mean the same: integers by value, strings by decoded content, and
-//! a number is never a string.
+//! An answer repeats the id byte for byte, because each peer looks its ids up in its own way
+//! (`7.0`, `"\u0041"`, 9007199254740993). Two ids are equal if they have the same meaning: integers
+//! are compared by value and strings by decoded content, and a number never equals a string.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{cmp::Ordering, fmt, hash};
@@ -14,19 +14,19 @@ use super::{SessionLimits, digest, write::write_json};
 
 /// The id of a request, as MCP allows it: a string or an integer.
 ///
-/// Equality, order and hash are those of the meaning; [`write`](Id::write) gives back the spelling.
+/// Equality, order and hash depend on the meaning alone. [`write`](Id::write) writes the spelling.
 #[derive(Clone)]
 pub struct Id {
     key: Key,
-    /// The token as it was read, where writing the key would not give the same bytes.
+    /// The token as it was read; `None` if the key alone gives the same bytes.
     spelling: Option<Box<str>>,
 }
 
-/// What an id means. Every integer has exactly one form: `Int` if it fits.
+/// The meaning of an id. Every integer has exactly one form: `Int` if it fits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     Int(i64),
-    /// `digits` (without zeros at either end) times ten to the `zeros`.
+    /// The integer `digits` (without zeros at either end) times ten to the power of `zeros`.
     Big {
         negative: bool,
         digits: Box<str>,
@@ -36,11 +36,11 @@ enum Key {
 }
 
 impl Id {
-    /// Reads the `id` member of an envelope: `None` if it is neither a string nor an integer, or is longer than
-    /// [`SessionLimits::id`].
+    /// Reads the `id` member of an envelope. Returns `None` if the member is neither a string nor
+    /// an integer, or is longer than [`SessionLimits::id`].
     ///
-    /// `7.0` and `1e2` are integers in another spelling, `1.5` is not. A string with half a surrogate pair means
-    /// nothing that could be compared and is refused.
+    /// `7.0` and `1e2` are integers in another spelling; `1.5` is not an integer. A string with
+    /// half a surrogate pair has no content to compare and is refused.
     #[must_use]
     pub fn read(token: &RawValue, limits: &SessionLimits) -> Option<Self> {
         let token = token.get();
@@ -64,13 +64,16 @@ impl Id {
         Some(Self { key, spelling: (!plain).then(|| token.into()) })
     }
 
-    /// Appends the id as it was read.
+    /// Appends the id to `buf` in the spelling in which it was read.
     pub fn write(&self, buf: &mut Vec<u8>) {
+        if let Some(token) = &self.spelling {
+            return buf.extend_from_slice(token.as_bytes());
+        }
         let written = write_json(buf, self);
         debug_assert!(written.is_ok(), "ids are always JSON");
     }
 
-    /// A number that equal ids share and others hardly ever do.
+    /// Returns a digest: equal ids have equal digests, and different ids almost never do.
     pub(crate) fn digest(&self) -> u64 {
         match &self.key {
             Key::Int(value) => u64::from_ne_bytes(value.to_ne_bytes()),
@@ -79,8 +82,9 @@ impl Id {
         }
     }
 
-    /// The number of an own request that this id names. A string of digits counts where nothing else can be meant:
-    /// some peers make strings of all ids, and ours are always numbers.
+    /// Returns the number of the request of ours that this id can name. A string of digits without
+    /// a leading zero counts as its number: some peers turn all ids into strings, and our ids are
+    /// always numbers.
     pub(crate) fn own_serial(&self) -> Option<u64> {
         match &self.key {
             Key::Int(value) => u64::try_from(*value).ok(),
@@ -102,7 +106,7 @@ impl Serialize for Id {
             },
             (None, Key::Int(value)) => value.serialize(serializer),
             (None, Key::Text(text)) => text.serialize(serializer),
-            // Read from a token, and kept with it.
+            // A `Big` key is always read from a token, and so has a spelling.
             (None, Key::Big { .. }) => serializer.serialize_unit(),
         }
     }
@@ -148,7 +152,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// The value of a JSON number that is an integer, however it is spelled:
+/// Returns the value of a JSON number that is an integer, in any spelling:
 ///
 /// ```text
 /// number = [ "-" ] digits [ "." digits ] [ ( "e" / "E" ) [ "+" / "-" ] digits ]      RFC 8259 §6
@@ -187,7 +191,7 @@ fn integer(token: &str) -> Option<Key> {
     )
 }
 
-/// The value, if it fits.
+/// Returns the value, if it fits in an `i64`.
 fn small(negative: bool, digits: &str, zeros: i64) -> Option<i64> {
     let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
     let magnitude = digits.parse::<i128>().ok()?.checked_mul(power)?;
@@ -278,7 +282,7 @@ mod tests {
         }
     }
 
-    /// What a hasher hears of it.
+    /// Returns the bytes that a hasher receives from the id.
     fn hashed(id: &Id) -> Vec<u8> {
         struct Heard(Vec<u8>);
 

@@ -1,40 +1,43 @@
-//! What is wrong with a text that should be a message, and what it is answered with where an answer is possible.
+//! The faults of a text that is not a valid message, and the error code of the answer to each.
 
 use core::fmt;
 
 use super::code;
 
-/// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds it. What only a session
-/// can tell is [`mcp::PeerFault`](crate::mcp::PeerFault).
+/// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds
+/// it. A fault that only a session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidMessage {
-    /// The text is not JSON.
+    /// A text that is not JSON.
     NotJson,
     /// JSON, but neither an object that is a message nor an array.
     NotAMessage,
-    /// `id` is null, no string and no integer, too long, or there twice.
+    /// An `id` that is null, neither a string nor an integer, too long, present twice, or missing
+    /// in a response.
     InvalidId,
-    /// `method` is not a string.
+    /// A `method` that is not a string.
     InvalidMethod,
-    /// The method name is longer than the limit.
+    /// A method name that is longer than the limit.
     MethodTooLong,
-    /// `method` beside `result` or `error`.
+    /// A `method` beside a `result` or an `error`.
     MixedMembers,
-    /// `jsonrpc` is missing or is not `"2.0"`.
+    /// A `jsonrpc` member that is missing or is not `"2.0"`.
     WrongVersion,
-    /// `params` is neither an object nor null.
+    /// A `params` member that is neither an object nor null.
     InvalidParams,
-    /// A member of the envelope is there twice.
+    /// A member of the envelope that is present twice.
     DuplicateMember,
-    /// The message nests deeper than the limit.
+    /// A message that nests deeper than the limit.
     TooDeep,
-    /// A response with both or neither of `result` and `error`, or with an error that is none.
+    /// A response with both or neither of `result` and `error`, or with an `error` that is not an
+    /// error object.
     MalformedResponse,
 }
 
 impl InvalidMessage {
-    /// The error code of the answer, where the id could be read.
+    /// Returns the error code of the answer. The session can send this answer only if the id could
+    /// be read.
     #[must_use]
     pub const fn code(self) -> i64 {
         match self {

@@ -1,31 +1,37 @@
-//! How much of everything one session takes.
+//! The limits of one session.
 
-/// The limits of a session. The defaults are what the real peers stay far below.
+/// The limits of a session. The real peers stay far below the defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// How deeply objects and arrays may nest, the outermost counted. Default 128: what serde_json takes for typed
-    /// values, applied here to raw ones too, so that a later parser accepts them as well.
+    /// The maximum nesting depth of objects and arrays, the outermost counted. Default 128: the
+    /// limit of serde_json for typed values. The limit applies to raw values too, so that a later
+    /// parser accepts them as well.
     pub depth: usize,
-    /// The bytes of an id as it was written, the quotes of a string not counted. Default 1 KiB.
+    /// The maximum size of an id as it was written, in bytes. The quotes of a string do not count.
+    /// Default 1 KiB.
     pub id: usize,
-    /// The bytes of a method name. Default 256.
+    /// The maximum size of a method name, in bytes. Default 256.
     pub method: usize,
-    /// How many requests of the peer may wait for their answer. Default 256.
+    /// The maximum number of requests of the peer that wait for their answer. Default 256.
     pub open_calls: usize,
-    /// The maximum size of their messages, in bytes and in sum. Default 32 MiB: a few proposed files of the largest size
-    /// that an editor accepts. One call alone may be larger.
+    /// The maximum total size of the messages of the open requests of the peer, in bytes. Default
+    /// 32 MiB: a few proposed files of the largest size that an editor accepts. One request alone
+    /// can be larger.
     pub open_bytes: usize,
-    /// How many requests of our own may wait for theirs. Default 256. The pings of a session's own do not count.
+    /// The maximum number of requests of our own that wait for their answer. Default 256. The
+    /// keepalive pings of a session do not count.
     pub requests: usize,
-    /// How many texts that are no message are tolerated before the session should end. Default 8.
+    /// The number of texts that are tolerated although they are no message. After one more, the
+    /// session should end. Default 8.
     pub faults: usize,
-    /// The bytes of a reason that is handed on; the rest is cut off at a character. Default 4 KiB.
+    /// The maximum size of a reason that is passed on, in bytes. The rest is cut off between two
+    /// characters. Default 4 KiB.
     pub reason: usize,
 }
 
 impl SessionLimits {
-    /// Returns the name of the first limit that is 0 and under which no session can be opened.
+    /// Returns the name of the first limit that is 0 but has to be larger to open a session.
     #[must_use]
     pub fn first_zero(&self) -> Option<&'static str> {
         let needed = [

@@ -1,11 +1,14 @@
-//! What a text is: a request, a notification, a response, or which rule it breaks. A total function.
+//! The classification of a text: it is a request, a notification or a response, or it breaks a
+//! rule. The classification is a total function.
 //!
-//! The marks C1–C20 in the tests are the rows of its specification. Where JSON-RPC leaves room, the rule
-//! is: never answer what has no readable id, always answer what has one, and never deliver half-understood content.
+//! The marks C1–C20 in the tests are the rows of the specification of the classification. In the
+//! cases that JSON-RPC leaves open, the rule is: never answer a message without a readable id,
+//! always answer a request with a readable id, and never deliver content that is only half
+//! understood.
 //!
-//! Every member of the envelope is first taken as it is written, so that a member of the wrong type does not hide the
-//! id beside it, and `"id":null` is not the same as no id. Nothing is built of what lies inside `params`, `result`
-//! and `error.data`.
+//! Every member of the envelope is first kept as it is written. So a member of the wrong type does
+//! not hide the id beside it, and `"id":null` differs from an absent id. The content of `params`,
+//! `result` and `error.data` is never built into values.
 
 use alloc::borrow::Cow;
 use core::{fmt, marker::PhantomData};
@@ -15,59 +18,59 @@ use serde_json::value::RawValue;
 
 use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, text_of};
 
-/// What a text is. Borrows from it.
+/// A classified text. It borrows from the text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Message<'a> {
-    /// Asks for an answer.
+    /// A request, which expects an answer.
     Request {
-        /// Which the answer must carry.
+        /// The id that the answer must carry.
         id: Id,
-        /// What is asked.
+        /// The method.
         method: Cow<'a, str>,
-        /// An object; `None` if absent or null.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<&'a RawValue>,
     },
-    /// Asks for nothing and is never answered.
+    /// A notification, which is never answered.
     Notification {
-        /// What is said.
+        /// The method.
         method: Cow<'a, str>,
-        /// An object; `None` if absent or null.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<&'a RawValue>,
     },
-    /// Answers a request of ours, if the id is that of one.
+    /// A response. It answers a request of ours if that request has this id.
     Response {
-        /// The id that it names.
+        /// The id of the response.
         id: Id,
-        /// What it says.
+        /// The content of the response.
         answer: Answer<'a>,
     },
-    /// An error that names no request: the peer could not read something of ours.
+    /// An error that names no request: the peer could not read a message of ours.
     PeerError(ErrorObject),
-    /// An array of messages, none of them looked at.
+    /// An array of messages, none of which is classified yet.
     Batch(&'a RawValue),
-    /// Not a message, or one that breaks a rule.
+    /// A text that is not a message, or a message that breaks a rule.
     Invalid {
-        /// The id and the code of the error to answer with, where that is possible.
+        /// The id and the code of the error to answer with, if an answer is possible.
         answer: Option<(Id, i64)>,
-        /// The rule.
+        /// The rule that the text breaks.
         error: InvalidMessage,
     },
 }
 
-/// What a response says.
+/// The content of a response.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer<'a> {
-    /// The request was served.
+    /// The result: the peer served the request.
     Result(&'a RawValue),
-    /// It was not.
+    /// The error: the peer did not serve the request.
     Error(ErrorObject),
-    /// The id can be read, but not the answer: the request is over all the same.
+    /// An answer that cannot be read although its id can be read. The request ends all the same.
     Malformed(InvalidMessage),
 }
 
-/// Says what `text` is. A byte order mark in front of it is ignored.
+/// Classifies `text`. Ignores a byte order mark in front of the text.
 #[must_use]
 pub fn classify<'a>(text: &'a str, limits: &SessionLimits) -> Message<'a> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -93,7 +96,7 @@ const fn unanswered(error: InvalidMessage) -> Message<'static> {
     Message::Invalid { answer: None, error }
 }
 
-/// The known members as they are written; `None` is absent, not null.
+/// The known members as they are written. `None` means absent, not null.
 #[derive(Default)]
 struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
@@ -102,9 +105,9 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
-    /// A member is there twice.
+    /// True if a known member is present twice.
     doubled: bool,
-    /// `id` is there twice, so that none can be read.
+    /// True if `id` is present twice, so that no id can be read.
     doubled_id: bool,
 }
 
@@ -130,7 +133,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// There is a `method`: a request or a notification, or an attempt at one.
+    /// Classifies a text with a `method`: a request or a notification, or an attempt at one.
     fn asks(
         &self,
         id: Option<Id>,
@@ -158,7 +161,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// There is no `method`: a response, or an attempt at one.
+    /// Classifies a text without a `method`: a response, or an attempt at one.
     fn answers(&self, id: Option<Id>, fault: Option<InvalidMessage>) -> Message<'a> {
         let error = self.error.filter(|error| !is_null(error));
         if let Some(id) = id {
@@ -171,7 +174,7 @@ impl<'a> Envelope<'a> {
             };
             return Message::Response { id, answer };
         }
-        // An error may come without an id, or with null where the id could not be read.
+        // An error can arrive without an id, or with the id null if the peer could not read the id.
         if self.id.is_none_or(is_null) {
             if let Some(error) = error.filter(|_| fault.is_none()).and_then(ErrorObject::read) {
                 return Message::PeerError(error);
@@ -189,7 +192,8 @@ fn is_null(raw: &RawValue) -> bool {
 }
 
 impl<'a> Envelope<'a> {
-    /// Names are read plainly at first, since nobody escapes them; what is wrong that way is looked at once more.
+    /// Reads the members of `text`. The first attempt accepts only names without escapes, since no
+    /// known peer escapes them. If the first attempt fails, the second one unescapes the names.
     fn read(text: &'a str) -> serde_json::Result<Self> {
         fn names<'a, N: Deserialize<'a> + Into<Member>>(text: &'a str) -> serde_json::Result<Envelope<'a>> {
             let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -201,7 +205,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Reads an envelope whose names are read as `N`.
+/// A visitor that builds an envelope and reads the names of the members as `N`.
 struct Members<N>(PhantomData<N>);
 
 impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
@@ -236,7 +240,8 @@ impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
     }
 }
 
-/// A member by its name. Read as one, the name must be written without escapes.
+/// A member of the envelope, by its name. The deserialisation of a `Member` fails if its name is
+/// written with escapes.
 #[derive(Clone, Copy)]
 pub(super) enum Member {
     Jsonrpc,
@@ -275,7 +280,8 @@ impl<'de> Deserialize<'de> for Member {
 
             fn visit_borrowed_bytes<E: de::Error>(self, name: &'de [u8]) -> Result<Member, E> {
                 let member = Member::named(name);
-                // In a name that is read as bytes, nobody else has looked for what JSON does not allow.
+                // serde_json does not look for control characters in a string that is read as
+                // bytes.
                 if matches!(member, Member::Other) && name.iter().any(|byte| *byte < b' ') {
                     return Err(E::invalid_value(Unexpected::Bytes(name), &self));
                 }
@@ -283,12 +289,13 @@ impl<'de> Deserialize<'de> for Member {
             }
         }
 
-        // As bytes, since that is what they are compared as.
+        // The names are compared as bytes, so they are read as bytes.
         deserializer.deserialize_bytes(Name)
     }
 }
 
-/// The same, however the name is written: compared byte for byte after its escapes were undone.
+/// A member whose name is written with or without escapes. The name is unescaped first, and then
+/// compared byte for byte.
 struct Written(Member);
 
 impl From<Written> for Member {
@@ -300,7 +307,7 @@ impl From<Written> for Member {
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let token = <&RawValue>::deserialize(deserializer)?;
-        // A name that is not Unicode is just one more that is unknown.
+        // A name that is not Unicode counts as an unknown name.
         Ok(Self(text_of(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
     }
 }
@@ -314,7 +321,7 @@ mod tests {
         vec::Vec,
     };
 
-    /// A message in one line.
+    /// Describes a message in one line.
     fn describe(message: &Message<'_>) -> String {
         let token = |id: &Id| {
             let mut token = Vec::new();
@@ -346,7 +353,7 @@ mod tests {
         assert_eq!(describe(&classify(text, &SessionLimits::default())), want, "{name}: {text:.200}");
     }
 
-    /// Name, text, what it is.
+    /// The cases: a name, a text, and the description of its message.
     const CASES: &[(&str, &str, &str)] = &[
         ("C1 empty", "", "silence NotJson"),
         ("C1 words", "hello", "silence NotJson"),
@@ -622,7 +629,7 @@ mod tests {
                 text.push_str(u.choose(&tokens)?);
             }
             let message = classify(&text, &SessionLimits::default());
-            // Whatever is delivered, was JSON.
+            // Every text that is not classified as `NotJson` is JSON.
             if !matches!(message, Message::Invalid { error: InvalidMessage::NotJson, .. }) {
                 assert!(serde_json::from_str::<IgnoredAny>(&text).is_ok(), "{text}");
             }

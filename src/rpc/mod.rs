@@ -1,7 +1,8 @@
-//! JSON-RPC 2.0 between two equals: the envelope, ids, and the names of calls and requests.
+//! JSON-RPC 2.0 between two equal peers: the envelope, ids, and the names of calls and requests.
 //!
-//! The rules are those of <https://www.jsonrpc.org/specification>, narrowed as MCP narrows them: an id is a string or
-//! an integer and never null, `params` is an object, no member is ever sent that the specification does not name.
+//! The rules are those of <https://www.jsonrpc.org/specification>, with the restrictions of MCP: an
+//! id is a string or an integer and never null, and `params` is an object. This crate never sends a
+//! member that the specification does not name.
 //!
 //! ```text
 //! text ──classify──▶ Message ──▶ Request       a call of the peer: one answer each, named by its CallId
@@ -9,8 +10,8 @@
 //!                            ──▶ Notification, Batch, PeerError, Invalid
 //! ```
 //!
-//! Nothing here knows a method name, a session's state, or how messages are framed. That the peer cancels a call, and
-//! by which notification, is the business of [`mcp`](crate::mcp).
+//! This module contains no method names, no session state and no framing. The cancellation of
+//! calls, and the notification for it, belong to [`mcp`](crate::mcp).
 
 pub mod code;
 mod depth;

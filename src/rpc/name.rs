@@ -1,21 +1,23 @@
-//! The name of a member, and what kind of value stands behind it: what decides whether a value can be decoded at all
-//! without being kept raw first.
+//! The name of a member, and the kind of the value behind it. The kind decides if a value can be
+//! decoded without being kept raw first.
 
 use serde::Deserialize;
 
-/// The name of a member that is written without escapes, where it lies in its text.
+/// The name of a member that is written without escapes, as a slice of its text.
 ///
-/// The place tells what kind of value follows, which a [`Deserializer`](serde::Deserializer) tells nobody.
+/// The position of the slice shows the kind of the value that follows. A
+/// [`Deserializer`](serde::Deserializer) does not report that kind.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 
 impl Name<'_> {
-    /// Whether the value behind this name in `text` is an object. False where it cannot be told.
+    /// Returns true if the value behind this name in `text` is an object. Returns false if the kind
+    /// cannot be found.
     #[must_use]
     pub(crate) fn is_of_object(self, text: &str) -> bool {
         let begin = text.as_ptr().addr();
         let behind = self.0.as_ptr().addr().checked_sub(begin).and_then(|at| at.checked_add(self.0.len()));
-        // A form feed is skipped as well, but makes the text no JSON.
+        // The trimming skips a form feed as well, but a text with a form feed there is not JSON.
         let mut rest = behind.and_then(|at| text.get(at..));
         for wanted in ['"', ':', '{'] {
             rest = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(wanted));

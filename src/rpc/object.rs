@@ -1,4 +1,5 @@
-//! Reading what is raw: objects, which serde's derived structs take arrays for as well, and text.
+//! The reading of raw values: objects and strings. Structs with serde's derived `Deserialize`
+//! accept arrays as well as objects, so the functions here check the kind.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -13,13 +14,13 @@ pub(crate) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// What an object says. `None` if it is none, or says it otherwise.
+/// Reads an object. Returns `None` if `raw` is no object, or does not fit `T`.
 pub(crate) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     if is_object(raw) { serde_json::from_str(raw.get()).ok() } else { None }
 }
 
-/// Shows the members of an object one after the other, name and value as they are written, and keeps none of them,
-/// however many there are. `None` if it is no object.
+/// Passes the name and the value of each member to `see`, one after the other and as they are
+/// written. Keeps none of them, however many there are. Returns `None` if `object` is no object.
 pub(crate) fn each_member<'a>(
     object: &'a RawValue,
     see: impl FnMut(&'a RawValue, &'a RawValue),
@@ -44,7 +45,8 @@ pub(crate) fn each_member<'a>(
     serde_json::Deserializer::from_str(object.get()).deserialize_map(Each(see)).ok()
 }
 
-/// The content of a JSON string, borrowed where no escape has to be undone. `None` if it is none, or is not Unicode.
+/// Returns the content of a JSON string, borrowed unless an escape has to be undone. Returns `None`
+/// if `raw` is no string, or is not Unicode.
 pub(crate) fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     let token = raw.get();
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;

@@ -1,22 +1,22 @@
-//! What the caller of a session did that could not be done. Nothing changes when one of these is returned.
+//! The refusals that a session returns to its caller. A refused operation changes nothing.
 
 use core::fmt;
 
-/// Why a message was not sent.
+/// The reason for which a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
-    /// The session is not yet, or no longer, in a state in which the peer takes this message.
+    /// A session that is not yet, or no longer, in a state in which the peer takes this message.
     NotReady,
-    /// The send buffer is full: only answers are taken. Try again when there is room.
+    /// A full send buffer, which takes only answers. Try again when there is room.
     Full,
-    /// As many requests as the limit allows wait for their answers.
+    /// As many requests without an answer as the limit allows.
     TooManyInFlight,
-    /// The session has ended.
+    /// A session that has ended.
     Closed,
-    /// The message announces what this side did not declare when the session was opened.
+    /// A message whose capability this side did not declare when the session was opened.
     Undeclared,
-    /// The parameters could not be written as JSON, or are no object.
+    /// Parameters that cannot be written as JSON, or are no object.
     Unserializable,
 }
 
@@ -35,15 +35,17 @@ impl fmt::Display for NotSent {
 
 impl core::error::Error for NotSent {}
 
-/// Why a call was not answered.
+/// The reason for which a call was not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RespondError {
-    /// The call is not open: how it ended.
+    /// A call that is not open, with the way in which it ended.
     NotOpen(NotOpen),
-    /// The result could not be written as JSON, or is no object. The call is still open, and waits for another answer.
+    /// A result that cannot be written as JSON, or is no object. The call is still open and waits
+    /// for another answer.
     Unserializable,
-    /// The result is no answer of the tool that the call calls. The call is still open, and waits for another answer.
+    /// A result that is no answer of the called tool. The call is still open and waits for another
+    /// answer.
     NotAnAnswer,
 }
 
@@ -65,19 +67,20 @@ impl fmt::Display for RespondError {
 
 impl core::error::Error for RespondError {}
 
-/// Why a call can no longer be answered: how it ended.
+/// The way in which a call ended that can no longer be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotOpen {
-    /// It has been answered.
+    /// A call that has been answered.
     Answered,
-    /// The peer cancelled it and expects no answer.
+    /// A call that the peer cancelled. The peer expects no answer.
     Cancelled,
-    /// Its deadline passed, and it was answered for the application.
+    /// A call whose deadline passed. The session answered it for the application.
     Expired,
-    /// The session ended first.
+    /// A call whose session ended first.
     Closed,
-    /// It belongs to another session, or it ended so long ago that how is forgotten.
+    /// A call of another session, or a call that ended so long ago that the session no longer has
+    /// the reason.
     Unknown,
 }
 

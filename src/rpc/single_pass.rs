@@ -1,9 +1,10 @@
-//! A request whose parameters are decoded while the envelope around them is read: one pass over the text where
-//! [`classify`](super::classify) and a decoder behind it need three.
+//! The decoding of a request in one pass: the parameters are decoded while the envelope around them
+//! is read. [`classify`](super::classify) and a decoder behind it need three passes.
 //!
-//! It goes the straight way alone: the method before the parameters, as every sender seen writes it, and nothing wrong
-//! anywhere. Whatever else a text is, is for `classify` to say. So the two never disagree: what is found here is what
-//! `classify` would have found, and every refusal has one place where it is written.
+//! This decoder accepts only the straight form: the method stands before the parameters, as every
+//! observed sender writes it, and the text has no fault. Every other text is left to `classify`. So
+//! the two never disagree: a request that is found here is the request that `classify` would have
+//! found, and every refusal is written in one place.
 
 use core::fmt;
 
@@ -16,33 +17,35 @@ use serde_json::value::RawValue;
 use super::{Id, SessionLimits, depth, message::Member};
 use crate::text::truncate;
 
-/// How the parameters of one method are decoded.
+/// A decoder of the parameters of one method.
 pub(crate) trait Params<'t>: Sized {
-    /// What becomes of them.
+    /// The decoded parameters.
     type Value;
 
-    /// The method.
+    /// The name of the method.
     const METHOD: &'static str;
 
-    /// Decodes them. They are an object, and these its members.
+    /// Decodes the parameters of a request from the members of their object.
     ///
     /// # Errors
     ///
-    /// If they are not what is wanted, or are so only in another way than the straight one.
+    /// If the parameters do not fit, or do not have the straight form.
     fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
 }
 
-/// How far into a text the method is looked for: behind an id of some length.
+/// The number of bytes at the beginning of a text that are searched for the method: enough for an
+/// id of some length before it.
 const HEAD: usize = 128;
 
-/// The id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about it.
+/// Returns the id and the decoded parameters, if `text` is a flawless request of this method.
+/// `None` implies nothing about the text.
 pub(crate) fn request<'t, P: Params<'t>>(
     text: &'t str,
     limits: &SessionLimits,
     params: P,
 ) -> Option<(Id, P::Value)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // Which is refused for its length, the other way says.
+    // `classify` refuses a method that is too long.
     if P::METHOD.len() > limits.method {
         return None;
     }
@@ -94,7 +97,7 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'_, P> {
                 Member::Other => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                // Out of order, there twice, or of a response.
+                // The member is out of order, is present twice, or belongs to a response.
                 Member::Jsonrpc
                 | Member::Id
                 | Member::Method
@@ -110,7 +113,7 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'_, P> {
     }
 }
 
-/// The error that ends an attempt. Nobody reads it.
+/// Returns the error that ends an attempt. No code reads its text.
 pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
@@ -143,7 +146,7 @@ mod tests {
     use crate::rpc::{Message, classify};
     use alloc::{format, string::String};
 
-    /// Takes `{"n": number}`.
+    /// A decoder of `{"n": number}`.
     struct Numbers;
 
     #[derive(Debug, PartialEq, serde::Deserialize)]

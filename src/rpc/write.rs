@@ -1,7 +1,9 @@
-//! The four envelopes, written straight into a buffer: member by member in the order that every peer accepts, with no
-//! member that the specification does not name and no `null` for one that is absent.
+//! The writing of the four envelopes, straight into a buffer. The members stand in the order that
+//! every peer accepts. No member is written that the specification does not name, and no `null`
+//! stands for an absent member.
 //!
-//! Never half a message: where a value of the caller cannot be written, the buffer is as it was before.
+//! The buffer never holds half a message: if a value of the caller cannot be written, the buffer is
+//! as it was before.
 
 use alloc::vec::Vec;
 
@@ -10,15 +12,16 @@ use serde_json::value::RawValue;
 
 use super::Id;
 
-/// What the caller wants to say could not be written as JSON, or is no object.
+/// A value of the caller that cannot be written as JSON, or is no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unserializable;
 
-/// `{"jsonrpc":"2.0","id":…,"result":…}`, where the result is an object, as all of MCP are.
+/// Writes `{"jsonrpc":"2.0","id":…,"result":…}`. The result is an object, as all results of MCP
+/// are.
 ///
 /// # Errors
 ///
-/// If the result cannot be written or is no object; the buffer is then as it was.
+/// If the result cannot be written or is no object. The buffer is then as it was before.
 pub(crate) fn result<R: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: &Id,
@@ -27,7 +30,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
     let start = buf.len();
     begin_result(buf, id);
     let value = buf.len();
-    // What was written is JSON, so the first byte tells what it is.
+    // The written value is JSON, so its first byte shows its kind.
     if write_json(buf, result).is_err() || buf.get(value) != Some(&b'{') {
         buf.truncate(start);
         return Err(Unserializable);
@@ -36,7 +39,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
     Ok(())
 }
 
-/// Writes a response whose result may be any value, for methods that are not of MCP.
+/// Writes a response whose result can be any value, for methods that are not of MCP.
 pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
     buf.extend_from_slice(result.get().as_bytes());
@@ -49,7 +52,8 @@ fn begin_result(buf: &mut Vec<u8>, id: &Id) {
     buf.extend_from_slice(br#","result":"#);
 }
 
-/// `{"jsonrpc":"2.0","id":…,"error":{"code":…,"message":…,"data":…}}`, without `data` where there is none.
+/// Writes `{"jsonrpc":"2.0","id":…,"error":{"code":…,"message":…,"data":…}}`, without `data` if it
+/// is `None`.
 pub(crate) fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: Option<&RawValue>) {
     buf.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(buf);
@@ -64,11 +68,12 @@ pub(crate) fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: 
     buf.extend_from_slice(b"}}");
 }
 
-/// `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`, without `params` where they are absent or come out as `null`.
+/// Writes `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`, without `params` if they are absent or
+/// are written as `null`.
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written or are no object; the buffer is then as it was.
+/// If the parameters cannot be written or are no object. The buffer is then as it was before.
 pub(crate) fn request<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: u64,
@@ -82,11 +87,12 @@ pub(crate) fn request<P: Serialize + ?Sized>(
     finish(buf, start, method, params)
 }
 
-/// `{"jsonrpc":"2.0","method":…,"params":…}`, without `params` where they are absent or come out as `null`.
+/// Writes `{"jsonrpc":"2.0","method":…,"params":…}`, without `params` if they are absent or are
+/// written as `null`.
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written or are no object; the buffer is then as it was.
+/// If the parameters cannot be written or are no object. The buffer is then as it was before.
 pub(crate) fn notification<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     method: &str,
@@ -97,7 +103,8 @@ pub(crate) fn notification<P: Serialize + ?Sized>(
     finish(buf, start, method, params)
 }
 
-/// The method, the parameters and the end; all from `start` on is taken back if the parameters cannot be written.
+/// Writes the method, the parameters and the end. If the parameters cannot be written, removes all
+/// bytes from `start` on.
 fn finish<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     start: usize,
@@ -117,7 +124,7 @@ fn finish<P: Serialize + ?Sized>(
             // The TypeScript peers drop a whole message for `"params":null`.
             Some(b"null") => buf.truncate(before),
             Some([b'{', ..]) => {}
-            // MCP knows parameters by name only.
+            // MCP has only parameters by name.
             Some(_) | None => {
                 buf.truncate(start);
                 return Err(Unserializable);
@@ -128,20 +135,20 @@ fn finish<P: Serialize + ?Sized>(
     Ok(())
 }
 
-/// A number or a string, which can always be written.
+/// Writes a number or a string, which can always be written.
 fn write_plain<T: Serialize + ?Sized>(buf: &mut Vec<u8>, value: &T) {
     let written = write_json(buf, value);
     debug_assert!(written.is_ok(), "numbers and strings are always JSON");
 }
 
-/// Appends `value` as JSON. What lies in the buffer after an error is for the caller to take back.
+/// Appends `value` as JSON. After an error, the caller has to remove the bytes that were appended.
 pub(crate) fn write_json<T: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     value: &T,
 ) -> Result<(), serde_json::Error> {
     #[cfg(feature = "std")]
     return serde_json::to_writer(buf, value);
-    // Without `std`, serde_json has no serialiser onto a buffer of ours.
+    // Without `std`, serde_json has no serialiser that writes into a buffer of ours.
     #[cfg(not(feature = "std"))]
     serde_json::to_vec(value).map(|bytes| buf.extend_from_slice(&bytes))
 }
@@ -151,7 +158,8 @@ mod tests {
     use super::*;
     use alloc::{collections::BTreeMap, string::String};
 
-    /// A map whose keys are no strings cannot be JSON, and is found out only after its opening brace.
+    /// Returns a map whose keys are no strings. The map cannot be written as JSON, and the
+    /// serialiser finds that only after the opening brace.
     fn unserializable() -> BTreeMap<(u8, u8), u8> {
         BTreeMap::from([((1, 2), 3)])
     }

@@ -1,4 +1,4 @@
-//! What an agent may do, for scripts.
+//! The acts of an agent, for scripts.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -10,42 +10,43 @@ use crate::{
     rpc::{NotSent, RequestId},
 };
 
-/// Something that an agent does of its own accord. What the state of the session does not permit is refused by it, and
-/// nothing happens.
+/// An act of an agent on its own initiative. The session refuses an act that its state does not
+/// permit, and then nothing happens.
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentAct {
-    /// Asks for the tools.
+    /// A request for the tools.
     ListTools,
-    /// Proposes a text of so many lines in one of a few tabs.
+    /// A proposal of a text in one of a few tabs.
     OpenDiff {
-        /// Which tab.
+        /// The number of the tab.
         tab: u8,
-        /// How many lines.
+        /// The number of lines of the text.
         lines: u8,
     },
-    /// Closes a tab.
+    /// A request to close a tab.
     CloseTab(u8),
-    /// Closes all diffs.
+    /// A request to close all diffs.
     CloseAllDiffTabs,
-    /// Asks for problems.
+    /// A request for diagnostics.
     GetDiagnostics,
-    /// Shows a file.
+    /// A request to show a file.
     OpenFile,
-    /// Asks whether the editor is there.
+    /// A ping.
     Ping,
-    /// Asks for what no editor knows.
+    /// A request with a method that no editor implements.
     AskUnknown,
-    /// Says what no editor knows.
+    /// A notification with a method that no editor implements.
     NotifyUnknown,
-    /// Gives up one of the requests it made.
+    /// The cancellation of one of the requests that the agent made.
     Cancel(u8),
-    /// Ends the connection.
+    /// The end of the connection.
     Close,
 }
 
 impl AgentAct {
-    /// Does it. What was asked is added to `asked`, which is also where a request to be given up is taken from.
+    /// Does the act on `client`. A new request is added to `asked`; a request to cancel is chosen
+    /// from `asked`.
     pub fn on(&self, client: &mut Client, asked: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {
@@ -61,7 +62,7 @@ impl AgentAct {
             Self::Ping => client.request("ping", None::<&()>, Timeout::Default),
             Self::AskUnknown => client.request("x/unknown", None::<&()>, Timeout::Default),
             Self::NotifyUnknown => {
-                // Whether it may is for the session to say.
+                // The session decides whether it permits the notification.
                 let _ = client.notify("notifications/unknown", None::<&()>);
                 return;
             }

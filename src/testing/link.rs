@@ -5,24 +5,24 @@ use core::time::Duration;
 
 use crate::{Time, Wire};
 
-/// How many bytes may be on the way: what a socket takes before its reader has read.
+/// The capacity of a link in bytes: the number that a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
-/// Bytes that go one way, and what befalls them.
+/// The bytes that travel in one direction, with the delays and the end of that direction.
 ///
 /// ```text
 ///  Open ──finish, or the writer is done──▶ Finishing ──all has arrived──▶ Ended
-///    └──────────────────────cut─────────────────────────────────────────▶ Cut ── the reader hears of it ──▶ Ended
+///    └──────────────────────cut─────────────────────────────────────────▶ Cut ── feed_eof to the reader ──▶ Ended
 /// ```
 #[derive(Debug)]
 pub struct Link {
-    /// At most so many bytes arrive at a time. Default: no bound.
+    /// The maximum number of bytes that arrive at a time. Default: no bound.
     pub piece: usize,
-    /// How long bytes are on the way. Default zero. Bytes never overtake others.
+    /// The time that bytes are on the way. Default zero. Bytes never overtake others.
     pub delay: Duration,
-    /// How long it is at least from one piece to the next: a reader that is slow. Default zero.
+    /// The minimum time from one piece to the next, for a slow reader. Default zero.
     pub pace: Duration,
-    /// Nothing arrives before this.
+    /// The time before which nothing arrives.
     stalled: Time,
     on_the_way: VecDeque<Portion>,
     held: usize,
@@ -30,13 +30,13 @@ pub struct Link {
     carried: Vec<u8>,
 }
 
-/// What was written at once.
+/// The bytes of one write.
 #[derive(Debug)]
 struct Portion {
-    /// When it arrives.
+    /// The time at which the bytes arrive.
     at: Time,
     bytes: Vec<u8>,
-    /// How much of it has been read.
+    /// The number of bytes that the reader has read.
     read: usize,
 }
 
@@ -55,7 +55,7 @@ impl Default for Link {
 }
 
 impl Link {
-    /// A link that carries everything at once.
+    /// Creates a link that carries everything at once.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -70,19 +70,21 @@ impl Link {
         }
     }
 
-    /// Nothing arrives until then; what is written meanwhile waits, up to 64 KiB of it.
+    /// Holds all bytes back until the time `until`. Bytes that are written meanwhile wait, up to 64
+    /// KiB of them.
     pub fn stall(&mut self, until: Time) {
         self.stalled = self.stalled.max(until);
     }
 
-    /// No more is taken; what is on the way arrives, and then the end.
+    /// Takes no more bytes. The bytes on the way arrive, and then the end.
     pub fn finish(&mut self) {
         if self.state == State::Open {
             self.state = State::Finishing;
         }
     }
 
-    /// What is on the way is lost, and the reader hears of the end at once.
+    /// Drops the bytes on the way. The next [`carry`](Link::carry) passes the end to the reader,
+    /// without a delay.
     pub fn cut(&mut self) {
         if self.state != State::Ended {
             self.state = State::Cut;
@@ -91,7 +93,7 @@ impl Link {
         }
     }
 
-    /// Whether it takes bytes.
+    /// Returns true if the link takes bytes.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.state == State::Open
@@ -103,25 +105,27 @@ impl Link {
         self.on_the_way.is_empty()
     }
 
-    /// Everything that has arrived, since the start or since [`forget`](Link::forget).
+    /// Returns the bytes that have arrived, since the start or since [`forget`](Link::forget).
     #[must_use]
     pub fn carried(&self) -> &[u8] {
         &self.carried
     }
 
-    /// Forgets what has arrived, for runs that are long.
+    /// Drops the record of the bytes that have arrived, for long runs.
     pub fn forget(&mut self) {
         self.carried = Vec::new();
     }
 
-    /// Takes what one side wrote, and gives the other one what has arrived by now. Whether anything moved.
+    /// Takes the bytes that one side wrote, and gives the other side the bytes that have arrived by
+    /// now. Returns true if bytes moved or the link ended.
     pub fn carry(&mut self, from: &mut impl Wire, to: &mut impl Wire, now: Time) -> bool {
         let taken = self.take(from, to.is_done(), now);
         let given = self.give(to, now);
         taken || given
     }
 
-    /// When the next bytes arrive that are on the way now, if that is later than `now`.
+    /// Returns the time at which the next bytes on the way arrive, if that time is later than
+    /// `now`.
     #[must_use]
     pub fn next_arrival(&self, now: Time) -> Option<Time> {
         let at = self.on_the_way.front()?.at.max(self.stalled);
@@ -131,7 +135,7 @@ impl Link {
     fn take(&mut self, from: &mut impl Wire, nobody_reads: bool, now: Time) -> bool {
         let waiting = from.outgoing();
         if self.state != State::Open || nobody_reads {
-            // It goes nowhere.
+            // The bytes are lost: the link takes no more, or its reader is done.
             let some = !waiting.is_empty();
             from.sent(usize::MAX);
             return some;
@@ -139,7 +143,7 @@ impl Link {
         let bytes: Vec<u8> = waiting.iter().take(CAPACITY.saturating_sub(self.held)).copied().collect();
         let taken = bytes.len();
         if taken > 0 {
-            // A delay that became shorter does not turn the order round.
+            // Bytes arrive in order even if the delay has become shorter.
             let last = self.on_the_way.back().map_or(Time::ZERO, |portion| portion.at);
             self.on_the_way.push_back(Portion {
                 at: now.saturating_add(self.delay).max(last),

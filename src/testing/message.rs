@@ -1,4 +1,4 @@
-//! What a peer of a session may say: messages of JSON-RPC, most of them right.
+//! Random messages from the peer of a session: JSON-RPC, most of it valid.
 
 use alloc::{
     borrow::ToOwned,
@@ -9,22 +9,23 @@ use alloc::{
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-/// A text that a peer says: a request, a notification, a response or a batch, often with a fault, sometimes no message.
+/// A text from a peer: a request, a notification, a response or a batch, often with a fault,
+/// sometimes no message.
 ///
-/// Ids, methods and tools come from short lists, so that messages meet: the same id twice, a cancellation of a call that
-/// is open.
+/// Ids, methods and tools come from short lists, so that messages meet: two requests with one id, a
+/// cancellation of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said(String);
 
 impl Said {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// Some of them mean the same, some are none.
+/// The ids. Some of them are equal, and some are not valid.
 const IDS: &[&str] = &[
     "1",
     "2",
@@ -78,7 +79,7 @@ const NOTIFICATIONS: &[&str] = &[
 
 const VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", ""];
 
-/// What tools of tests are called.
+/// The names of tools in tests.
 const TOOLS: &[&str] = &["plain", "typed", "never", "soon", "openDiff", "nobody"];
 
 impl<'a> Arbitrary<'a> for Said {
@@ -119,7 +120,7 @@ fn message(u: &mut Unstructured<'_>) -> Result<String> {
         }
     }
     members.insert(0, ("jsonrpc", "\"2.0\"".to_owned()));
-    // One in four is not as it should be, or not in the usual order.
+    // About one message in three has a fault or an unusual order of members.
     match u.int_in_range(0..=19)? {
         0 => members.rotate_left(1),
         1 => members.reverse(),

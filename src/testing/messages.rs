@@ -1,27 +1,28 @@
-//! An outbox that keeps what is said.
+//! An outbox that keeps its messages.
 
 use alloc::{string::String, vec::Vec};
 
 use crate::{Outbox, OutboxClosed, To};
 
-/// Keeps the messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
+/// The messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
 ///
 /// # Panics
 ///
-/// When a message is written that is not UTF-8, which an [`Outbox`] is never given by a session.
+/// [`message`](Outbox::message) panics if the message is not UTF-8. A session never writes such a
+/// message.
 #[derive(Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
 pub struct Messages {
-    /// What was said, oldest first.
+    /// The messages, oldest first.
     pub sent: Vec<String>,
-    /// Whether it claims that too much waits to be written.
+    /// True if the outbox reports a full send buffer.
     pub full: bool,
-    /// True if it can send nothing more.
+    /// True if the outbox can send nothing more.
     pub closed: bool,
 }
 
 impl Messages {
-    /// What was said since the last time.
+    /// Returns the messages since the last call, and removes them.
     pub fn take(&mut self) -> Vec<String> {
         core::mem::take(&mut self.sent)
     }

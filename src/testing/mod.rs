@@ -1,5 +1,6 @@
-//! What this crate is tested with, for the tests of programs that build on it: two machines joined in virtual time,
-//! numbers that look random, and scripts that a fuzzer can write. Feature `testing`; nothing of it belongs into a program.
+//! The test tools of this crate, for the tests of programs that build on it: two machines joined in
+//! virtual time, numbers that look random, and scripts that a fuzzer can write. Enable the feature
+//! `testing` for tests alone.
 //!
 //! ```text
 //!            ┌───────── to_server: Link ◀────────┐
@@ -13,13 +14,15 @@
 //!       ── Wait, Sleep, Due: the time moves on
 //! ```
 //!
-//! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle) moves bytes and events
-//! until both are idle, [`advance`](Pair::advance) lets time pass, deadline by deadline. So a day takes no longer than a
-//! second, and every run is repeated by its seed or by the bytes of its script.
+//! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle)
+//! moves bytes and events until both are idle, and [`advance`](Pair::advance) lets time pass,
+//! deadline by deadline. So a virtual day takes no longer than a second, and a seed or the bytes of
+//! a script repeat every run.
 //!
 //! # A fuzz target of your own
 //!
-//! The body is a function of bytes, which `cargo test` can replay as well; what makes it a target is one line:
+//! The body of a fuzz target is a function of bytes, which `cargo test` can replay as well. One
+//! line makes the function a target:
 //! `libfuzzer_sys::fuzz_target!(|data: &[u8]| an_editor_answers(data));`
 //!
 //! ```
@@ -57,7 +60,7 @@
 //!         pair.settle_with(&mut editor, |_, _| {});
 //!     }
 //!     pair.finish_with(&mut editor, |_, _| {});
-//!     // Whatever happened to the link: each request has ended once.
+//!     // On any link, each request has ended once.
 //!     for request in asked {
 //!         let ends = |event: &&ClientEvent| matches!(event, ClientEvent::Outcome { request: r, .. } if *r == request);
 //!         assert_eq!(pair.client_events.iter().filter(ends).count(), 1);

@@ -7,34 +7,36 @@ use super::{Change, Link, Step, Way};
 use crate::time::earlier;
 use crate::{Machine, Time, Wire};
 
-/// Two machines have nothing left to say to each other long before this many rounds, a byte in each.
+/// The number of rounds after which two machines count as never idle. Two machines come to rest
+/// long before, even with one byte in each round.
 const NEVER_IDLE: usize = 1_000_000;
 
-/// How much time the two are given to end by themselves: more than every timeout of this crate.
+/// The time that both machines get to end by themselves: longer than every timeout of this crate.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A server and a client; whatever one writes the other reads, by way of two [`Link`]s.
+/// A server and a client, joined by two [`Link`]s: each side reads the bytes that the other side
+/// writes.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
 pub struct Pair<S: Machine, C: Machine> {
-    /// The one that is attached to.
+    /// The machine to which the client attaches.
     pub server: S,
-    /// The one that attaches.
+    /// The machine that attaches.
     pub client: C,
-    /// The time of both.
+    /// The time of both machines.
     pub now: Time,
-    /// What the server reported.
+    /// The events of the server.
     pub server_events: Vec<S::Event>,
-    /// What the client reported.
+    /// The events of the client.
     pub client_events: Vec<C::Event>,
-    /// What becomes of the client's bytes.
+    /// The link for the bytes of the client.
     pub to_server: Link,
-    /// What becomes of the server's bytes.
+    /// The link for the bytes of the server.
     pub to_client: Link,
 }
 
 impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
-    /// Joins two machines that were made at this time.
+    /// Joins two machines that were created at the time `now`.
     pub const fn new(server: S, client: C, now: Time) -> Self {
         Self {
             server,
@@ -47,24 +49,25 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         }
     }
 
-    /// From here on bytes arrive in pieces of at most this many, both ways.
+    /// Limits the pieces in which bytes arrive to `piece` bytes from now on, in both directions.
     pub const fn cut_into(&mut self, piece: usize) {
         self.to_server.piece = piece;
         self.to_client.piece = piece;
     }
 
-    /// The connection breaks: what is on the way is lost, and both hear of the end.
+    /// Breaks the connection: the bytes on the way are lost, and both machines receive the end.
     pub fn cut(&mut self) {
         self.to_server.cut();
         self.to_client.cut();
     }
 
-    /// Moves bytes and polls until both are idle at this time; the applications answer through `on_server` and
-    /// `on_client`. Returns how many times bytes went to and fro.
+    /// Moves bytes and polls until both machines are idle at this time. The applications answer
+    /// through `on_server` and `on_client`. Returns the number of rounds in which bytes moved or
+    /// events came.
     ///
     /// # Panics
     ///
-    /// If they are never idle.
+    /// Panics if the machines are never idle.
     pub fn settle_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),
@@ -91,27 +94,28 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         never_idle()
     }
 
-    /// The same with applications that do nothing.
+    /// Moves bytes and polls as [`settle_with`](Pair::settle_with) does, with applications that do
+    /// nothing.
     ///
     /// # Panics
     ///
-    /// If they are never idle.
+    /// Panics if the machines are never idle.
     pub fn settle(&mut self) -> usize {
         self.settle_with(|_, _| {}, |_, _| {})
     }
 
-    /// Returns true if nothing is left to write or to read: what law 10 of [`Wire`] demands after
-    /// [`settle`](Pair::settle), where no link delays, stalls or paces bytes.
+    /// Returns true if nothing is left to write or to read. Law 10 of [`Wire`] demands this after
+    /// [`settle`](Pair::settle), unless a link delays, stalls or paces bytes.
     pub fn is_at_rest(&self) -> bool {
         let nothing_waits = self.server.outgoing().is_empty() && self.client.outgoing().is_empty();
         nothing_waits && self.to_server.is_empty() && self.to_client.is_empty()
     }
 
-    /// Lets time pass, deadline by deadline.
+    /// Lets the time `span` pass, deadline by deadline.
     ///
     /// # Panics
     ///
-    /// If they are never idle.
+    /// Panics if the machines are never idle.
     pub fn advance_with(
         &mut self,
         span: Duration,
@@ -131,29 +135,30 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         never_idle()
     }
 
-    /// The same with applications that do nothing.
+    /// Lets time pass as [`advance_with`](Pair::advance_with) does, with applications that do
+    /// nothing.
     ///
     /// # Panics
     ///
-    /// If they are never idle.
+    /// Panics if the machines are never idle.
     pub fn advance(&mut self, span: Duration) {
         self.advance_with(span, |_, _| {}, |_, _| {});
     }
 
-    /// When something happens next without an application, if anything does: a timer of either side, or bytes that
-    /// arrive.
+    /// Returns the time of the next timer or of the next arrival of bytes. `None` means that
+    /// nothing happens without an application.
     pub fn deadline(&self) -> Option<Time> {
         let machines = earlier(self.server.deadline(), self.client.deadline());
         let links = earlier(self.to_server.next_arrival(self.now), self.to_client.next_arrival(self.now));
         earlier(machines, links)
     }
 
-    /// Plays a step, and gives back what an application is to do. Call [`settle_with`](Pair::settle_with) after it, or
-    /// leave that to a later step.
+    /// Plays a step, and returns the act that an application has to do. Call
+    /// [`settle_with`](Pair::settle_with) after it, or leave that to a later step.
     ///
     /// # Panics
     ///
-    /// If they are never idle.
+    /// Panics if the machines are never idle.
     pub fn play<'a, A>(
         &mut self,
         step: &'a Step<A>,
@@ -193,11 +198,11 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         None
     }
 
-    /// Breaks the connection, if it has not ended, and lets both end.
+    /// Breaks the connection, if it has not ended, and lets both machines end.
     ///
     /// # Panics
     ///
-    /// If they do not.
+    /// Panics if a machine does not end.
     pub fn finish_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),

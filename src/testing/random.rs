@@ -1,25 +1,26 @@
-//! Numbers that look random and are the same in every run: a failure is repeated by its seed.
+//! Numbers that look random and repeat in every run: the seed of a failure repeats the failure.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use rand_core::{TryCryptoRng, TryRng};
 
-/// Numbers that follow from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good enough to pick test cases.
+/// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good
+/// enough to pick test cases.
 ///
-/// It serves as the randomness of a client under test, whose keys are then the same in every run. One number tells all
-/// that follow, so it is for tests and for nothing else.
+/// The generator also serves as the randomness of a client under test, whose keys are then equal in
+/// every run. One number determines all further numbers, so use the generator in tests only.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of this seed.
+    /// Creates a generator with this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub const fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -28,18 +29,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 if that is 0.
+    /// Returns a number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.number().checked_rem(bound).unwrap_or(0)).unwrap_or(0)
     }
 
-    /// True once in so many times.
+    /// Returns true once in `many` times, on average.
     pub fn one_in(&mut self, many: usize) -> bool {
         self.below(many) == 0
     }
 
-    /// So many bytes.
+    /// Returns `len` bytes.
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }

@@ -1,22 +1,23 @@
-//! What happens to a [`Pair`](super::Pair), step by step, as a fuzzer or a property test makes it up.
+//! The steps of a test with a [`Pair`](super::Pair), as a fuzzer or a property test generates them.
 
 use core::{num::NonZeroU8, time::Duration};
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// One step; `A` is what an application may do, an enum of your own or [`AgentAct`](super::AgentAct).
+/// A step. `A` is the act of an application: an enum of your own, or [`AgentAct`](super::AgentAct).
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a script is written by hand as well")]
 pub enum Step<A> {
-    /// An application does something.
+    /// An act of an application.
     Act(A),
-    /// The link changes.
+    /// A change of the link in this direction.
     Link(Way, Change),
-    /// So much time passes, and whatever is due in it happens at its time.
+    /// The passing of this span. Everything that is due within the span happens at its time.
     Wait(Span),
-    /// So much time is gone, as when a laptop has slept: nobody looked at any deadline in it.
+    /// The passing of this span at once, as when a laptop has slept: no deadline within the span is
+    /// met at its time.
     Sleep(Span),
-    /// Time passes until the next thing is due.
+    /// The passing of time until the next timer or arrival is due.
     Due,
 }
 
@@ -30,26 +31,27 @@ pub enum Way {
     ToClient,
 }
 
-/// What becomes of a link from here on.
+/// A change of a link, from this step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Bytes arrive in pieces of at most so many.
+    /// Arrival in pieces of at most this many bytes.
     Piece(NonZeroU8),
-    /// Bytes are on the way for so long.
+    /// A delay of this span for further bytes.
     Delay(Span),
-    /// Nothing arrives for so long.
+    /// A stall: nothing arrives for this span.
     Stall(Span),
-    /// Bytes arrive whole and at once.
+    /// Arrival in one piece and without delay.
     Clear,
-    /// Nothing more is taken; what is on the way arrives, and then the end.
+    /// The end of the link after the bytes on the way. The link takes no more bytes.
     Finish,
-    /// Both directions end at once, and what is on the way is lost.
+    /// The end of both directions at once. The bytes on the way are lost.
     Cut,
 }
 
 impl<'a> Arbitrary<'a> for Change {
-    /// One change in sixteen ends the connection, so that most of a script happens on a living one.
+    /// Returns a change. One change in sixteen ends the connection, so that most steps of a script
+    /// happen on an open connection.
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         Ok(match u.int_in_range(0..=31)? {
             0 => Self::Finish,
@@ -62,18 +64,18 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// A span of time, from nothing to half an hour, short ones as likely as long ones.
+/// A span of time, from zero to half an hour. Short spans are as likely as long spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(u64);
 
 impl Span {
-    /// So many milliseconds.
+    /// Creates a span of this many milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// How long it is.
+    /// Returns the duration of the span.
     #[must_use]
     pub const fn duration(self) -> Duration {
         Duration::from_millis(self.0)
@@ -88,7 +90,7 @@ impl<'a> Arbitrary<'a> for Span {
     }
 }
 
-/// The steps that these bytes are, to their end. The same bytes are the same steps.
+/// Returns the steps that `data` encodes, to the end of `data`. Equal bytes give equal steps.
 pub fn script<'a, A: Arbitrary<'a> + 'a>(data: &'a [u8]) -> impl Iterator<Item = Step<A>> + 'a {
     let mut rest = Unstructured::new(data);
     core::iter::from_fn(move || if rest.is_empty() { None } else { Step::arbitrary(&mut rest).ok() })

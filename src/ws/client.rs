@@ -1,4 +1,5 @@
-//! The client: asks to open, checks the answer, and carries the connection with everything it sends masked.
+//! The client: requests the opening, checks the answer, and masks everything that it sends on the
+//! connection.
 
 use super::head::EndSearch;
 use super::mask::Masked;
@@ -12,29 +13,31 @@ use crate::{Machine, Time, Wire};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
 
-/// One connection, the client's side. Its request waits in [`outgoing`](Wire::outgoing) from the beginning.
+/// The client's side of one connection. Its request lies in [`outgoing`](Wire::outgoing) from the
+/// beginning.
 ///
-/// Where the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
+/// If the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 #[derive(Debug)]
 pub struct Client {
     stream: Stream<Masked>,
     opening: Option<Opening>,
 }
 
-/// The answer is awaited.
+/// The state of an opening handshake that waits for the answer.
 #[derive(Debug)]
 struct Opening {
     search: EndSearch,
     ask: ClientRequest,
-    /// 16 random bytes in base64.
+    /// The key of the handshake: 16 random bytes in base64.
     key: [u8; 24],
 }
 
 impl Client {
-    /// Asks to open a connection. The key of the handshake and the masking keys come from `random`.
+    /// Creates a client that requests to open a connection. The key of the handshake and the masking
+    /// keys come from `random`.
     ///
     /// # Errors
-    /// [`InvalidClientRequest`] if the request cannot be written so, or a limit is 0.
+    /// [`InvalidClientRequest`] if a part of the request is invalid, or a limit is 0.
     pub fn new(
         ask: ClientRequest,
         random: impl TryCryptoRng + Send + Sync + 'static,
@@ -49,7 +52,7 @@ impl Client {
         let nonce = mask.nonce();
         let mut stream = Stream::new(mask, false, limits, now);
         if let Some(nonce) = nonce {
-            // 16 bytes are 24 characters: it always fits.
+            // 16 bytes are 24 characters, so they always fit.
             let _ = BASE64_STANDARD.encode_slice(nonce, &mut key);
             ask.write(text(&key), stream.output.tx.buffer());
         } else {
@@ -59,8 +62,8 @@ impl Client {
         Ok(Self { stream, opening: Some(opening) })
     }
 
-    /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
-    /// with it.
+    /// Continues as [`poll_event`](Machine::poll_event) does, but lends the event instead of copying it,
+    /// and lends the sender with the event.
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.opening.is_some() {
             if let Some(chosen) = self.read_answer() {
@@ -72,53 +75,56 @@ impl Client {
         self.stream.poll_lent()
     }
 
-    /// Sends on the connection.
+    /// Returns the sender of the connection.
     #[inline]
     pub fn sender(&mut self) -> Sender<'_> {
         self.stream.output.lend()
     }
 
-    /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
-    /// once there is room or the transport has ended.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]. Then the client reads and
+    /// keeps the input, and delivers it once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()
     }
 
-    /// Whether the connection has ended, be it reported or not.
+    /// Returns true if the connection has ended, even if the end is not reported yet.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.stream.output.has_ended()
     }
 
-    /// Whether the opening handshake is over and no ending has begun.
+    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
+    /// end.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.stream.output.phase == Phase::Open
     }
 
-    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open connection sends the
-    /// close frame that [`ProtocolError::close_code`](super::ProtocolError::close_code) asks for.
+    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
+    /// connection sends a close frame with the code of
+    /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
     pub fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
     }
 
-    /// Returns the latest time that the machine has seen.
+    /// Returns the latest time that the machine has received.
     #[must_use]
     pub const fn now(&self) -> Time {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above: an open connection sends a close frame with
-    /// 1001 and this reason, of which at most 123 bytes are written.
+    /// Ends the connection because the peer does not answer a layer above. An open connection sends a
+    /// close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
 
-    /// Reads the answer. Once it is good, returns the index of the sub-protocol that was chosen, if any was.
+    /// Reads the answer. Once the answer is complete and valid, returns the index of the sub-protocol
+    /// that the server chose, if any.
     fn read_answer(&mut self) -> Option<Option<usize>> {
         if self.stream.output.phase != Phase::Handshake {
-            // It was reported by now, or never will be.
+            // The opening has been reported by now, or never will be.
             self.opening = None;
             return None;
         }

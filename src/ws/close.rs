@@ -5,31 +5,32 @@ use core::fmt;
 
 /// A close code that may stand in a close frame.
 ///
-/// 1005, 1006 and 1015 are words for local outcomes and cannot be made: [`Closed`](super::Closed) has variants for
-/// them.
+/// 1005, 1006 and 1015 stand for local outcomes and cannot be created: 1005 is
+/// [`Closed::Remote`](super::Closed::Remote) without a code, 1006 is
+/// [`Closed::Abnormal`](super::Closed::Abnormal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CloseCode(u16);
 
 impl CloseCode {
     /// 1000: the purpose is fulfilled.
     pub const NORMAL: Self = Self(1000);
-    /// 1001: the endpoint goes away; an editor that exits.
+    /// 1001: the endpoint goes away, such as an editor that exits.
     pub const GOING_AWAY: Self = Self(1001);
-    /// 1002: a rule of the protocol was broken.
+    /// 1002: the peer broke a rule of the protocol.
     pub const PROTOCOL: Self = Self(1002);
-    /// 1003: a kind of data that is not spoken here.
+    /// 1003: a kind of data that this endpoint does not accept.
     pub const UNSUPPORTED: Self = Self(1003);
-    /// 1007: data that does not fit its type; text that is not UTF-8.
+    /// 1007: data that does not match its type, such as text that is not UTF-8.
     pub const INVALID_PAYLOAD: Self = Self(1007);
-    /// 1008: a policy was violated.
+    /// 1008: the peer violated a policy.
     pub const POLICY: Self = Self(1008);
     /// 1009: the message is too big.
     pub const TOO_BIG: Self = Self(1009);
     /// 1011: an unexpected condition on this side.
     pub const INTERNAL: Self = Self(1011);
 
-    /// The code, if it may be sent: 1000–1003, 1007–1014 (RFC 6455 section 7.4.1 and the IANA registry) and
-    /// 3000–4999 (section 7.4.2).
+    /// Returns the code if it may be sent: 1000–1003, 1007–1014 (RFC 6455 section 7.4.1 and the IANA
+    /// registry) and 3000–4999 (section 7.4.2).
     #[must_use]
     pub const fn new(code: u16) -> Option<Self> {
         match code {
@@ -38,7 +39,7 @@ impl CloseCode {
         }
     }
 
-    /// The number.
+    /// Returns the number of the code.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
@@ -51,7 +52,8 @@ impl fmt::Display for CloseCode {
     }
 }
 
-/// RFC 6455 section 5.5: the body of a control frame has at most 125 bytes, two of which are the code.
+/// The longest reason: the body of a control frame has at most 125 bytes (RFC 6455 section 5.5), two of
+/// which are the code.
 pub(crate) const MAX_REASON: usize = 123;
 
 /// Reads the body of a close frame: the code, if there is one, and the reason.

@@ -1,35 +1,36 @@
-//! What a WebSocket connection reports: lent, so that it costs no copy, or owned.
+//! The events of a WebSocket connection: lent, so that they cost no copy, or owned.
 
 use super::{CloseCode, ProtocolError, Refusal, Request, ResponseError};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
-/// Something that happened, lent until the next call.
+/// An event of a connection, lent until the next call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A server only: a valid request to open. Nothing goes on until
-    /// [`Server::accept`](super::Server::accept) or [`Server::reject`](super::Server::reject) has decided it.
+    /// A valid request to open, at a server only. The connection waits until
+    /// [`Server::accept`](super::Server::accept) or [`Server::reject`](super::Server::reject) has
+    /// decided the request.
     Upgrade(Request<'a>),
-    /// A client only: the server has accepted, with this sub-protocol.
+    /// The acceptance by the server, at a client only.
     Open {
-        /// One of those that were offered, or none.
+        /// The sub-protocol that the server chose from those offered, or `None`.
         subprotocol: Option<&'a str>,
     },
     /// A whole text message.
     Text(&'a str),
     /// A whole binary message.
     Binary(&'a [u8]),
-    /// A ping, already answered; at most 125 bytes.
+    /// A ping of at most 125 bytes, which the machine has already answered.
     Ping(&'a [u8]),
-    /// A pong; at most 125 bytes.
+    /// A pong of at most 125 bytes.
     Pong(&'a [u8]),
-    /// The end. Comes exactly once and last.
+    /// The end of the connection. It comes exactly once and last.
     Closed(Closed),
 }
 
 impl Event<'_> {
-    /// The same, independent of the connection.
+    /// Returns the event with its own data, independent of the connection.
     #[must_use]
     pub fn into_owned(self) -> OwnedEvent {
         match self {
@@ -44,26 +45,26 @@ impl Event<'_> {
     }
 }
 
-/// [`Event`] with its own data.
+/// An [`Event`] with its own data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OwnedEvent {
-    /// See [`Event::Upgrade`].
+    /// A request to open, see [`Event::Upgrade`].
     Upgrade(Upgrade),
-    /// See [`Event::Open`].
+    /// The acceptance by the server, see [`Event::Open`].
     Open {
-        /// One of those that were offered, or none.
+        /// The sub-protocol that the server chose from those offered, or `None`.
         subprotocol: Option<Box<str>>,
     },
-    /// See [`Event::Text`].
+    /// A text message, see [`Event::Text`].
     Text(String),
-    /// See [`Event::Binary`].
+    /// A binary message, see [`Event::Binary`].
     Binary(Vec<u8>),
-    /// See [`Event::Ping`].
+    /// A ping, see [`Event::Ping`].
     Ping(Box<[u8]>),
-    /// See [`Event::Pong`].
+    /// A pong, see [`Event::Pong`].
     Pong(Box<[u8]>),
-    /// See [`Event::Closed`].
+    /// The end of the connection, see [`Event::Closed`].
     Closed(Closed),
 }
 
@@ -72,7 +73,7 @@ pub enum OwnedEvent {
 pub struct Upgrade(Box<[u8]>);
 
 impl Upgrade {
-    /// The request.
+    /// Returns the request.
     #[must_use]
     pub fn request(&self) -> Request<'_> {
         Request::new(&self.0)
@@ -85,41 +86,42 @@ impl fmt::Debug for Upgrade {
     }
 }
 
-/// How a connection ended.
+/// The way in which a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Closed {
-    /// The peer closed; its close frame has been answered.
+    /// A close frame of the peer, which this side has answered.
     Remote {
-        /// The code; `None` where the frame had none (RFC 6455 calls that 1005).
+        /// The code, or `None` if the frame had none (RFC 6455 calls that 1005).
         code: Option<CloseCode>,
         /// The reason, often empty.
         reason: Box<str>,
     },
-    /// We closed.
+    /// An ending by this side.
     Local {
-        /// Whether the peer answered with its own close frame in time.
+        /// True if the peer answered with its own close frame in time.
         clean: bool,
     },
-    /// The transport ended without a close frame (RFC 6455 calls that 1006): the process is gone, or the line is.
+    /// The end of the transport without a close frame (RFC 6455 calls that 1006): the process of the
+    /// peer is gone, or the line is cut.
     Abnormal,
-    /// The peer broke a rule; our close frame names it.
+    /// A rule that the peer broke. An open connection sent that rule in its close frame.
     ProtocolError(ProtocolError),
-    /// A server refused the request to open.
+    /// The refusal of the request to open, by a server.
     Refused(Refusal),
-    /// A client got an answer that opens no WebSocket.
+    /// An answer that opens no WebSocket, at a client.
     NotAccepted(ResponseError),
-    /// The peer was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
+    /// A peer that was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
     TimedOut,
-    /// The peer read less than [`Limits::outgoing`](super::Limits::outgoing) within
-    /// [`Limits::stalled`](super::Limits::stalled), while more than that waited to be written.
+    /// A peer that read less than [`Limits::outgoing`](super::Limits::outgoing) bytes within
+    /// [`Limits::stalled`](super::Limits::stalled), while at least that many waited in the send buffer.
     Stalled,
-    /// The caller fed bytes while [`wants_input`](crate::Wire::wants_input) was false, or filled more than
-    /// [`space`](crate::Wire::space) had offered.
+    /// A mistake of the caller: it fed bytes while [`wants_input`](crate::Wire::wants_input) was false,
+    /// or filled more than [`space`](crate::Wire::space) had offered.
     InputOverflow,
-    /// The source of randomness failed: a client cannot mask what it sends.
+    /// A failure of the source of randomness: a client cannot mask its frames.
     Entropy,
-    /// The limit of a server with this name is 0: nothing could be received or sent.
+    /// A limit of a server, with this name, that is 0: the server could receive or send nothing.
     ZeroLimit(&'static str),
 }
 

@@ -1,7 +1,7 @@
-//! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3). What is left for those who
-//! write their own thing on top: fragments (5.4), UTF-8, and the close handshake.
+//! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3). The caller
+//! handles fragments (5.4), UTF-8 and the close handshake.
 //!
-//! A header is judged as soon as the field at fault is whole; nothing is allocated from a claimed length.
+//! A header is refused as soon as an invalid field is complete. No claimed length causes an allocation.
 //!
 //! ```
 //! use ide_mcp::ws::frame::{self, Header, Opcode};
@@ -17,17 +17,17 @@
 
 use super::ProtocolError;
 
-/// What a frame is (RFC 6455 section 5.2).
+/// The type of a frame (RFC 6455 section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the other ten values are reserved and refused")]
 pub enum Opcode {
-    /// The message goes on.
+    /// A continuation of the message in progress.
     Continuation = 0x0,
-    /// A message of text begins.
+    /// The beginning of a text message.
     Text = 0x1,
-    /// A message of bytes begins.
+    /// The beginning of a binary message.
     Binary = 0x2,
-    /// The close handshake.
+    /// A close frame.
     Close = 0x8,
     /// A ping.
     Ping = 0x9,
@@ -36,7 +36,8 @@ pub enum Opcode {
 }
 
 impl Opcode {
-    /// Whether it is a close, ping or pong frame: at most 125 bytes, never in fragments.
+    /// Returns true for a close, ping or pong frame, which has at most 125 bytes and is never
+    /// fragmented.
     #[must_use]
     pub const fn is_control(self) -> bool {
         matches!(self, Self::Close | Self::Ping | Self::Pong)
@@ -47,22 +48,22 @@ impl Opcode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the fields of RFC 6455 without extensions")]
 pub struct Header {
-    /// Whether it ends its message.
+    /// True if the frame ends its message.
     pub fin: bool,
-    /// What it is.
+    /// The type of the frame.
     pub opcode: Opcode,
-    /// Length of the payload in bytes; below 2^63 in one that was read.
+    /// Length of the payload in bytes; below 2^63 in a header that was read.
     pub len: u64,
-    /// The masking key; a client's frames have one, a server's have none.
+    /// The masking key: the frames of a client have one, the frames of a server have none.
     pub key: Option<[u8; 4]>,
 }
 
 impl Header {
-    /// Reads a header and says how many bytes it has; `None` if more are needed. `masked` says whether the peer owes a
-    /// mask: clients do.
+    /// Reads a header, and returns it with its number of bytes, or `None` if more bytes are needed.
+    /// `masked` is true if the peer has to mask its frames, as a client has to.
     ///
     /// # Errors
-    /// [`ProtocolError`], as soon as the bytes show it.
+    /// [`ProtocolError`] as soon as the bytes break a rule.
     pub fn parse(bytes: &[u8], masked: bool) -> Result<Option<(Self, usize)>, ProtocolError> {
         let Some(Prefix { fin, opcode, len, size }) = prefix(bytes, masked)? else { return Ok(None) };
         if !masked {
@@ -72,7 +73,7 @@ impl Header {
         Ok(key.map(|key| (Self { fin, opcode, len, key: Some(key) }, size.saturating_add(4))))
     }
 
-    /// The header as bytes, its length in the shortest form.
+    /// Returns the bytes of the header, with the length in the shortest form.
     #[must_use]
     pub fn encode(&self) -> Encoded {
         let mut out = Encoded { bytes: [0; MAX_HEADER], size: 0 };
@@ -101,11 +102,11 @@ pub(crate) struct Prefix {
     pub(crate) opcode: Opcode,
     /// Length of the payload in bytes.
     pub(crate) len: u64,
-    /// How many bytes the header has up to here: 2, 4 or 10.
+    /// Length of the header without the masking key, in bytes: 2, 4 or 10.
     pub(crate) size: usize,
 }
 
-/// The first byte: FIN, RSV1–3, opcode.
+/// Reads the first byte: FIN, RSV1–3, opcode.
 pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), ProtocolError> {
     if first & 0x70 != 0 {
         return Err(ProtocolError::ReservedBit);
@@ -126,7 +127,8 @@ pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), ProtocolError> 
     Ok((fin, opcode))
 }
 
-/// Reads a header up to its masking key; `None` if more bytes are needed. `masked` says which of both the peer owes.
+/// Reads a header up to its masking key; returns `None` if more bytes are needed. `masked` is true if
+/// the peer has to mask its frames, and false if it must not.
 pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, ProtocolError> {
     let [first, rest @ ..] = bytes else { return Ok(None) };
     let (fin, opcode) = opening(*first)?;
@@ -171,7 +173,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.size).unwrap_or_default()
@@ -186,7 +188,7 @@ impl Encoded {
     }
 }
 
-/// The byte of the key that belongs to the payload's byte at `offset`.
+/// Returns the byte of the key that masks the byte of the payload at `offset`.
 #[inline]
 pub(crate) fn key_byte(key: [u8; 4], offset: usize) -> u8 {
     rotated(key, offset).to_le_bytes()[0]
@@ -194,24 +196,24 @@ pub(crate) fn key_byte(key: [u8; 4], offset: usize) -> u8 {
 
 #[inline]
 fn rotated(key: [u8; 4], offset: usize) -> u32 {
-    // In words: rotating an array of bytes compiles to a call.
+    // The rotation is done in a word: rotating an array of bytes compiles to a call.
     let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
     u32::from_le_bytes(key).rotate_right(turn)
 }
 
-/// Masks or unmasks `data`, the part of a payload that begins `offset` bytes into it (RFC 6455 section 5.3).
+/// Masks or unmasks `data`, the part of a payload that begins at `offset` (RFC 6455 section 5.3).
 pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
-    // Rotating the key once lets the rest run in words, whatever the offset; the compiler vectorises the loop.
+    // With the key rotated once, the loop runs in words at every offset, and the compiler vectorises it.
     mask_whole(rotated(key, offset).to_le_bytes(), data);
 }
 
-/// The same for data that begins where the key does.
+/// Masks or unmasks `data`, whose first byte belongs to the first byte of the key.
 #[inline]
 pub(crate) fn mask_whole(key: [u8; 4], data: &mut [u8]) {
     let _ = unmask_whole(key, data);
 }
 
-/// Unmasks, and says whether what came out is ASCII.
+/// Unmasks `data`, the part of a payload that begins at `offset`. Returns true if the result is ASCII.
 pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
     unmask_whole(rotated(key, offset).to_le_bytes(), data)
 }
@@ -219,7 +221,8 @@ pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
 #[cfg(not(feature = "simd"))]
 use unmask_words as unmask_whole;
 
-/// With the widest vectors there are, where the choice pays.
+/// Unmasks `data`, with the widest vectors of the processor if `data` is long enough to repay their
+/// choice.
 #[cfg(feature = "simd")]
 #[inline]
 fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {
@@ -230,7 +233,8 @@ fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {
     if data.len() < 512 { unmask_words(key, data) } else { long(key, data) }
 }
 
-/// One loop for all: where nobody asks whether it is ASCII, the compiler leaves that out.
+/// Unmasks `data`, and returns true if the result is ASCII. If a caller ignores the result, the compiler
+/// removes that check.
 #[inline(always)]
 fn unmask_words(key: [u8; 4], data: &mut [u8]) -> bool {
     let key = u32::from_le_bytes(key);

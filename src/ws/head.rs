@@ -1,24 +1,25 @@
-//! The head of an HTTP/1.1 message: where it ends, and its fields (RFC 9112 sections 2 and 5).
+//! The head of an HTTP/1.1 message: its end and its fields (RFC 9112 sections 2 and 5).
 //!
-//! httparse reads the grammar; what it lets pass and RFC 9112 does not (a bare line feed, empty lines in front) is
-//! refused while the end is searched. Each byte is looked at once by the search and once by the parser, however the
-//! bytes come.
+//! httparse parses the grammar. The parser also accepts a bare line feed and empty lines in front;
+//! [`EndSearch`] refuses both. The search and the parser read each byte once, however the bytes arrive.
 
-/// More fields than any client or proxy sends; a head with more is refused (431).
+/// The largest number of fields, more than any client or proxy sends; a server refuses a head with more
+/// (431).
 pub(crate) const MAX_FIELDS: usize = 64;
 
-/// Searches the end of a head in bytes that come in pieces.
+/// A search for the end of a head in bytes that arrive in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct EndSearch {
-    /// How many bytes have been looked at.
+    /// The number of bytes that the search has read.
     seen: usize,
-    /// Where the line begins that the last byte looked at belongs to.
+    /// The beginning of the line that contains the last byte read.
     line: usize,
 }
 
 impl EndSearch {
-    /// The length of the head with its final empty line, once that is there. `bytes` are those of the last call and
-    /// whatever has come since. The error says why they cannot become a head, whatever follows.
+    /// Returns the length of the head with its final empty line, or `None` until the head is complete.
+    /// `bytes` contains the bytes of the last call and those that have arrived since. The error is the
+    /// reason why no further bytes can complete the head.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         for at in line_feeds(bytes, self.seen) {
             if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
@@ -38,17 +39,17 @@ impl EndSearch {
     }
 }
 
-/// The fields of a head that has been parsed before, so that splitting lines is enough.
+/// The fields of a head that the parser has accepted, so that splitting lines is enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The first line.
+    /// Returns the first line.
     pub(crate) fn first_line(self) -> &'a [u8] {
         lines(self.0).next().unwrap_or_default()
     }
 
-    /// Name and value of each field, in order; the value without the white space around it.
+    /// Returns name and value of each field, in order, without the white space around the value.
     pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         lines(self.0).skip(1).filter_map(|line| {
             let colon = line.iter().position(|byte| *byte == b':')?;
@@ -57,7 +58,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The values of all fields of this name, which is compared without case.
+    /// Returns the values of all fields with this name, compared without case.
     pub(crate) fn values(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         lines(self.0).skip(1).filter_map(|line| {
             let (found, rest) = line.split_at_checked(name.len())?;
@@ -66,7 +67,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The value of the only field of this name.
+    /// Returns the field with this name, with its value if the head contains exactly one.
     pub(crate) fn single(self, name: &str) -> HeaderField<'a> {
         let mut values = self.values(name);
         match (values.next(), values.next()) {
@@ -76,31 +77,33 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The elements of a comma-separated list that may be spread over several fields (RFC 9110 section 5.6.1).
+    /// Returns the elements of a comma-separated list, which can be spread over several fields (RFC 9110
+    /// section 5.6.1).
     pub(crate) fn list(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.values(name).flat_map(elements)
     }
 
-    /// Whether that list has this element, compared without case.
+    /// Returns true if the list in the fields `name` contains `element`, compared without case.
     pub(crate) fn lists(self, name: &str, element: &str) -> bool {
         self.list(name).any(|found| found.eq_ignore_ascii_case(element.as_bytes()))
     }
 }
 
-/// The elements of a comma-separated list, without the white space around them.
+/// Returns the elements of a comma-separated list, without the white space around them.
 pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }
 
-/// How often a field that must stand once does, and what it says.
+/// The fields with one name in a head, where at most one is allowed: none, one with its value, or
+/// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "there is nothing beside none, one and several")]
 pub enum HeaderField<'a> {
-    /// There is no such field.
+    /// No field with this name.
     Absent,
-    /// There is one; this is its value.
+    /// One field, with this value.
     One(&'a [u8]),
-    /// There are several.
+    /// Several fields with this name.
     Many,
 }
 
@@ -113,10 +116,11 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Where the line feeds are, from `from` on, looked for eight bytes at a time.
+/// Returns the positions of the line feeds from `from` on. Each step reads eight bytes.
 fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // What of the word that ends at `next` is still to be told: the high bit of each byte that is one.
+    // `hits` belongs to the word that ends at `next`: the high bit of each byte that is a line feed not
+    // yet returned.
     let (mut next, mut hits) = (from, 0_u64);
     core::iter::from_fn(move || {
         while hits == 0 {
@@ -127,7 +131,8 @@ fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
                 None => word.iter_mut().zip(rest).for_each(|(byte, last)| *byte = *last),
             }
             let differs = u64::from_le_bytes(word) ^ u64::from_ne_bytes([b'\n'; 8]);
-            // Of a byte that is not zero either the high bit is set, or adding 0x7f to the others sets it.
+            // If a byte is not zero, its high bit is set, or adding 0x7f to its other bits sets the high
+            // bit.
             hits = !((differs & !HIGH).wrapping_add(!HIGH) | differs) & HIGH;
             next = next.saturating_add(8);
         }

@@ -3,39 +3,43 @@
 use crate::Keepalive;
 use core::time::Duration;
 
-/// What a connection takes and how long it waits. Every limit has a default that suits an editor.
+/// The limits of a connection: sizes and times. Every limit has a default that suits an editor.
 ///
-/// `head`, `message` or `outgoing` of 0 is an error: a client is not made
-/// ([`InvalidClientRequest::ZeroLimit`](super::InvalidClientRequest::ZeroLimit)), a server ends at once
-/// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
+/// `head`, `message` or `outgoing` of 0 is an error: [`Client::new`](super::Client::new) fails
+/// ([`InvalidClientRequest::ZeroLimit`](super::InvalidClientRequest::ZeroLimit)), and a server ends at
+/// once ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of the head of a handshake, with its final empty line. Default 8 KiB: the real client sends less than
-    /// 1 KiB. At it: 431.
+    /// Bytes of the head of an opening handshake, with its final empty line. Default 8 KiB: the real
+    /// client sends less than 1 KiB. Above it, a server answers 431.
     pub head: usize,
-    /// How long a handshake may take from the first moment on; no byte prolongs it. Default 5 s. At it: 408.
+    /// The time within which the head of the opening handshake has to arrive, from the creation of the
+    /// connection; no byte prolongs it. Default 5 s. After it, a server answers 408.
     pub handshake: Duration,
-    /// Bytes of a message, or of the sum of its fragments. Default 64 MiB: a proposed change carries a whole file.
-    /// Above it: close code 1009.
+    /// Bytes of a message, or of the sum of its fragments. Default 64 MiB: a proposed change contains a
+    /// whole file. Above it, the close code is 1009.
     pub message: usize,
-    /// Empty fragments that do not end their message. Default 1,024: they cost work and bring nothing. Above it:
-    /// close code 1008.
+    /// The number of empty fragments in a message, its last fragment excepted. Default 1,024: empty
+    /// fragments cost work and carry no data. Above it, the close code is 1008.
     pub empty_fragments: u32,
-    /// The high-water mark of the send buffer. Default 8 MiB. At it nothing but answers can be sent, and what is received
-    /// is kept undelivered: one message and the mark, behind the message in progress. Then the connection stops
-    /// reading. So at most two messages and the mark are held of what a peer sent.
+    /// The high-water mark of the send buffer. Default 8 MiB. At the mark the connection sends only
+    /// answers, and keeps the received bytes undelivered: one message and the mark, behind the message
+    /// in progress. Then the connection stops reading. So it holds at most two messages and the mark
+    /// from a peer.
     pub outgoing: usize,
-    /// The time in which the peer has to read [`outgoing`](Limits::outgoing) bytes while that many or more wait to be
-    /// written. Default 30 s: a suspended peer. At it the connection ends ([`Closed::Stalled`](super::Closed::Stalled)).
+    /// The time within which the peer has to read [`outgoing`](Limits::outgoing) bytes while that many
+    /// or more wait in the send buffer. Default 30 s: a suspended peer. After it, the connection ends
+    /// ([`Closed::Stalled`](super::Closed::Stalled)).
     pub stalled: Duration,
-    /// Whether a silent peer is pinged, and how long it may stay silent. Default every 30 s and 60 s, as the reference
-    /// editors have it; `None` for never.
+    /// The silence after which a peer is pinged, and the whole silence after which the connection ends.
+    /// Default 30 s and 60 s, as in the reference editors; `None` for no keepalive.
     pub keepalive: Option<Keepalive>,
-    /// The time in which the peer has to answer our close frame, once that was written. Default 2 s. Until then, the time
-    /// from one write to the next, within [`stalled`](Limits::stalled) for each [`outgoing`](Limits::outgoing) bytes.
+    /// The time within which the peer has to answer our close frame, from the moment at which the close
+    /// frame was written. Default 2 s. Until that moment it is the time from one write to the next,
+    /// within [`stalled`](Limits::stalled) for each [`outgoing`](Limits::outgoing) bytes.
     pub close: Duration,
-    /// How long the last bytes may take to be written once the connection has ended. Default 2 s.
+    /// The time for writing the last bytes after the connection has ended. Default 2 s.
     pub drain: Duration,
 }
 

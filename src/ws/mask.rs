@@ -1,23 +1,24 @@
-//! Where masking keys come from: nowhere for a server, from a source of randomness for a client.
+//! The masking of frames: without keys at a server, with keys from a source of randomness at a client.
 
 use alloc::boxed::Box;
 use core::fmt;
 use rand_core::TryCryptoRng;
 
-/// The masking of frames. Those of a server are never masked, those of a client always (RFC 6455 section 5.1).
+/// The masking of frames. The frames of a server are never masked, the frames of a client always (RFC
+/// 6455 section 5.1).
 pub(crate) trait Masking {
-    /// Whether there are keys.
+    /// True if the frames are masked.
     const MASKS: bool;
 
-    /// The key for the next frame.
+    /// Returns the key for the next frame, or `None` if the frames are not masked.
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy>;
 }
 
-/// The source of randomness failed.
+/// The failure of the source of randomness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoEntropy;
 
-/// A server's frames are not masked.
+/// The masking of a server: none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unmasked;
 
@@ -29,9 +30,9 @@ impl Masking for Unmasked {
     }
 }
 
-/// A client's frames are masked, each with a fresh key that nobody can predict (RFC 6455 section 5.3).
+/// The masking of a client: each frame has a fresh key that nobody can predict (RFC 6455 section 5.3).
 ///
-/// Keys are drawn 64 at a time, so that a source behind a system call is asked rarely.
+/// It draws 64 keys at a time, so that it rarely calls a source behind a system call.
 pub(crate) struct Masked {
     /// Fills a slice with random bytes. Returns false if the source failed.
     fill: Box<dyn FnMut(&mut [u8]) -> bool + Send + Sync>,
@@ -44,7 +45,7 @@ impl Masked {
         Self { fill: Box::new(move |bytes| source.try_fill_bytes(bytes).is_ok()), block: [0; 256], used: 256 }
     }
 
-    /// Returns random bytes that are no key; `None` if the source failed.
+    /// Returns random bytes that are not used as a key, or `None` if the source failed.
     pub(crate) fn nonce(&mut self) -> Option<[u8; 16]> {
         let mut nonce = [0; 16];
         (self.fill)(&mut nonce).then_some(nonce)

@@ -1,4 +1,5 @@
-//! The message that is put together of fragments (RFC 6455 section 5.4), or of the pieces that one frame comes in.
+//! The message that the receiver assembles from fragments (RFC 6455 section 5.4), or from the pieces of
+//! one frame.
 
 use super::frame::Opcode;
 use super::utf8::Carry;
@@ -16,15 +17,15 @@ pub(crate) enum Kind {
 pub(crate) struct Message {
     kind: Option<Kind>,
     content: Content,
-    /// Bytes of all fragments so far, what is still to come of the last one included.
+    /// Bytes of all fragments so far, including the bytes of the last fragment that have not arrived.
     len: usize,
     empty_fragments: u32,
     carry: Carry,
-    /// It was lent: the next call begins anew.
+    /// True if the message was lent: [`Message::renew`] drops it.
     lent: bool,
 }
 
-/// One memory for both kinds.
+/// The content of a message of either kind, in one memory.
 #[derive(Debug)]
 enum Content {
     Text(String),
@@ -32,8 +33,8 @@ enum Content {
 }
 
 impl Message {
-    /// Whether a frame with this opcode may come now, and the kind of message it belongs to; `None` for control
-    /// frames.
+    /// Returns the kind of message to which a frame with this opcode belongs, or `None` for a control
+    /// frame. The error is the rule that such a frame breaks now.
     pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, ProtocolError> {
         match (opcode, self.kind) {
             (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
@@ -45,18 +46,18 @@ impl Message {
         }
     }
 
-    /// Whether some of it has come, and was not dropped yet.
+    /// Returns true if a part of the message has arrived and was not dropped yet.
     #[inline]
     pub(crate) const fn is_begun(&self) -> bool {
         self.kind.is_some()
     }
 
-    /// Bytes of all fragments so far.
+    /// Returns the number of bytes of all fragments so far.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Another fragment, or the only one, of `len` bytes.
+    /// Begins another fragment of `len` bytes, or the only one.
     pub(crate) fn begin_fragment(
         &mut self,
         kind: Kind,
@@ -78,7 +79,8 @@ impl Message {
         Ok(())
     }
 
-    /// Appends a piece of a fragment of which `rest` bytes are to come; `fin` says whether that one is the last.
+    /// Appends a piece of a fragment of which `rest` bytes have not arrived; `fin` is true for the last
+    /// fragment.
     pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), ProtocolError> {
         self.content.make_room(piece.len().saturating_add(self.carry.len()), rest, fin);
         match &mut self.content {
@@ -90,14 +92,15 @@ impl Message {
         }
     }
 
-    /// The last fragment is whole: lends the message until the next [`Message::renew`].
+    /// Ends the message after its last fragment, and lends the message until the next
+    /// [`Message::renew`].
     pub(crate) fn finish(&mut self) -> Result<Option<Kind>, ProtocolError> {
         self.lent = true;
         self.carry.finish().map_err(|_| ProtocolError::InvalidUtf8)?;
         Ok(self.kind)
     }
 
-    /// Its text.
+    /// Returns the text of the message.
     pub(crate) fn text(&self) -> &str {
         match &self.content {
             Content::Text(text) => text,
@@ -105,7 +108,7 @@ impl Message {
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the message.
     pub(crate) fn binary(&self) -> &[u8] {
         match &self.content {
             Content::Text(text) => text.as_bytes(),
@@ -113,7 +116,7 @@ impl Message {
         }
     }
 
-    /// Drops a message that was lent, and keeps its memory for the next.
+    /// Drops a message that was lent, and keeps its memory for the next message.
     pub(crate) fn renew(&mut self) {
         if self.lent {
             let content = core::mem::take(&mut self.content);
@@ -121,7 +124,7 @@ impl Message {
         }
     }
 
-    /// Gives back what is not in use.
+    /// Releases memory that is not in use.
     pub(crate) fn trim(&mut self) {
         if !self.is_begun() || self.lent {
             *self = Self::default();
@@ -136,7 +139,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// Begins anew in the same memory.
+    /// Begins new content in the memory of the old.
     fn begin(&mut self, kind: Kind) {
         let mut memory = core::mem::take(self).into_memory();
         memory.clear();
@@ -153,7 +156,8 @@ impl Content {
         }
     }
 
-    /// Makes room for a piece, and for as much of what is to come as has come: twice what was received at most.
+    /// Makes room for a piece, and for as many of the missing bytes as have arrived: at most twice the
+    /// received bytes.
     fn make_room(&mut self, piece: usize, rest: usize, fin: bool) {
         let (held, room) = match self {
             Self::Text(text) => (text.len(), text.capacity()),
@@ -163,7 +167,8 @@ impl Content {
             return;
         }
         let more = piece.saturating_add(rest.min(held.saturating_add(piece)));
-        // Where this neither doubles it nor ends it, more fragments of this size may follow.
+        // If this growth neither doubles the content nor completes it, more fragments of this size can
+        // follow, and the content grows ahead of them.
         let exact = fin || more >= held;
         match (self, exact) {
             (Self::Text(text), true) => text.reserve_exact(more),
@@ -178,7 +183,8 @@ impl Content {
 mod tests {
     use super::*;
 
-    /// The frame's bytes come in pieces.
+    /// Feeds a frame to `message` in pieces. Returns the largest excess of the capacity over twice the
+    /// received bytes.
     fn receive(message: &mut Message, kind: Kind, bytes: &[u8], piece: usize, fin: bool) -> usize {
         let limits = Limits::default();
         message.begin_fragment(kind, bytes.len(), fin, &limits).unwrap();

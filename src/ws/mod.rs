@@ -1,8 +1,8 @@
-//! RFC 6455, both roles, strict: the WebSocket layer as a machine that knows nothing above it.
+//! RFC 6455, both roles, strict: the WebSocket layer, a machine independent of the protocol above it.
 //!
-//! A [`Server`] or a [`Client`] is fed bytes and reports [`Event`]s; what is to be written lies in
-//! [`outgoing`](crate::Wire::outgoing). No extension is ever negotiated. Who may come in is the application's
-//! decision.
+//! A [`Server`] or a [`Client`] takes bytes and reports [`Event`]s; its send buffer is
+//! [`outgoing`](crate::Wire::outgoing). Neither role ever negotiates an extension. The application
+//! decides which clients to accept.
 //!
 //! # States
 //!
@@ -21,7 +21,7 @@
 //!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
 //! ```
 //!
-//! While Closing, messages are dropped (RFC 6455 section 5.5.1) and pings are not answered.
+//! In the state Closing the machine drops messages (RFC 6455 section 5.5.1) and does not answer pings.
 //!
 //! # Flow control
 //!
@@ -35,12 +35,13 @@
 //! | --- | --- | --- | --- |
 //! | reads | yes | into the receive buffer | no |
 //! | delivers | yes | after the end of the transport alone | after the end of the transport alone |
-//! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | the same |
-//! | ends | | after 30 s in which less than the mark was written | the same |
+//! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | as Full |
+//! | ends | | after 30 s in which less than the mark was written | as Full |
 //!
-//! The room is one message and the mark ([`Limits::message`], [`Limits::outgoing`]) behind the message in progress. A peer
-//! with the same limits has no more unwritten, since it sends nothing unasked at its own mark. So of two ends that are
-//! both Full one empties its send buffer into the room of the other, delivers what it has read, and reads on.
+//! The room is one message and the high-water mark ([`Limits::message`], [`Limits::outgoing`]), behind
+//! the message in progress. A peer with the same limits has no more than that unwritten, since it sends
+//! only answers at its own high-water mark. If both ends are Full, one of them therefore empties its
+//! send buffer into the room of the other, delivers the messages that it has read, and reads on.
 
 mod client;
 mod close;

@@ -1,4 +1,5 @@
-//! The send half of a connection: frames out, the pong that may wait, the close frame, the timers, and the end.
+//! The send half of a connection: frames out, the pong that waits, the close frame, the timers, and the
+//! end.
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
@@ -14,27 +15,28 @@ use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::{boxed::Box, vec::Vec};
 
-/// Where a connection stands. The diagram is in the documentation of [`ws`](super).
+/// The phase of a connection. The diagram is in the documentation of [`ws`](super).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening handshake is not over.
+    /// The opening handshake, until it succeeds.
     Handshake,
     Open,
-    /// Our close frame is out, the peer's is not in.
+    /// The close handshake: this side has sent its close frame and has not received the peer's.
     Closing,
-    /// It is over.
+    /// The time after the end, before the end is reported.
     Ended,
-    /// And that was reported.
+    /// The time after the end was reported.
     Reported,
 }
 
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The phase is to be over, see [`Output::time_phase`].
+    /// The end of the phase, see [`Output::time_phase`].
     Phase,
-    /// The peer is to have read one high-water mark's worth of bytes since the timer was set. Runs while the send buffer
-    /// is above the mark, and while our close frame waits in it.
+    /// The time by which the peer has to have read one high-water mark's worth of bytes since the timer
+    /// was set. The timer runs while the send buffer is above the high-water mark, and while our close
+    /// frame waits in it.
     Stalled,
 }
 
@@ -50,27 +52,32 @@ pub(crate) struct Output<M> {
     pub(crate) timers: Timers<TIMERS>,
     pulse: Pulse,
     pub(crate) limits: Limits,
-    /// The end that is still to be reported.
+    /// The end, until it is reported.
     closed: Option<Closed>,
-    /// The pong that waits while [`MAX_PONGS`] lie unwritten.
+    /// The pong that waits while [`MAX_PONGS`] pongs lie unwritten.
     waiting_pong: Option<Box<[u8]>>,
-    /// The position in the stream at which the last pong ends, or our close frame: behind that there is no pong.
+    /// The position in the outgoing stream at which the last pong or our close frame ends: there is no
+    /// pong behind it.
     last_pong_ends: u64,
-    /// The number of pongs that were put into the stream since all pongs in it had been written.
+    /// The number of pongs that entered the outgoing stream since all earlier pongs in it had been
+    /// written.
     unwritten_pongs: u8,
     /// The fragmented message in progress.
     unfinished: Option<Kind>,
-    /// The transport has ended: what came before is still delivered, and hardly anything can go out.
+    /// True if the transport has ended: earlier input is still delivered, and hardly any output can
+    /// leave.
     pub(crate) is_cut_off: bool,
-    /// The position in the stream at which [`Timer::Stalled`] is set anew.
+    /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
 }
 
-/// How many pongs lie in the send buffer unwritten at most. Pings that come in one read are answered before anything
-/// can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and want ten answers.
+/// The largest number of pongs that lie unwritten in the send buffer. Pings that arrive in one read are
+/// answered before anything can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten
+/// pings and expect ten answers.
 ///
-/// Every ping is answered while the peer reads. Of one that does not read, so many are: behind those one pong waits, the
-/// latest (RFC 6455 section 5.5.3 lets the others be left out). So a flood of pings cannot fill the buffer.
+/// While the peer reads, every ping gets its answer. If the peer does not read, [`MAX_PONGS`] pings get
+/// an answer, and the pong for the latest ping waits behind these answers. RFC 6455 section 5.5.3 allows
+/// an endpoint to leave out the other pongs. So a flood of pings cannot fill the buffer.
 const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
@@ -100,34 +107,37 @@ impl<M: Masking> Output<M> {
         self.now = self.now.max(now);
     }
 
-    /// The opening handshake has succeeded.
+    /// Notes that the opening handshake has succeeded.
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
         self.time_phase();
         self.pulse.on_activity(self.now);
     }
 
-    /// Notes that a byte came from the peer.
+    /// Notes that a byte arrived from the peer.
     #[inline]
     pub(crate) fn on_activity(&mut self) {
-        // Above the mark nothing is read, so silence is no sign.
+        // Above the high-water mark the connection can stop reading, so silence is no sign of a dead
+        // peer.
         if self.is_open() && !self.tx.is_full() {
             self.pulse.on_activity(self.now);
         }
     }
 
-    /// Whether the opening handshake is over and no ending has begun.
+    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
+    /// end.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Pings a silent peer, and ends the connection after its timeout. Returns whether either was done.
+    /// Pings a silent peer, and ends the connection after the timeout of the keepalive. Returns true if
+    /// it did either.
     pub(crate) fn check(&mut self) -> bool {
         match self.pulse.check(self.now, self.limits.keepalive) {
             None => return false,
             Some(PulseEvent::Ping) => {
-                // It is open and has room, or there would be no pulse.
+                // The connection is open and has room, since the pulse runs only then.
                 let _ = self.ping(&[]);
             }
             Some(PulseEvent::Timeout) => self.end_abruptly(Closed::TimedOut),
@@ -135,18 +145,18 @@ impl<M: Masking> Output<M> {
         true
     }
 
-    /// Whether no timer is due.
+    /// Returns true if certainly no timer is due.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         !self.timers.any_due(self.now) && self.pulse.is_quiet(self.now)
     }
 
-    /// When the next timer is due.
+    /// Returns the time of the next timer.
     pub(crate) fn deadline(&self) -> Option<Time> {
         earlier(self.timers.next(), self.pulse.deadline(self.limits.keepalive))
     }
 
-    /// A message, or a part of one: `last` says whether it ends there.
+    /// Sends a message or a part of a message; `last` is true for the last part.
     pub(crate) fn send(&mut self, kind: Kind, payload: &[u8], last: bool) -> Result<(), SendError> {
         self.may_send()?;
         if self.tx.is_full() {
@@ -163,10 +173,10 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// A message of its own, which cannot stand inside another (RFC 6455 section 5.4).
+    /// Sends a whole message, which cannot lie inside a message in parts (RFC 6455 section 5.4).
     #[inline]
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
-        // Nearly every message of a server is short and finds memory that is there.
+        // Nearly every message of a server is short and fits the memory that the buffer already has.
         if let (false, Phase::Open, None, Ok(len @ 0..=125)) =
             (M::MASKS, self.phase, self.unfinished, u8::try_from(payload.len()))
         {
@@ -200,15 +210,18 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// Sends a text message whose length is known once it is written, even above the mark: it is an answer. After the end
-    /// of the transport it is refused above the mark, so that what is still delivered provokes no more output than that.
+    /// Sends a text message, whose length is known only after `write` has written it. Above the
+    /// high-water mark the message is an answer, and is sent as well. After the end of the transport a
+    /// message above the mark is refused, so that input that is still delivered provokes no output
+    /// without bound.
     #[cfg(feature = "mcp")]
     pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
         if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
             return Err(OutboxClosed::new());
         }
-        // Most messages have 126 to 65,535 bytes: their header is reserved, so that they are written in place.
+        // Most messages have 126 to 65,535 bytes. The buffer reserves the header of such a message, so
+        // that the text is written in place.
         let reserved = if M::MASKS { 8 } else { 4 };
         let buf = self.tx.buffer();
         let at = buf.len();
@@ -220,7 +233,7 @@ impl<M: Masking> Output<M> {
             buf.truncate(at);
             return Ok(());
         }
-        // Not before it is known that there is a message: what is refused costs no key.
+        // The key is drawn only if there is a message, so that a refused message costs no key.
         let Ok(key) = self.mask.key() else {
             buf.truncate(at);
             self.end(Closed::Entropy);
@@ -235,7 +248,7 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// Answers a ping.
+    /// Answers a ping with a pong, which can wait for room.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         if self.tx.written() >= self.last_pong_ends {
             self.unwritten_pongs = 0;
@@ -247,10 +260,12 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Begins the close handshake. The peer has [`Limits::close`] to answer from when the close frame was written.
+    /// Begins the close handshake. The peer has [`Limits::close`] to answer, from the moment at which
+    /// the close frame was written.
     ///
-    /// Until it was, the peer has as long for each write, so that a peer that reads nothing holds up nobody; and
-    /// [`Limits::stalled`] for each high-water mark's worth of bytes, so that one that trickles does not either.
+    /// Until that moment the peer has [`Limits::close`] for each write, so that a peer that reads
+    /// nothing cannot delay the end. It also has [`Limits::stalled`] for each high-water mark's worth of
+    /// bytes, so that a peer that reads slowly cannot delay the end either.
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
@@ -263,7 +278,8 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// The peer's close frame has come: answers it with the same code, unless it is the answer to ours.
+    /// Handles the peer's close frame: answers it with the same code, unless it is the answer to our
+    /// close frame.
     pub(crate) fn closed_by_peer(&mut self, code: Option<CloseCode>, reason: &str) {
         if self.phase == Phase::Closing {
             return self.end(Closed::Local { clean: true });
@@ -272,17 +288,19 @@ impl<M: Masking> Output<M> {
         self.end(Closed::Remote { code, reason: reason.into() });
     }
 
-    /// The peer broke a rule: says which, and ends.
+    /// Ends the connection because the peer broke a rule. An open connection sends the rule in its close
+    /// frame first.
     pub(crate) fn fail(&mut self, error: ProtocolError) {
         self.end_with(error.close_code(), error.rule(), Closed::ProtocolError(error));
     }
 
-    /// The peer does not answer, though it may still read: it is told, and the connection ends.
+    /// Ends the connection because the peer does not answer. An open connection sends a close frame
+    /// first, since the peer can still be reading.
     pub(crate) fn time_out(&mut self, reason: &str) {
         self.end_with(CloseCode::GOING_AWAY, reason, Closed::TimedOut);
     }
 
-    /// Ends the connection; an open one sends a close frame with this code and reason first.
+    /// Ends the connection. An open connection sends a close frame with this code and reason first.
     pub(crate) fn end_with(&mut self, code: CloseCode, reason: &str, closed: Closed) {
         if self.phase == Phase::Open {
             let _ = self.close_frame(Some(code), reason);
@@ -290,7 +308,7 @@ impl<M: Masking> Output<M> {
         self.end(closed);
     }
 
-    /// It is over. What waits to be written has the drain time to go.
+    /// Ends the connection. The send buffer has the drain time to be written.
     pub(crate) fn end(&mut self, closed: Closed) {
         if matches!(self.phase, Phase::Ended | Phase::Reported) {
             return;
@@ -303,13 +321,13 @@ impl<M: Masking> Output<M> {
         self.time_phase();
     }
 
-    /// It is over, and nothing more can be written.
+    /// Ends the connection and drops the send buffer, since nothing more can be written.
     pub(crate) fn end_abruptly(&mut self, closed: Closed) {
         self.tx.discard();
         self.end(closed);
     }
 
-    /// The end, once.
+    /// Returns the end of the connection, once.
     pub(crate) fn take_closed(&mut self) -> Option<Closed> {
         let closed = self.closed.take()?;
         self.phase = Phase::Reported;
@@ -342,7 +360,7 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Something waited for room in the send buffer, which there may be now.
+    /// Continues with the waiting pong and the timers, since the send buffer can have room now.
     #[cold]
     fn has_room(&mut self) {
         if self.tx.written() >= self.last_pong_ends {
@@ -357,7 +375,7 @@ impl<M: Masking> Output<M> {
         self.watch_fill();
     }
 
-    /// Starts, extends or stops the clock of a peer that does not read.
+    /// Starts, extends or stops the timer of a peer that does not read.
     #[inline]
     pub(crate) fn watch_fill(&mut self) {
         let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
@@ -387,7 +405,7 @@ impl<M: Masking> Output<M> {
         self.timers.set(Timer::Stalled as usize, self.now.saturating_add(self.limits.stalled));
     }
 
-    /// Returns true if the peer has to read before this connection can go on.
+    /// Returns true if the connection waits until the peer reads.
     fn waits_for_reader(&self) -> bool {
         match self.phase {
             Phase::Handshake | Phase::Open => self.tx.is_full(),
@@ -396,8 +414,9 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Gives a phase its time, from now on: to make the handshake, to write our close frame and then to have it answered, to
-    /// write the last bytes.
+    /// Sets the timer of the phase from now on: for the opening handshake, for writing our close frame
+    /// and then for its answer, for writing the last bytes. An open connection has no such timer, nor
+    /// has a server once the head has arrived: it clears the timer.
     fn time_phase(&mut self) {
         let limit = match self.phase {
             Phase::Open => return self.timers.clear(Timer::Phase as usize),
@@ -408,7 +427,8 @@ impl<M: Masking> Output<M> {
         self.timers.set(Timer::Phase as usize, self.now.saturating_add(limit));
     }
 
-    /// Asked only of a connection that has ended, for which the timer is set.
+    /// Returns true if the drain time is over. The caller has checked that the connection has ended, so
+    /// the timer is set.
     fn drain_is_over(&self) -> bool {
         self.timers.is_due(Timer::Phase as usize, self.now)
     }
@@ -451,7 +471,8 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// The key for the next frame. Without one nothing can be sent, not even a farewell.
+    /// Returns the key for the next frame. Without a key the connection ends and can send nothing more,
+    /// not even a close frame.
     fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
         self.mask.key().map_err(|_| {
             self.end(Closed::Entropy);

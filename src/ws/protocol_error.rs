@@ -1,50 +1,52 @@
-//! What a peer can do wrong on an open WebSocket, one variant a rule, and the close code each is answered with.
+//! The rules that a peer can break on an open WebSocket, one variant for each, and the close code for
+//! each.
 
 use super::CloseCode;
 use core::fmt;
 
-/// A rule of RFC 6455, or a limit of ours, that the peer broke. Every one ends the connection.
+/// A rule of RFC 6455, or a limit of this side, that the peer broke. Every violation ends the
+/// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A reserved bit is set although no extension was negotiated (section 5.2).
+    /// A reserved bit that is set although no extension was negotiated (section 5.2).
     ReservedBit,
-    /// The opcode is one of 3–7 or 11–15 (section 5.2).
+    /// An opcode of 3–7 or 11–15 (section 5.2).
     ReservedOpcode,
-    /// A ping, pong or close frame claims more than 125 bytes (section 5.5).
+    /// A ping, pong or close frame that claims more than 125 bytes (section 5.5).
     LongControlFrame,
-    /// A ping, pong or close frame is fragmented (section 5.5).
+    /// A ping, pong or close frame that is fragmented (section 5.5).
     FragmentedControlFrame,
-    /// The 64-bit length has its most significant bit set (section 5.2).
+    /// A 64-bit length whose most significant bit is set (section 5.2).
     LengthOutOfRange,
-    /// The length is not written in the fewest bytes that hold it (section 5.2).
+    /// A length that is not written in the fewest possible bytes (section 5.2).
     LengthNotMinimal,
-    /// A frame from a client is not masked (section 5.1).
+    /// A frame from a client that is not masked (section 5.1).
     Unmasked,
-    /// A frame from a server is masked (section 5.1).
+    /// A frame from a server that is masked (section 5.1).
     Masked,
     /// A continuation frame without a message to continue (section 5.4).
     StrayContinuation,
     /// A new message inside a fragmented one (section 5.4).
     InterleavedMessage,
-    /// Text, or the reason of a close frame, is not UTF-8 (sections 8.1 and 5.5.1).
+    /// Text, or a reason in a close frame, that is not UTF-8 (sections 8.1 and 5.5.1).
     InvalidUtf8,
-    /// The body of a close frame is a single byte (section 5.5.1).
+    /// A body of a close frame that is a single byte (section 5.5.1).
     TruncatedCloseCode,
     /// A close code that may not be sent (section 7.4).
     InvalidCloseCode(u16),
-    /// The message, or the sum of its fragments, is larger than the limit.
+    /// A message, or a sum of fragments, that is larger than the limit.
     MessageTooBig,
-    /// The message has more empty fragments than the limit.
+    /// A message with more empty fragments than the limit.
     TooManyEmptyFragments,
-    /// A binary message where only text is spoken; reported by layers above.
+    /// A binary message on a connection that accepts only text; a layer above reports it.
     UnexpectedBinary,
-    /// More texts that are no messages than are tolerated; reported by layers above.
+    /// More texts that are no messages than a layer above tolerates; that layer reports it.
     TooManyMalformedMessages,
 }
 
 impl ProtocolError {
-    /// The close code that tells the peer (RFC 6455 section 7.4.1).
+    /// Returns the close code for this error (RFC 6455 section 7.4.1).
     #[must_use]
     pub const fn close_code(self) -> CloseCode {
         match self {
@@ -67,7 +69,8 @@ impl ProtocolError {
         }
     }
 
-    /// The rule in words, with the section of RFC 6455 it stands in. Also the reason in the close frame.
+    /// Returns the rule in words, with its section of RFC 6455. The text is also the reason in the close
+    /// frame.
     #[must_use]
     pub const fn rule(self) -> &'static str {
         match self {

@@ -1,10 +1,12 @@
 //! The receive half of an open connection: bytes in, whole messages and control frames out.
 //!
-//! A frame that lies whole in the buffer is unmasked in place and lent from there. A message of one frame that came
-//! in part stays there until it is whole, if it is binary or, so far, ASCII. Of every other frame that came in part the
-//! bytes are unmasked, checked and moved into one contiguous message buffer, in which fragments meet as well. Either
-//! way text is looked at as it comes and fails at once, and for what a header merely claims no more is reserved than has
-//! come.
+//! A frame that lies whole in the receive buffer is unmasked in place and lent from there. A message of
+//! one frame that has arrived in part stays in the buffer until it is whole, if it is binary or ASCII so
+//! far. The bytes of every other frame that has arrived in part are unmasked, checked and moved into one
+//! contiguous message buffer, which also joins fragments.
+//!
+//! In both cases the receiver checks text as it arrives, and fails at the first invalid byte. It
+//! reserves no more memory than has arrived, even if a header claims a longer payload.
 //!
 //! ```text
 //!                ┌────────────────── whole: lent from the buffer ◀──┐
@@ -20,18 +22,18 @@ use super::message::{Kind, Message};
 use super::{Limits, ProtocolError};
 use crate::buf::Rx;
 
-/// Something whole has come. What it holds is found in the receiver until the next call.
+/// A whole message or control frame. The receiver holds its content until the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A message of one frame, the last `len` bytes consumed from the buffer; text is not yet checked.
+    /// A message of one frame: the last `len` bytes consumed from the buffer; text is not yet checked.
     Whole { kind: Kind, len: usize },
     /// A message in the message buffer; text is checked.
     Assembled(Kind),
-    /// A control frame, the last `len` bytes consumed from the buffer.
+    /// A control frame: the last `len` bytes consumed from the buffer.
     Control { opcode: Opcode, len: usize },
 }
 
-/// Where a message lies that came in one masked frame, see [`Receiver::common`].
+/// The place of a message that arrived in one masked frame, see [`Receiver::common`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
     pub(crate) kind: Kind,
@@ -43,36 +45,37 @@ pub(crate) struct Common {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) rx: Rx,
-    /// Whether the peer owes a mask: clients do (RFC 6455 section 5.1).
+    /// True if the peer has to mask its frames: a client has to (RFC 6455 section 5.1).
     masked: bool,
-    /// The data frame that has come in part, behind its header.
+    /// The data frame that has arrived in part, without its header.
     part: Option<Part>,
     message: Message,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    /// Bytes of its payload.
+    /// Bytes of the payload of the frame.
     len: usize,
-    /// How many of them are dealt with: where the mask goes on.
+    /// The number of bytes of the payload that are processed: the offset for the mask of the next byte.
     done: usize,
     key: Key,
     place: Place,
 }
 
-/// The buffer of a beginning that is longer is given back once the beginning has been copied into the message.
+/// The length of a held ASCII text above which the receive buffer releases its memory, once a byte that is
+/// not ASCII has moved the text into the message buffer.
 const LONG: usize = 16_384;
 
-/// A server's frames have none.
+/// The masking key of a frame; the frames of a server have none.
 type Key = Option<[u8; 4]>;
 
-/// Where the payload is.
+/// The place of the payload of a frame.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// In the buffer, from its beginning: the only frame of its message. What is done of a text is unmasked, and known
-    /// to be ASCII; of a binary message nothing is.
+    /// The receive buffer, from its beginning; the frame is the only one of its message. The processed
+    /// bytes of a text are unmasked and ASCII; no bytes of a binary message are processed.
     Held(Kind),
-    /// What is done is in the message, which the frame ends or not.
+    /// The message buffer, for the processed bytes. `fin` is true if the frame ends its message.
     Moved { fin: bool },
 }
 
@@ -81,8 +84,9 @@ impl Receiver {
         Self { rx: Rx::new(), masked, part: None, message: Message::default() }
     }
 
-    /// Works on until something is whole; `None` if more bytes are needed. With `discard`, messages are checked for
-    /// their framing and dropped (after our own close frame, RFC 6455 section 5.5.1).
+    /// Continues until a message or a control frame is whole; returns `None` if more bytes are needed.
+    /// With `discard`, only the framing of messages is checked and their content is dropped (after our
+    /// own close frame, RFC 6455 section 5.5.1).
     pub(crate) fn next(&mut self, limits: &Limits, discard: bool) -> Result<Option<Item>, ProtocolError> {
         self.message.renew();
         loop {
@@ -101,8 +105,9 @@ impl Receiver {
         }
     }
 
-    /// The message that nearly every client sends: one frame of less than 64 KiB and at most `limit` bytes, there from
-    /// its first byte to its last. Anything else is left to [`Receiver::next`], which judges it.
+    /// Returns the place of a message that has arrived whole in one masked frame of less than 64 KiB and
+    /// at most `limit` bytes. Nearly every client sends such messages. [`Receiver::next`] handles and
+    /// checks everything else.
     #[inline]
     pub(crate) fn common(&self, limit: usize) -> Option<Common> {
         if self.part.is_some() || self.message.is_begun() {
@@ -126,7 +131,7 @@ impl Receiver {
         (is_whole && len <= limit).then_some(Common { kind, prefix, len })
     }
 
-    /// Consumes it and lends its payload, unmasked.
+    /// Consumes the message and lends its payload, unmasked.
     #[inline]
     pub(crate) fn take_common(&mut self, common: Common) -> &[u8] {
         let masked = self.rx.lend(common.prefix, common.len.wrapping_add(4));
@@ -135,14 +140,15 @@ impl Receiver {
         payload
     }
 
-    /// Whether the frame that has come in part stays in the buffer.
+    /// Returns true if the frame that has arrived in part stays in the buffer.
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
         matches!(self.part, Some(Part { place: Place::Held(_), .. }))
     }
 
-    /// Whether such a frame is not yet whole, and nothing speaks against it: so it goes for bytes that come one
-    /// at a time, which shall cost next to nothing. Anything else is left to [`Receiver::next`].
+    /// Returns true if a frame that stays in the buffer is incomplete, and no rule is broken so far.
+    /// Bytes that arrive one at a time take this path, which therefore has to cost next to nothing.
+    /// [`Receiver::next`] handles everything else.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
         let Some(Part { len, done, key, place: Place::Held(kind) }) = &mut self.part else { return false };
@@ -165,20 +171,21 @@ impl Receiver {
         true
     }
 
-    /// The checked text of [`Item::Assembled`].
+    /// Returns the checked text of [`Item::Assembled`].
     pub(crate) fn text(&self) -> &str {
         self.message.text()
     }
 
-    /// The bytes of [`Item::Assembled`].
+    /// Returns the bytes of [`Item::Assembled`].
     pub(crate) fn binary(&self) -> &[u8] {
         self.message.binary()
     }
 
-    /// Keeps what was received for later, because the send buffer is above its mark.
+    /// Keeps the received bytes for later, because the send buffer is above its high-water mark.
     ///
-    /// Behind the frame in progress one message and the mark may come: as much as a peer that obeys the same limits
-    /// has unwritten at most. So the peer gets rid of its send buffer, reads, and empties ours.
+    /// Behind the frame in progress the receiver accepts one message and one high-water mark of bytes. A
+    /// peer with the same limits has at most that many bytes unwritten. So the peer empties its send
+    /// buffer, reads, and lets this side empty its own.
     pub(crate) fn hold_back(&mut self, limits: &Limits) {
         let in_progress = self.part.map_or(0, |part| match part.place {
             Place::Held(_) => part.len,
@@ -188,20 +195,20 @@ impl Receiver {
         self.rx.hold_back(in_progress.saturating_add(behind));
     }
 
-    /// Drops everything that was received: the connection has ended.
+    /// Drops everything that was received, because the connection has ended.
     pub(crate) fn discard(&mut self) {
         self.rx.discard();
         self.part = None;
         self.message = Message::default();
     }
 
-    /// Gives back what is not in use.
+    /// Releases memory that is not in use.
     pub(crate) fn trim(&mut self) {
         self.rx.trim();
         self.message.trim();
     }
 
-    /// Reads the next header, and the whole frame where that can be lent or has to be there.
+    /// Reads the next header, and the whole frame if the frame can be lent or has to be complete.
     fn header(&mut self, limits: &Limits) -> Result<Step, ProtocolError> {
         let bytes = self.rx.bytes();
         let Some(first) = bytes.first() else { return Ok(Step::NeedsMore) };
@@ -242,7 +249,7 @@ impl Receiver {
         Ok(Step::Whole(item))
     }
 
-    /// Looks at what came of a frame that stays in the buffer.
+    /// Processes the bytes of a frame that stays in the buffer.
     fn hold(
         &mut self,
         kind: Kind,
@@ -274,7 +281,8 @@ impl Receiver {
         self.message.begin_fragment(kind, len, true, limits)?;
         self.rx.await_up_to(0);
         if !discard {
-            // No room yet for what is to come: for this moment, what came is there twice.
+            // The message buffer gets no room for the missing bytes yet: for this moment, the received
+            // bytes exist twice.
             self.message.push(self.rx.bytes(), 0, true)?;
         }
         self.rx.consume(self.rx.len());
@@ -285,7 +293,7 @@ impl Receiver {
         Ok(Step::NeedsMore)
     }
 
-    /// Takes what is there of a frame that is moved into the message.
+    /// Takes the received bytes of a frame that is moved into the message buffer.
     fn move_on(&mut self, fin: bool, part: Part, discard: bool) -> Result<Step, ProtocolError> {
         let rest = part.len.saturating_sub(part.done);
         let there = self.rx.len().min(rest);
@@ -312,7 +320,7 @@ impl Receiver {
         Ok(self.message.finish()?.map_or(Step::On, |kind| Step::Whole(Item::Assembled(kind))))
     }
 
-    /// Unmasks and consumes the next `len` bytes, which are there.
+    /// Unmasks and consumes the next `len` bytes. The caller has checked that they have arrived.
     fn take(&mut self, len: usize, key: Key, offset: usize) {
         if let (Some(key), Some(bytes)) = (key, self.rx.bytes_mut().get_mut(..len)) {
             frame::mask(key, offset, bytes);
@@ -321,10 +329,10 @@ impl Receiver {
     }
 }
 
-/// How far the bytes go.
+/// The progress of the receiver with the received bytes.
 enum Step {
     NeedsMore,
-    /// A header or a fragment is over.
+    /// The end of a header or of a fragment.
     On,
     Whole(Item),
 }
@@ -352,7 +360,8 @@ mod tests {
         receiver
     }
 
-    /// What comes of bytes that are looked at after every `cut` of them, as the machines do.
+    /// Returns the items, as text, of bytes that arrive in pieces of `cut`, in the steps of the
+    /// machines.
     fn received(bytes: &[u8], cut: usize, masked: bool, limit: usize, discard: bool) -> Vec<String> {
         let limits = Limits { message: limit, ..Limits::default() };
         let (mut receiver, mut found) = (Receiver::new(masked), Vec::new());
@@ -387,7 +396,7 @@ mod tests {
         }
     }
 
-    /// Name, first bytes and payloads of frames, what comes of them with a limit of 12 bytes.
+    /// Name, first bytes and payloads of frames, and their items with a limit of 12 bytes.
     const CASES: &[(&str, &[(u8, &[u8])], &[&str])] = &[
         ("text", &[(0x81, b"Hello")], &["Text Hello"]),
         ("nothing", &[(0x81, b""), (0x82, b""), (0x89, b"")], &["Text ", "Binary ", "Ping "]),
@@ -440,7 +449,7 @@ mod tests {
                 }
             }
         }
-        // After so long a beginning the buffer begins anew.
+        // After a beginning of this length the receiver releases its buffer.
         let text = "x".repeat(LONG + 1) + "\u{e9}" + &"y".repeat(3000);
         for cut in [1, 7, 1000, LONG + 9, LONG + 10, 30_000] {
             let found = received(&frame(0x81, text.as_bytes(), true), cut, true, 1 << 20, false);
@@ -465,7 +474,7 @@ mod tests {
             frames.iter().flat_map(|(first, payload)| frame(*first, payload, true)).collect();
         for cut in 1..=bytes.len() {
             let mut found = received(&bytes, cut, true, 12, true);
-            // The machines drop those that lie in the buffer.
+            // The machines drop the messages that lie in the buffer.
             found.retain(|item| !matches!(item.as_str(), "Text \\xff\\xfe" | "Binary bin"));
             assert_eq!(found, ["Close "], "cut every {cut}");
         }
@@ -555,7 +564,7 @@ mod tests {
         assert_eq!(receiver.next(&limits, false), Ok(None));
         receiver.rx.append(&frame(0x81, b"b", true));
         assert!(receiver.common(1000).is_none(), "between fragments");
-        // Within a frame that looks like a frame.
+        // These bytes lie within a frame, and look like a frame.
         let mut receiver = holding(b"\x82\x8a\0\0\0\0\x81\x80\0\0\0\0");
         assert_eq!(receiver.next(&limits, false), Ok(None));
         assert!(receiver.is_holding() && receiver.common(1000).is_none());

@@ -1,8 +1,9 @@
-//! The opening handshake as a server sees it: the client's request (RFC 6455 section 4.2.1), and the answers.
+//! The server's side of the opening handshake: the client's request (RFC 6455 section 4.2.1), and the
+//! answers.
 //!
-//! Only what RFC 6455 and RFC 9112 say is judged here. Who may come in (`Host`, `Origin`, a token, the path) is the
-//! decision of the application, which receives [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it
-//! for editors.
+//! This module judges a request by RFC 6455 and RFC 9112 alone. The application decides which clients to
+//! accept (by `Host`, `Origin`, a token, the path) when it receives
+//! [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for editors.
 
 use super::head::{Fields, MAX_FIELDS, elements};
 use super::{HeaderField, Status};
@@ -17,55 +18,59 @@ use sha1::{Digest as _, Sha1};
 pub struct Request<'a>(Fields<'a>);
 
 impl<'a> Request<'a> {
-    /// A view of a head that [`check`] has found good.
+    /// Creates a view of a head that [`check`] has accepted.
     pub(crate) const fn new(head: &'a [u8]) -> Self {
         Self(Fields(head))
     }
 
-    /// The request target: a path, with a query if there is one. Visible ASCII, begins with `/`.
+    /// Returns the request target: a path, with a query if there is one, in visible ASCII. It begins
+    /// with `/`.
     #[must_use]
     pub fn target(&self) -> &'a str {
         let line = self.0.first_line().split(|byte| *byte == b' ').nth(1).unwrap_or_default();
         core::str::from_utf8(line).unwrap_or_default()
     }
 
-    /// Name and value of each header field, in order. Values may hold any byte but control characters.
+    /// Returns name and value of each header field, in order. Values may contain any byte but control
+    /// characters, of which only the tab is allowed.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.0.iter()
     }
 
-    /// The value of the field that must stand at most once; names are compared without case.
+    /// Returns the field with this name, with its value if the request contains exactly one. Names are
+    /// compared without case.
     #[must_use]
     pub fn single(&self, name: &str) -> HeaderField<'a> {
         self.0.single(name)
     }
 
-    /// Whether a field of this name is present.
+    /// Returns true if a field with this name is present.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.values(name).next().is_some()
     }
 
-    /// Whether this sub-protocol is offered; compared byte for byte (RFC 6455 section 4.1).
+    /// Returns true if the client offers this sub-protocol, compared byte for byte (RFC 6455 section
+    /// 4.1).
     #[must_use]
     pub fn offers(&self, subprotocol: &str) -> bool {
         self.0.list("sec-websocket-protocol").any(|offered| offered == subprotocol.as_bytes())
     }
 
-    /// The head as it came.
+    /// Returns the head as it arrived.
     pub(crate) const fn head(&self) -> &'a [u8] {
         self.0.0
     }
 }
 
 impl fmt::Debug for Request<'_> {
-    /// Shows the target alone: a field may hold a secret.
+    /// Shows the target alone: a field can contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("target", &self.target()).finish_non_exhaustive()
     }
 }
 
-/// Why a request was refused, and how it was answered.
+/// The refusal of a request: its reason and the status of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The status of the answer.
@@ -75,7 +80,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with this status and body.
+    /// Creates a refusal with this status and body.
     #[must_use]
     pub const fn new(status: Status, reason: &'static str) -> Self {
         Self { status, reason }
@@ -104,8 +109,8 @@ impl fmt::Display for Refusal {
 /// The key of a request: 16 random bytes in base64.
 pub(crate) type Key = [u8; 24];
 
-/// Judges a complete head; its key, if it is good, or the first rule that is broken, in the order of the refusal
-/// table of [`ide`](crate::ide).
+/// Checks a complete head. Returns its key, or the first broken rule in the order of the refusal table
+/// of [`ide`](crate::ide).
 pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut []);
@@ -139,19 +144,19 @@ pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     if version != b"13" {
         return Err(Refusal::new(Status::UpgradeRequired, "the WebSocket version must be 13"));
     }
-    // The engine refuses padding that is not canonical and trailing bits that are not zero.
+    // The base64 engine refuses padding that is not canonical and trailing bits that are not zero.
     let mut nonce = [0; 18];
     let key = <Key>::try_from(key).ok();
     key.filter(|key| BASE64_STANDARD.decode_slice(key, &mut nonce) == Ok(16))
         .ok_or(bad("Sec-WebSocket-Key must be 16 bytes in base64"))
 }
 
-/// Refuses what breaks a rule of HTTP or of RFC 6455.
+/// Returns the refusal of a request that breaks a rule of HTTP or of RFC 6455.
 pub(crate) const fn bad(reason: &'static str) -> Refusal {
     Refusal::new(Status::BadRequest, reason)
 }
 
-/// What of the fields matters, collected in one pass.
+/// The fields that decide about the upgrade, collected in one pass.
 #[derive(Default)]
 struct Needed<'a> {
     upgrade: bool,
@@ -161,12 +166,12 @@ struct Needed<'a> {
 }
 
 impl<'a> Needed<'a> {
-    /// Refuses what a request to upgrade must not have.
+    /// Collects the fields, and refuses a field that a request to upgrade must not have.
     fn of(fields: &[httparse::Header<'a>]) -> Result<Self, Refusal> {
         let mut found = Self::default();
         for field in fields {
             let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-            // Lengths tell nearly all names apart before a byte is compared.
+            // The length alone distinguishes nearly all names before a byte is compared.
             match field.name.len() {
                 6 if is("expect") => return Err(bad("Expect is not accepted")),
                 7 if is("upgrade") => found.upgrade |= names(field.value, "websocket"),
@@ -190,15 +195,15 @@ impl<'a> Needed<'a> {
     }
 }
 
-/// Whether a comma-separated list has this element, compared without case.
+/// Returns true if a comma-separated list contains this element, compared without case.
 fn names(list: &[u8], element: &str) -> bool {
     elements(list).any(|found| found.eq_ignore_ascii_case(element.as_bytes()))
 }
 
-/// The head did not come in time.
+/// The refusal of a head that did not arrive in time.
 pub(crate) const TOO_SLOW: Refusal =
     Refusal::new(Status::RequestTimeout, "the request was not complete in time");
-/// The head is longer than the limit.
+/// The refusal of a head that is longer than the limit.
 pub(crate) const TOO_LONG: Refusal = Refusal::new(Status::HeadTooLarge, "the request head is too long");
 const TOO_MANY_FIELDS: Refusal =
     Refusal::new(Status::HeadTooLarge, "the request has more than 64 header fields");
@@ -206,7 +211,7 @@ const WRONG_HTTP_VERSION: Refusal = Refusal::new(Status::VersionNotSupported, "t
 
 /// Appends the answer that opens the WebSocket (RFC 6455 section 4.2.2).
 pub(crate) fn write_acceptance(key: &Key, subprotocol: Option<&str>, out: &mut Vec<u8>) {
-    // It all fits at once; 129 bytes and the sub-protocol are usual.
+    // This reservation fits the whole answer; 129 bytes and the sub-protocol are usual.
     out.reserve(160_usize.saturating_add(subprotocol.map_or(0, str::len)));
     push(out, &["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]);
     push(out, &["Sec-WebSocket-Accept: "]);
@@ -217,13 +222,13 @@ pub(crate) fn write_acceptance(key: &Key, subprotocol: Option<&str>, out: &mut V
     push(out, &["\r\n\r\n"]);
 }
 
-/// The proof that a server understood the key (RFC 6455 section 4.2.2, step 5.4): base64 of SHA-1 of the key and a
-/// fixed text.
+/// Returns the proof that a server understood the key (RFC 6455 section 4.2.2, step 5.4): base64 of
+/// SHA-1 of the key and a fixed text.
 pub(crate) fn accept_key(key: &[u8]) -> [u8; 28] {
     let digest =
         Sha1::new().chain_update(key).chain_update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").finalize();
     let mut text = [0; 28];
-    // 20 bytes are 28 characters: it always fits.
+    // 20 bytes are 28 characters, so they always fit.
     let _ = BASE64_STANDARD.encode_slice(digest, &mut text);
     text
 }
@@ -247,7 +252,7 @@ mod tests {
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
     ];
 
-    /// The good request with another first line, one field dropped and some added.
+    /// Returns the good request with another first line, without one field and with additional fields.
     fn head(line: &str, without: &str, with: &[&str]) -> String {
         let mut head = format!("{line}\r\n");
         for field in GOOD.iter().filter(|field| without.is_empty() || !field.starts_with(without)).chain(with)

@@ -1,4 +1,5 @@
-//! The opening handshake as a client sees it: its request, and the server's answer (RFC 6455 sections 4.1 and 4.2.2).
+//! The client's side of the opening handshake: its request, and the server's answer (RFC 6455 sections
+//! 4.1 and 4.2.2).
 
 use super::head::{Fields, HeaderField, MAX_FIELDS};
 use super::request::{accept_key, push};
@@ -6,7 +7,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// Whom a client asks, and for what.
+/// The request of a client to open a WebSocket: the server and the resource.
 #[derive(Clone)]
 pub struct ClientRequest {
     host: String,
@@ -16,13 +17,14 @@ pub struct ClientRequest {
 }
 
 impl ClientRequest {
-    /// Asks `host`, written as the `Host` field has it (`127.0.0.1:41111`), for its root.
+    /// Creates a request to `host` for its root. `host` is written as in the `Host` field
+    /// (`127.0.0.1:41111`).
     #[must_use]
     pub fn new(host: impl Into<String>) -> Self {
         Self { host: host.into(), target: "/".into(), subprotocols: Vec::new(), fields: Vec::new() }
     }
 
-    /// Asks for this path, with a query if there is one, instead of `/`.
+    /// Replaces the target `/` by this path, with a query if there is one.
     #[must_use]
     pub fn target(mut self, target: impl Into<String>) -> Self {
         self.target = target.into();
@@ -43,7 +45,7 @@ impl ClientRequest {
         self
     }
 
-    /// Whether all of it can stand in a request.
+    /// Checks that all parts can stand in a request.
     pub(crate) fn check(&self) -> Result<(), InvalidClientRequest> {
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible(&self.host) {
@@ -79,7 +81,7 @@ impl ClientRequest {
 }
 
 impl fmt::Debug for ClientRequest {
-    /// Shows the names of the fields alone: a value may be a secret.
+    /// Shows the names of the fields alone: a value can be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|field| field.0.as_str()).collect();
         f.debug_struct("ClientRequest")
@@ -91,19 +93,19 @@ impl fmt::Debug for ClientRequest {
     }
 }
 
-/// What is wrong with a [`ClientRequest`]. Nothing was sent.
+/// The mistake in a [`ClientRequest`]. Nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidClientRequest {
-    /// The host is empty or has a character that is not visible ASCII.
+    /// A host that is empty or has a character that is not visible ASCII.
     Host,
-    /// The target is not a path of visible ASCII that begins with `/`.
+    /// A target that is not a path of visible ASCII beginning with `/`.
     Target,
-    /// A sub-protocol is not a token (RFC 9110 section 5.6.2).
+    /// A sub-protocol that is not a token (RFC 9110 section 5.6.2).
     Subprotocol,
-    /// The name of a field is not a token, or its value has a control character.
+    /// A field whose name is not a token, or whose value has a control character other than a tab.
     Field,
-    /// The limit with this name is 0: nothing could be received or sent.
+    /// A limit, with this name, that is 0: the client could receive or send nothing.
     ZeroLimit(&'static str),
 }
 
@@ -121,23 +123,24 @@ impl fmt::Display for InvalidClientRequest {
 
 impl core::error::Error for InvalidClientRequest {}
 
-/// Why an answer opens no WebSocket.
+/// The reason why an answer opens no WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResponseError {
-    /// It did not come in time.
+    /// An answer that did not arrive in time.
     TimedOut,
-    /// It is not HTTP/1.1, or its head is longer than the limit.
+    /// An answer that is not HTTP/1.1, or whose head is longer than the limit.
     Malformed,
-    /// It has another status than 101: the number, and the phrase beside it.
+    /// An answer with another status than 101: the number, and the phrase beside it.
     Status(u16, Box<str>),
-    /// `Upgrade` or `Connection` do not say that the protocol changes (RFC 6455 section 4.1).
+    /// An answer whose `Upgrade` or `Connection` field does not name the change of protocol (RFC 6455
+    /// section 4.1).
     NotUpgraded,
-    /// `Sec-WebSocket-Accept` does not match the key (section 4.1).
+    /// A `Sec-WebSocket-Accept` that does not match the key (section 4.1).
     WrongAccept,
-    /// A sub-protocol that was not offered (section 4.1).
+    /// A sub-protocol that the client did not offer (section 4.1).
     UnknownSubprotocol,
-    /// An extension, although none was offered (section 4.1).
+    /// An extension, although the client offered none (section 4.1).
     UnknownExtension,
 }
 
@@ -157,7 +160,8 @@ impl fmt::Display for ResponseError {
 
 impl core::error::Error for ResponseError {}
 
-/// Judges the complete head of an answer; the sub-protocol that was chosen is the index of the one that was offered.
+/// Checks the complete head of an answer. Returns the index, in `ask`, of the sub-protocol that the
+/// server chose, if any.
 pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, ResponseError> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut []);
@@ -195,7 +199,7 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Optio
     }
 }
 
-/// RFC 9110 section 5.6.2.
+/// Returns true for a token (RFC 9110 section 5.6.2).
 fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))

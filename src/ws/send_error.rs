@@ -1,22 +1,23 @@
-//! The reasons why something is not sent on a connection.
+//! The reasons for which a connection does not send a frame.
 
 use core::fmt;
 
-/// Why something was not sent. Nothing has changed.
+/// The reason why a frame was not sent. Nothing has changed, unless the reason is
+/// [`SendError::Entropy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The opening handshake is not over.
+    /// An opening handshake that has not succeeded yet.
     NotOpen,
-    /// A close frame was sent, or the connection has ended.
+    /// A connection that has sent a close frame or has ended.
     Closed,
-    /// The send buffer is at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
+    /// A send buffer at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
     Full,
-    /// A fragmented message is in progress.
+    /// A fragmented message in progress.
     Unfinished,
-    /// The payload of a control frame has more than 125 bytes.
+    /// A payload of a control frame with more than 125 bytes.
     TooLong,
-    /// The source of randomness failed; the connection ends.
+    /// A failure of the source of randomness; the connection ends.
     Entropy,
 }
 

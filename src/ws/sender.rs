@@ -1,4 +1,4 @@
-//! Sending on an open connection.
+//! The sender of an open connection.
 
 use super::SendError;
 use super::close::CloseCode;
@@ -10,9 +10,9 @@ use crate::{Outbox, OutboxClosed, To};
 #[cfg(feature = "mcp")]
 use alloc::vec::Vec;
 
-/// Sends on a connection while something it received is lent.
+/// A sender on a connection, usable while an event of the connection is lent.
 ///
-/// Handed out by `poll_lent` beside the event: the two borrow different fields.
+/// `poll_lent` returns it beside the event: the two borrow different fields.
 #[derive(Debug)]
 pub struct Sender<'a>(Half<'a>);
 
@@ -57,8 +57,9 @@ impl Sender<'_> {
     /// Sends a text message.
     ///
     /// # Errors
-    /// [`SendError`] if the connection is not open, more waits to be written than the limit, or a message in parts has
-    /// not ended; then nothing has changed.
+    /// [`SendError`] if the connection is not open, the send buffer is at or above the high-water mark,
+    /// or a message in parts has not ended; then nothing has changed. [`SendError::Entropy`] ends the
+    /// connection.
     #[inline]
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send_whole(Kind::Text, text.as_bytes()))
@@ -67,25 +68,29 @@ impl Sender<'_> {
     /// Sends a binary message.
     ///
     /// # Errors
-    /// As [`text`](Sender::text).
+    /// [`SendError`] as for [`text`](Sender::text).
     #[inline]
     pub fn binary(&mut self, bytes: &[u8]) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send_whole(Kind::Binary, bytes))
     }
 
-    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message. Until then no
-    /// other message can be sent, not even through the `Outbox`; pings can.
+    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message.
+    /// Until then the connection can send no other message, not even through the `Outbox`; it can send
+    /// pings.
     ///
     /// # Errors
-    /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a binary message has begun.
+    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a binary
+    /// message has begun.
     pub fn text_part(&mut self, text: &str, last: bool) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send(Kind::Text, text.as_bytes(), last))
     }
 
-    /// Sends a part of a binary message, as [`text_part`](Sender::text_part) does of a text message.
+    /// Sends a part of a binary message, as [`text_part`](Sender::text_part) sends a part of a text
+    /// message.
     ///
     /// # Errors
-    /// As [`text`](Sender::text), and [`SendError::Unfinished`] if a text message has begun.
+    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a text message
+    /// has begun.
     pub fn binary_part(&mut self, bytes: &[u8], last: bool) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send(Kind::Binary, bytes, last))
     }
@@ -93,12 +98,14 @@ impl Sender<'_> {
     /// Sends a ping with a payload of at most 125 bytes.
     ///
     /// # Errors
-    /// As [`text`](Sender::text), and [`SendError::TooLong`].
+    /// [`SendError`] as for [`text`](Sender::text), but never [`SendError::Unfinished`]; and
+    /// [`SendError::TooLong`] for a longer payload.
     pub fn ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
         half!(&mut self.0, half => half.ping(payload))
     }
 
-    /// Begins the close handshake: the last frame that is sent. A reason above 123 bytes is cut at a character.
+    /// Begins the close handshake with a close frame, the last frame that this side sends. A reason
+    /// above 123 bytes is cut between two characters.
     ///
     /// # Errors
     /// [`SendError`] if the connection is not open.

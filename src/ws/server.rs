@@ -1,4 +1,4 @@
-//! The server: reads a request to open, has it decided, and carries the connection.
+//! The server: reads a request to open, lets the application decide it, and carries the connection.
 
 use super::head::EndSearch;
 use super::mask::Unmasked;
@@ -11,10 +11,11 @@ use crate::machine::delegate_wire;
 use crate::{Machine, Time, Wire};
 use core::fmt;
 
-/// One accepted connection, the server's side. The states are drawn in the documentation of [`ws`](super).
+/// The server's side of one accepted connection. The states are drawn in the documentation of
+/// [`ws`](super).
 ///
-/// The loop: read into [`space`](Wire::space), say so with [`filled`](Wire::filled), call
-/// [`poll_event`](Machine::poll_event) until it returns `None`, write [`outgoing`](Wire::outgoing).
+/// The loop: read into [`space`](Wire::space), pass the number of bytes to [`filled`](Wire::filled),
+/// call [`poll_event`](Machine::poll_event) until it returns `None`, write [`outgoing`](Wire::outgoing).
 ///
 /// ```
 /// use ide_mcp::{Machine, Time, Wire, ws};
@@ -42,17 +43,18 @@ pub struct Server {
     opening: Opening,
 }
 
-/// How far the opening handshake is.
+/// The progress of the opening handshake.
 #[derive(Debug)]
 enum Opening {
     Reading(EndSearch),
-    /// The head of this length and with this key waits to be decided.
+    /// A decision that is awaited, for the head of this length and with this key.
     Deciding(usize, Key),
     Over,
 }
 
 impl Server {
-    /// Creates a connection that was accepted at `now`. If a limit is 0, it ends at once ([`Closed::ZeroLimit`]).
+    /// Creates the server's side of a connection that was accepted at `now`. If a limit is 0, the
+    /// connection ends at once ([`Closed::ZeroLimit`]).
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
         let zero = limits.first_zero();
@@ -66,14 +68,14 @@ impl Server {
         server
     }
 
-    /// Ends the connection because this limit, of this layer or of one above it, is 0.
+    /// Ends the connection because this limit, of this layer or of a layer above, is 0.
     pub(crate) fn end_misconfigured(&mut self, limit: &'static str) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::ZeroLimit(limit));
     }
 
-    /// Works on as [`poll_event`](Machine::poll_event) does, lends the event instead of copying it, and the sender
-    /// with it.
+    /// Continues as [`poll_event`](Machine::poll_event) does, but lends the event instead of copying it,
+    /// and lends the sender with the event.
     ///
     /// ```
     /// # use ide_mcp::ws;
@@ -90,10 +92,12 @@ impl Server {
         if self.stream.awaits_more() { None } else { self.next_event() }
     }
 
-    /// Opens the connection that asked with [`Event::Upgrade`], in a sub-protocol that the client offered, or none.
+    /// Accepts the request of [`Event::Upgrade`], with a sub-protocol that the client offered, or with
+    /// none.
     ///
     /// # Errors
-    /// [`AcceptError`] if nothing asks, or the sub-protocol was not offered; then nothing has changed.
+    /// [`AcceptError`] if no request is pending, or the client did not offer the sub-protocol; then
+    /// nothing has changed.
     pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), AcceptError> {
         let (head, key) = self.deciding().ok_or(AcceptError::NoPendingRequest)?;
         let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
@@ -107,49 +111,52 @@ impl Server {
         Ok(())
     }
 
-    /// Refuses the connection that asked with [`Event::Upgrade`]: it is answered and ends
-    /// ([`Closed::Refused`]). What came behind the request is dropped unread.
+    /// Refuses the request of [`Event::Upgrade`] with this answer, and ends the connection
+    /// ([`Closed::Refused`]). Bytes behind the request are dropped unread.
     ///
     /// # Errors
-    /// [`AcceptError::NoPendingRequest`] if nothing asks.
+    /// [`AcceptError::NoPendingRequest`] if no request is pending.
     pub fn reject(&mut self, refusal: Refusal) -> Result<(), AcceptError> {
         self.deciding().ok_or(AcceptError::NoPendingRequest)?;
         self.refuse(refusal);
         Ok(())
     }
 
-    /// Sends on the connection.
+    /// Returns the sender of the connection.
     #[inline]
     pub fn sender(&mut self) -> Sender<'_> {
         self.stream.output.lend()
     }
 
-    /// Returns true if the send buffer is at or above [`Limits::outgoing`]: what comes is read and kept, and delivered
-    /// once there is room or the transport has ended.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]. Then the server reads and
+    /// keeps the input, and delivers it once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()
     }
 
-    /// Whether the connection has ended, be it reported or not.
+    /// Returns true if the connection has ended, even if the end is not reported yet.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.stream.output.has_ended()
     }
 
-    /// Returns true if the transport has ended, even if that was not polled yet. What is sent from now on is not written.
+    /// Returns true if the transport has ended, even if the end of the transport is not polled yet.
+    /// Messages that are sent from then on are not written.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.stream.output.is_cut_off
     }
 
-    /// Whether the opening handshake is over and no ending has begun.
+    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
+    /// end.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.stream.output.phase == Phase::Open
     }
 
-    /// Ends the connection at once, without an answer and without a close frame: for a peer that has no right to either.
+    /// Ends the connection at once, without an answer and without a close frame: for a peer that has no
+    /// right to either.
     pub fn abort(&mut self) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::Local { clean: false });
@@ -161,20 +168,21 @@ impl Server {
         self.stream.output.tx.position()
     }
 
-    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open connection sends the
-    /// close frame that [`ProtocolError::close_code`](super::ProtocolError::close_code) asks for.
+    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
+    /// connection sends a close frame with the code of
+    /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
     pub fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
     }
 
-    /// Returns the latest time that the machine has seen.
+    /// Returns the latest time that the machine has received.
     #[must_use]
     pub const fn now(&self) -> Time {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above: an open connection sends a close frame with
-    /// 1001 and this reason, of which at most 123 bytes are written.
+    /// Ends the connection because the peer does not answer a layer above. An open connection sends a
+    /// close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
@@ -196,7 +204,8 @@ impl Server {
         self.stream.next_event()
     }
 
-    /// The length of a good head, once it is there. Everything else that can happen to a head ends the connection.
+    /// Returns the length of a valid head, once it is complete. An invalid, late or too long head ends
+    /// the connection.
     fn read_head(&mut self) -> Option<usize> {
         let Opening::Reading(search) = &mut self.opening else { return None };
         let found = match self.stream.read_head(search) {
@@ -213,7 +222,7 @@ impl Server {
         Some(len)
     }
 
-    /// A pending connection is offered no more room than a head needs.
+    /// Returns room for a read: a pending connection gets no more room than its head needs.
     fn head_space(&mut self) -> &mut [u8] {
         let held = self.stream.input.rx.bytes().len();
         let room = if self.wants_input() {
@@ -277,13 +286,14 @@ impl Machine for Server {
     }
 }
 
-/// Why a request was not accepted or refused. Nothing has changed.
+/// The reason why a request was neither accepted nor refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// No opening handshake is pending.
+    /// No pending opening handshake.
     NoPendingRequest,
-    /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
+    /// A sub-protocol that the client did not offer; the client would end the connection (RFC 6455
+    /// section 4.1).
     NotOffered,
 }
 

@@ -1,4 +1,4 @@
-//! The HTTP statuses a request to open a WebSocket is refused with.
+//! The HTTP statuses with which a server refuses a request to open a WebSocket.
 
 /// An HTTP status (RFC 9110 section 15) of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,30 +8,30 @@ pub enum Status {
     BadRequest = 400,
     /// 401: the credentials are missing or wrong.
     Unauthorized = 401,
-    /// 403: nobody who asks like this is let in.
+    /// 403: the server accepts no request of this kind.
     Forbidden = 403,
-    /// 404: there is nothing at this path.
+    /// 404: the server has no resource at this path.
     NotFound = 404,
     /// 408: the request was not complete in time.
     RequestTimeout = 408,
-    /// 426: another version of the WebSocket protocol is needed.
+    /// 426: the server needs another version of the WebSocket protocol.
     UpgradeRequired = 426,
     /// 431: the head of the request is too large.
     HeadTooLarge = 431,
-    /// 503: there is no room now.
+    /// 503: the server has no room now.
     Unavailable = 503,
-    /// 505: another version of HTTP is needed.
+    /// 505: the server needs another version of HTTP.
     VersionNotSupported = 505,
 }
 
 impl Status {
-    /// The number.
+    /// Returns the number of the status.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 
-    /// The number and the phrase of RFC 9110.
+    /// Returns the number and the phrase of RFC 9110.
     #[must_use]
     pub const fn line(self) -> &'static str {
         match self {

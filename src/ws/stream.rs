@@ -1,4 +1,5 @@
-//! What both roles share once the handshake is over, and the ending that may come before it is.
+//! The part that both roles share: the connection after the opening handshake, and an ending before
+//! that.
 
 use super::close::{self, CloseCode};
 use super::frame::Opcode;
@@ -11,29 +12,30 @@ use super::sender::{Lend, Sender};
 use super::{Closed, Event, Limits, ProtocolError, utf8};
 use crate::{Time, Wire};
 
-/// A connection: its two halves are different fields, so that one can be lent while the other is used.
+/// A connection. Its two halves are different fields, so that one half can be lent while the other is
+/// used.
 #[derive(Debug)]
 pub(crate) struct Stream<M> {
     pub(crate) input: Receiver,
     pub(crate) output: Output<M>,
 }
 
-/// How far the head is that opens the connection.
+/// The progress of the head that opens the connection.
 pub(crate) enum Head {
-    /// It is there, and has this length.
+    /// A complete head of this length.
     Whole(usize),
-    /// More bytes are needed, or the transport has ended.
+    /// An incomplete head: more bytes are needed, or the transport has ended.
     Awaited,
-    /// It cannot become one, for this reason.
+    /// Bytes that cannot become a head, for this reason.
     Malformed(&'static str),
     TooLong,
     TooSlow,
 }
 
-/// What a poll found, before anything is lent.
+/// The result of a poll, before anything is lent.
 enum Found {
     Item(Item),
-    /// It is over, and that was not told.
+    /// The end of the connection, which is not reported yet.
     End,
 }
 
@@ -45,11 +47,11 @@ where
         Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
     }
 
-    /// Looks for the end of the head.
+    /// Searches for the end of the head.
     pub(crate) fn read_head(&mut self, search: &mut EndSearch) -> Head {
         let Self { input, output } = self;
         let (held, limit) = (input.rx.bytes().len(), output.limits.head);
-        // What lies behind the limit is not looked at: it must not matter whether it came in the same piece.
+        // The search ends at the limit, so that its result does not depend on how the bytes were cut.
         match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
             Err(reason) => Head::Malformed(reason),
             Ok(Some(len)) => Head::Whole(len),
@@ -67,7 +69,7 @@ where
         if self.awaits_more() { None } else { self.next_event() }
     }
 
-    /// Whether it is known at a glance that only more bytes can bring more.
+    /// Returns true if a quick check shows that only more bytes can bring an event.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
         self.input.is_holding() && self.flows() && self.output.is_quiet() && self.input.awaits_more()
@@ -87,7 +89,7 @@ where
         self.next_event_of_any_kind()
     }
 
-    /// Whether the connection is open and nothing holds it up, as is nearly always so.
+    /// Returns true if the connection is open and nothing delays it, as is nearly always so.
     #[inline]
     pub(crate) fn flows(&self) -> bool {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
@@ -114,7 +116,7 @@ where
         Some((event, self.output.lend()))
     }
 
-    /// Bytes, then the end of the transport, then timers.
+    /// Finds the next event: first in the bytes, then in the end of the transport, then in the timers.
     fn find(&mut self) -> Option<Found> {
         loop {
             let discard = match self.output.phase {
@@ -130,8 +132,9 @@ where
                     return None;
                 }
             };
-            // Above the mark nothing is parsed that could provoke more output. After our close frame nothing does, and
-            // after the end of the transport nothing is added to the send buffer.
+            // Above the high-water mark no message is parsed, since it could provoke more output. After
+            // our close frame no message provokes output, and after the end of the transport nothing is
+            // added to the send buffer above the mark.
             if self.output.tx.is_full() && !discard && !self.output.is_cut_off {
                 self.input.hold_back(&self.output.limits);
                 self.end_of_input_or_time()?;
@@ -160,16 +163,18 @@ where
         }
     }
 
-    /// Nothing more comes of the bytes: does the end of the transport, or the time, end the connection?
+    /// Handles the end of the transport and the timers, once the bytes bring no event. Returns `None` if
+    /// neither changes anything.
     fn end_of_input_or_time(&mut self) -> Option<()> {
         let now = self.output.now;
-        // Nearly always neither does.
+        // Nearly always there is nothing to handle.
         if !self.output.is_cut_off && self.output.is_quiet() {
             return None;
         }
         let mut due = |timer: Timer| self.output.timers.take_due(timer as usize, now);
         if self.output.is_cut_off {
-            // After our close frame the end of the transport is an answer, if a curt one.
+            // After our close frame the end of the transport counts as an answer, but not as a clean
+            // one.
             let closing = self.output.phase == Phase::Closing;
             let closed = if closing { Closed::Local { clean: false } } else { Closed::Abnormal };
             self.output.end_abruptly(closed);
@@ -186,7 +191,7 @@ where
         Some(())
     }
 
-    /// Whether the bytes could bring an event.
+    /// Returns true if the bytes could bring an event.
     fn has_unparsed(&self) -> bool {
         match self.output.phase {
             Phase::Open => self.input.rx.has_fresh() && !self.output.tx.is_full(),
@@ -205,7 +210,7 @@ where
         }
     }
 
-    /// Bytes came although none were wanted.
+    /// Ends the connection because bytes arrived that the machine did not want.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if !self.output.has_ended() && !self.output.is_cut_off {
@@ -221,7 +226,7 @@ where
     }
 }
 
-/// Lends a whole text; if it is none, that ends the connection.
+/// Lends a whole text message. If the payload is not UTF-8, ends the connection.
 #[inline]
 fn lend_text<'a, M: Masking>(output: &'a mut Output<M>, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
 where

@@ -1,13 +1,13 @@
-//! UTF-8 that arrives in pieces: checked as it comes, each byte once, failing at the first byte that cannot be
-//! part of any text (RFC 6455 section 8.1).
+//! The check of UTF-8 that arrives in pieces: each byte is checked once, as it arrives, and the check
+//! fails at the first byte that cannot be part of any text (RFC 6455 section 8.1).
 
 use alloc::string::String;
 
-/// The piece continues no valid UTF-8.
+/// The error of a piece that continues no valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidUtf8;
 
-/// Checks a whole text, with vectors where that pays.
+/// Checks a whole text, with vectors if the text is long enough to repay them.
 #[inline]
 pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
     #[cfg(feature = "simd")]
@@ -17,7 +17,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
     core::str::from_utf8(bytes).map_err(|_| InvalidUtf8)
 }
 
-/// The beginning of a character that the last piece ended in: at most three bytes.
+/// The beginning of a character with which the last piece ended: at most three bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carry {
     bytes: [u8; 4],
@@ -25,9 +25,10 @@ pub(crate) struct Carry {
 }
 
 impl Carry {
-    /// Appends the characters that `piece` completes to `text` and keeps the beginning of the one it does not.
+    /// Appends the characters that `piece` completes to `text`, and keeps the beginning of an incomplete
+    /// character.
     pub(crate) fn push(&mut self, mut piece: &[u8], text: &mut String) -> Result<(), InvalidUtf8> {
-        // Bytes that come one at a time cost what a byte costs.
+        // A single ASCII byte takes this path, so that bytes that arrive one at a time stay cheap.
         if let ([byte @ 0..=0x7f], 0) = (piece, self.len) {
             text.push(char::from(*byte));
             return Ok(());
@@ -48,19 +49,20 @@ impl Carry {
         let (whole, begun) = piece.split_at(piece.len().saturating_sub(begun_character(piece)));
         text.push_str(check(whole)?);
         self.keep(begun);
-        // `e0 80` begins no character although `e0` does: what is kept must still be able to become one.
+        // `e0 80` begins no character although `e0` does: the kept bytes have to be the beginning of a
+        // character.
         match core::str::from_utf8(self.held()) {
             Err(error) if error.error_len().is_some() => Err(InvalidUtf8),
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
-    /// How many bytes are kept.
+    /// Returns the number of kept bytes.
     pub(crate) const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// The text ends here.
+    /// Ends the text: fails if a character is incomplete.
     pub(crate) const fn finish(&mut self) -> Result<(), InvalidUtf8> {
         let open = self.len > 0;
         self.len = 0;
@@ -81,7 +83,7 @@ impl Carry {
     }
 }
 
-/// How many of the last three bytes begin a character that does not end in `piece`.
+/// Returns how many of the last three bytes begin a character that does not end in `piece`.
 fn begun_character(piece: &[u8]) -> usize {
     for (behind, byte) in piece.iter().rev().take(3).enumerate() {
         let needs = match byte {

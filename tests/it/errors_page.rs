@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What begins a place where texts for people or peers stand, and what ends it.
-const PLACES: [(&str, &str); 8] = [
+const PLACES: [(&str, &str); 9] = [
     ("fmt::Display for ", "\n}\n"),
     ("const fn rule(", "\n    }\n"),
     ("const fn text(", "\n    }\n"),
     ("-> Refusal {", "\n}\n"),
+    ("-> Result<Option<usize>, &'static str> {", "\n    }\n"),
     ("Refusal::new(", ")"),
     ("bad(", ")"),
     (" refuse(", ")"),
@@ -48,7 +49,7 @@ fn every_text_is_explained() {
         }
     }
     assert!(missing.is_empty(), "docs/errors.md does not explain\n{}", missing.join("\n"));
-    assert!(found > 130, "only {found} texts were found: the sources have changed their form");
+    assert!(found > 200, "only {found} texts were found: the sources have changed their form");
 }
 
 fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {

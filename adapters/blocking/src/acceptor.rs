@@ -10,28 +10,32 @@ use std::task::Waker;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How many connections wait here for the application; the others wait with the system.
+/// The number of accepted connections that wait here for the application. Further connections wait in
+/// the queue of the system.
 const WAITING: usize = 4;
 
-/// How long closing waits for the thread. It takes a moment; if it cannot be reached, it ends with the next connection.
+/// The longest time for which closing waits for the thread. The thread usually ends within a moment.
+/// If the connection of [`KNOCKING`] cannot be made, the thread ends with the next connection of a
+/// client.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// How long it is knocked for at its door.
+/// The timeout of the connection that closing makes to its own listener, to end the wait of the
+/// thread.
 const KNOCKING: Duration = Duration::from_millis(500);
 
-/// The thread, seen by the application.
+/// The application's side of the thread.
 #[derive(Debug)]
 pub(crate) struct Acceptor {
     waiting: Option<Receiver<TcpStream>>,
     thread: Thread,
     is_closing: Arc<AtomicBool>,
-    /// Disconnected once nobody listens any more.
+    /// A channel that disconnects when the thread has dropped the listener.
     listens: Receiver<()>,
     addr: SocketAddr,
 }
 
 impl Acceptor {
-    /// Rings when connections wait.
+    /// Starts the thread. `wakes` is woken when connections wait.
     pub(crate) fn new(listener: TcpListener, wakes: Waker) -> io::Result<Self> {
         let addr = reachable(listener.local_addr()?);
         let (sender, waiting) = sync_channel(WAITING);
@@ -46,7 +50,7 @@ impl Acceptor {
         Ok(Self { waiting: Some(waiting), thread: thread.thread().clone(), is_closing, listens, addr })
     }
 
-    /// The next connection that waits.
+    /// Returns the next connection that waits.
     pub(crate) fn next(&self) -> io::Result<TcpStream> {
         let waiting = self.waiting.as_ref().ok_or(ErrorKind::WouldBlock)?;
         waiting.try_recv().map_err(|_| ErrorKind::WouldBlock.into())
@@ -54,13 +58,13 @@ impl Acceptor {
 
     /// Stops listening.
     pub(crate) fn close(&mut self) {
-        // A thread that waits for room in the queue is told by that.
+        // Without the receiver, the thread no longer waits for room in the queue.
         if self.waiting.take().is_none() {
             return;
         }
         self.is_closing.store(true, Ordering::SeqCst);
         self.thread.unpark();
-        // Nothing but a connection ends the wait for one.
+        // Only a connection ends the wait of the thread in `accept`.
         let knock = TcpStream::connect_timeout(&self.addr, KNOCKING);
         let _ = self.listens.recv_timeout(CLOSING);
         drop(knock);
@@ -87,13 +91,13 @@ fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, wakes: &Waker,
                 wakes.wake_by_ref();
             }
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-            // For want of file descriptors or memory.
+            // The system lacks file descriptors or memory.
             Err(_) => thread::park_timeout(RETRY),
         }
     }
 }
 
-/// Where to knock at a listener that is bound to this address.
+/// Returns the address at which to connect to a listener that is bound to `addr`.
 const fn reachable(addr: SocketAddr) -> SocketAddr {
     let ip = match addr.ip() {
         ip if !ip.is_unspecified() => ip,

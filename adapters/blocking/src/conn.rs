@@ -1,7 +1,8 @@
 //! A machine on a socket of the standard library.
 //!
-//! While all is calm (little to write, nothing due) an exchange is one write and one read that waits, as it would be
-//! without a machine. Otherwise the socket is read and written without blocking, and blocks only to wait.
+//! If there is little to write and no timer is due, an exchange is one write and one read that waits, as it
+//! would be without a machine. Otherwise the connection reads and writes the socket without blocking, and
+//! blocks only to wait.
 
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_link::{BUDGET, Conn as Inner, Link, refuse_itself};
@@ -10,24 +11,25 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// The longest time for which a write waits for room, on systems where only a write can wait for room. After this time
-/// the connection looks at its input and its timers again, so a peer that itself waits for us to read waits no longer
-/// than that.
+/// The longest time for which a write waits for room, on systems where only a write can wait for room. After
+/// this time the connection looks at its input and its timers again, so a peer that itself waits for us to
+/// read waits no longer than that.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// The shortest wait for input: a read timeout of zero would mean none.
+/// The shortest wait for input. A read timeout of zero would mean that there is no timeout.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest wait for input in one piece; some systems refuse timeouts of months.
+/// The longest wait for input in one piece. Some systems refuse timeouts of months.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// What is written while the socket blocks is no more than this; there nearly always is room for it.
+/// The limit of the bytes that are written while the socket blocks. The socket nearly always has room for so
+/// few bytes.
 const LITTLE: usize = 16 * 1024;
 
 /// One connection.
 ///
-/// [`next_event`](Conn::next_event) waits; what the machine was made to send goes out with the next call. Call it until
-/// it returns `None`, or the farewell may be lost.
+/// [`next_event`](Conn::next_event) waits. The output that the application has given to the machine is sent
+/// by the next call of `next_event`. Call it until it returns `None`, or the last bytes can be lost.
 ///
 /// ```no_run
 /// use ide_mcp::{Time, ws};
@@ -50,11 +52,11 @@ const LITTLE: usize = 16 * 1024;
 pub struct Conn<M> {
     inner: Inner<M, TcpStream>,
     clock: Clock,
-    /// There was no room for all that waits to be written.
+    /// True if the last write left a part of the send buffer unwritten.
     congested: bool,
-    /// Whether reads and writes of the socket wait now.
+    /// True if the socket is in blocking mode.
     blocks: bool,
-    /// For how long reads do, if they wait.
+    /// The read timeout of the socket in blocking mode.
     read_timeout: Duration,
 }
 
@@ -62,37 +64,38 @@ impl<M: Wire + Machine> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors
-    /// Whatever connecting, or preparing the socket, reports.
+    /// The error of connecting, or of preparing the socket.
     pub fn connect(addr: impl ToSocketAddrs, machine: M) -> io::Result<Self> {
         let stream = TcpStream::connect(addr)?;
         refuse_itself(stream.local_addr(), stream.peer_addr())?;
         Self::from_stream(stream, machine)
     }
 
-    /// Drives the machine on a connected socket, whose modes and timeouts are the connection's from here on.
+    /// Drives the machine on a connected socket. The connection sets the modes and timeouts of the socket
+    /// from now on.
     ///
-    /// Its clock starts now: a machine that is told the time when it is made is told [`Time::ZERO`]. Where it has
-    /// another clock, hand that over with [`with_clock`](Conn::with_clock).
+    /// The clock of the connection starts now, which fits a machine that was made at [`Time::ZERO`]. If the
+    /// machine was made with another clock, pass that clock to [`with_clock`](Conn::with_clock).
     ///
     /// # Errors
-    /// Whatever preparing the socket reports.
+    /// The error of preparing the socket.
     pub fn from_stream(stream: TcpStream, machine: M) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        // A turn writes all it has at once; holding it back would only add delay.
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay.
         stream.set_nodelay(true)?;
         let inner = Inner::new(machine, Link::new(stream));
         Ok(Self { inner, clock: Clock::new(), congested: false, blocks: false, read_timeout: Duration::ZERO })
     }
 
-    /// Uses this clock, the one the machine was made with.
+    /// Uses this clock, with which the machine was made.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The time now, for methods of the machine that want it.
+    /// Returns the current time, for methods of the machine that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -100,14 +103,14 @@ impl<M: Wire + Machine> Conn<M> {
 
     ide_mcp_link::hand_over!();
 
-    /// The socket, to ask for its addresses.
+    /// Returns the socket, for its addresses.
     #[must_use]
     pub const fn stream(&self) -> &TcpStream {
         self.inner.link().socket()
     }
 
-    /// Waits for the next event. `None` once the last one was delivered and the connection has ended in order, which
-    /// takes no longer than the last bytes may take to be written, and a second.
+    /// Waits for the next event. Returns `None` once the last event was delivered and the connection has
+    /// ended in order. That end takes at most the timeout for writing the last bytes, and one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -117,8 +120,8 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits for the next event, but not longer than about `at_most`; zero looks at what is there. `None` if there was
-    /// none in time, or if all [is over](Conn::is_over).
+    /// Waits for the next event, for at most about `at_most`. Zero returns an event that is ready, without
+    /// waiting. Returns `None` if there was no event in time, or if the connection [is over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
         let mut now = self.now();
         let until = now.saturating_add(at_most);
@@ -127,7 +130,7 @@ impl<M: Wire + Machine> Conn<M> {
                 return Some(event);
             }
             if !self.exchange(now, until) {
-                // Its write may have waited for room.
+                // The write of the exchange can have waited for room.
                 now = self.now();
                 if let Some(event) = self.turn(now) {
                     return Some(event);
@@ -141,8 +144,8 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Writes what waits to be written, for at most about `at_most`. Input is taken meanwhile as far as there is room
-    /// for it, and its events come later. True if nothing waits any more.
+    /// Writes the send buffer, for at most about `at_most`. Reads input meanwhile, as far as the machine has
+    /// room; its events follow later. Returns true if the send buffer is empty.
     pub fn flush(&mut self, at_most: Duration) -> bool {
         let until = self.now().saturating_add(at_most);
         loop {
@@ -159,7 +162,8 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// While all is calm: one write, and one read that waits. Whether it was. What came of it is for the machine to say.
+    /// Does one write, and one read that waits, if there is little to write and no timer is due. Returns true
+    /// if the read was done. The machine reports its result.
     fn exchange(&mut self, now: Time, until: Time) -> bool {
         let calm =
             !self.congested && !self.inner.link().is_ending() && self.machine().outgoing().len() <= LITTLE;
@@ -173,7 +177,7 @@ impl<M: Wire + Machine> Conn<M> {
         if self.congested || !machine.wants_input() || link.is_ending() {
             return false;
         }
-        // Room in the output may have made more due.
+        // Room in the send buffer can have moved the machine's deadline.
         let wait = self.until_due(now, until);
         if wait < SHORTEST || !self.set_read_timeout(wait) {
             return false;
@@ -182,28 +186,28 @@ impl<M: Wire + Machine> Conn<M> {
         true
     }
 
-    /// One read, which waits for as long as the socket was told to. Of what has come in time nothing may count as late:
-    /// there may be more, which is read before time passes.
+    /// Reads once, and waits for at most the read timeout. The time of the input is `due` at the latest: more
+    /// input can be in the socket that arrived in time, and the next read takes that before time passes.
     fn read_until(&mut self, due: Time) {
         let (machine, link) = self.inner.parts_mut();
         link.ready();
         link.read_waiting(machine, || self.clock.now().min(due), 1);
     }
 
-    /// How long it is until the machine or the link is due.
+    /// Returns the time until the machine or the link is due.
     fn until_due(&self, now: Time, until: Time) -> Duration {
         let due = self.machine().deadline().into_iter().chain(self.inner.link().deadline(now));
         due.fold(until, Time::min).saturating_since(now)
     }
 
-    /// Reads all there is, lets time pass, and writes, without waiting.
+    /// Reads all available input, ticks, and writes, without waiting.
     fn turn(&mut self, now: Time) -> Option<M::Event> {
         if !self.set_blocking(false) {
             let machine = self.machine_mut();
             machine.tick(now);
             return machine.poll_event();
         }
-        // What has arrived comes before what is due: the caller may have been away for long.
+        // Input comes before timers, since the caller can have been away for long.
         self.inner.ready();
         let event = self.inner.step(now);
         if event.is_none() {
@@ -212,14 +216,15 @@ impl<M: Wire + Machine> Conn<M> {
         event
     }
 
-    /// Waits until there is something to do, at the longest until `until`.
+    /// Waits until there is work, or until `until` at the latest.
     fn wait(&mut self, now: Time, until: Time) {
         let (machine, link) = self.inner.parts_mut();
         let hears = machine.wants_input();
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
         let wait = if cfg!(not(unix)) && waits_for_room {
-            // There was no room for it. Input waits for a moment; most often the room comes sooner.
+            // The socket had no room for all output. Input waits for a moment; most often the socket has room
+            // sooner.
             SHORTEST
         } else {
             self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)
@@ -232,7 +237,8 @@ impl<M: Wire + Machine> Conn<M> {
             return self.wait_for_room(hears, wait);
         }
         if !self.set_blocking(true) || !self.set_read_timeout(wait) {
-            // The socket cannot wait for us; at least nothing spins until it is found out what is wrong with it.
+            // The socket cannot wait. This pause prevents a busy loop until a read or a write reports the
+            // error.
             return thread::park_timeout(SHORTEST);
         }
         let (machine, link) = self.inner.parts_mut();
@@ -240,10 +246,10 @@ impl<M: Wire + Machine> Conn<M> {
             link.ready();
             link.write(machine, now, 1);
         } else if is_ending {
-            // What comes is discarded by the read that follows.
+            // The next read discards what arrives.
             let _ = link.socket().peek(&mut [0]);
         } else if hears {
-            // To look at it without reading would take the error of the socket away.
+            // A peek would clear the error of the socket.
             self.read_until(now.saturating_add(wait));
         } else {
             // The machine waits for its caller, or for time alone.
@@ -251,18 +257,18 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits until the peer has read or sent something, but no longer than this time. So a peer that does not read
-    /// does not wake the thread.
+    /// Waits until the peer has read or sent bytes, for at most `wait`. So a peer that does not read does not
+    /// wake the thread.
     #[cfg(unix)]
     fn wait_for_room(&self, hears: bool, wait: Duration) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let input = if hears { PollFlags::IN } else { PollFlags::empty() };
         let timeout = Timespec::try_from(wait.min(LONGEST)).ok();
-        // If the wait fails, the next turn finds out what is wrong with the socket. A signal ends the wait early.
+        // If the wait fails, the next turn gets the error of the socket. A signal ends the wait early.
         let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], timeout.as_ref());
     }
 
-    /// Makes reads and writes wait, or not. Whether that worked.
+    /// Sets whether reads and writes wait. Returns true if the socket is in that mode.
     fn set_blocking(&mut self, blocks: bool) -> bool {
         let is_set = self.blocks == blocks || self.stream().set_nonblocking(!blocks).is_ok();
         if is_set {
@@ -271,8 +277,9 @@ impl<M: Wire + Machine> Conn<M> {
         is_set
     }
 
-    /// How long a read waits. Waits that follow one another are nearly the same, and the same one will do for them: it
-    /// may end early, and late by less than a timer of the system would. Whether that worked.
+    /// Sets the read timeout to about `wait`. Successive waits are nearly equal, so the previous timeout
+    /// stays if it is close enough: the wait can end early, and it ends late by less than a timer of the
+    /// system. Returns false if the system refuses the timeout.
     fn set_read_timeout(&mut self, wait: Duration) -> bool {
         let wait = wait.clamp(SHORTEST, LONGEST);
         if self.read_timeout < wait / 2 || self.read_timeout > wait.saturating_add(SHORTEST) {

@@ -1,4 +1,4 @@
-//! What a thread has read from a socket, until the application takes it.
+//! The bytes that a thread has read from a socket, until the application takes them.
 
 use crate::lock;
 use std::collections::VecDeque;
@@ -11,34 +11,36 @@ use std::task::Waker;
 /// The number of buffered bytes at which the thread stops reading, which holds up the peer.
 const ROOM: usize = 64 * 1024;
 
-/// The number of buffered bytes at which the thread reads on. A turn takes one piece from each connection under load;
-/// waking the thread for each piece costs 4 % of the throughput of 15 clients that flood.
+/// The number of buffered bytes at which the thread reads on. A turn takes one piece from each
+/// connection under load; waking the thread for each piece costs 4 % of the throughput of 15 clients
+/// that flood.
 const LOW: usize = ROOM / 4;
 
-/// How much is read at a time.
+/// The size of a read.
 const PIECE: usize = 16 * 1024;
 
-/// Filled by one thread, emptied by another that never waits.
+/// A buffer that one thread fills. The application empties it and never waits.
 #[derive(Debug, Default)]
 pub(crate) struct Inbound {
     state: Mutex<State>,
-    /// There is room again, or nobody takes any more.
+    /// The signal that the buffer has room again, or is closed.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     bytes: VecDeque<u8>,
-    /// `bytes` has reached [`ROOM`] and not fallen to [`LOW`] since: the thread waits.
+    /// True if `bytes` has reached [`ROOM`] and has not fallen to [`LOW`] since. The thread waits
+    /// meanwhile.
     is_full: bool,
-    /// The read that was the last; an error until it was told.
+    /// The result of the last read. An error is replaced by `Ok(0)` once it was returned.
     end: Option<io::Result<usize>>,
-    /// Nobody takes any more.
+    /// True if the application takes no more bytes.
     is_closed: bool,
 }
 
 impl Inbound {
-    /// Takes what is there: what a socket that does not block would have read.
+    /// Takes buffered bytes, with the results of a read from a non-blocking socket.
     pub(crate) fn take(&self, space: &mut [u8]) -> io::Result<usize> {
         let mut state = lock(&self.state);
         if state.bytes.is_empty() {
@@ -51,25 +53,26 @@ impl Inbound {
             self.changed.notify_one();
         }
         if state.bytes.is_empty() {
-            // A large one is given back after use.
+            // A large buffer is freed after use.
             state.bytes.shrink_to(PIECE);
         }
         taken
     }
 
-    /// Returns whether nothing will be added before the buffer is low.
+    /// Returns true if the thread adds no bytes before the buffer is low.
     pub(crate) fn is_stuck(&self) -> bool {
         let state = lock(&self.state);
         state.end.is_some() || state.is_full
     }
 
-    /// Nobody takes any more.
+    /// Ends the thread, since the application takes no more bytes.
     pub(crate) fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_one();
     }
 
-    /// Reads until the end; wakes the loop when there is something after there was nothing.
+    /// Reads until the end of the input. Wakes the loop when the buffer was empty and gets bytes, and
+    /// at the end.
     pub(crate) fn fill(&self, mut stream: &TcpStream, wakes: &Waker) {
         let mut piece = vec![0; PIECE];
         loop {
@@ -109,7 +112,8 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A buffer that was full twice: the thread reads on at [`LOW`] and not before, and no byte is lost or moved.
+    /// Fills the buffer twice: the thread reads on at [`LOW`] and not before, and no byte is lost or
+    /// moved.
     #[test]
     fn a_full_buffer_is_filled_again_when_low() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -121,7 +125,7 @@ mod tests {
         thread::spawn(move || fills.fill(&stream, Waker::noop()));
         thread::spawn(move || peer.write_all(&text).unwrap());
         let mut got = Vec::new();
-        // A read takes what lies in one piece.
+        // A read of the deque takes only contiguous bytes.
         let mut take = |mut n: usize| {
             let mut space = [0; PIECE];
             while n > 0 {

@@ -1,16 +1,19 @@
-//! [`ide_mcp`] on blocking sockets of the standard library, where a thread may wait for the next event.
+//! [`ide_mcp`] on blocking sockets of the standard library, for a thread that can wait for the next
+//! event.
 //!
-//! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines and tests.
-//! - [`Server`] is what an editor needs: the listener, the lock file, the sockets and an
+//! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
+//!   and tests.
+//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`](ide_mcp::ide::Host).
-//! - [`Waker`] is how another thread says to a [`Server`] that there is something in a queue.
+//! - [`Waker`] notifies a [`Server`] from another thread that a queue of the application has an
+//!   entry.
 //!
-//! There is no poll in the standard library. A [`Conn`] waits in a read whose timeout is the machine's deadline; it
-//! never waits in a write for more than a moment. It cannot be woken out of that read: where another thread has
-//! something to send, wait in slices with [`Conn::poll`], or use another adapter. A [`Server`] has threads that wait
-//! for it.
+//! The standard library has no poll. A [`Conn`] waits in a read whose timeout is the machine's
+//! deadline; it never waits in a write for more than a moment. A wake-up cannot end that read. If
+//! another thread has something to send, wait in slices with [`Conn::poll`], or use another adapter.
+//! A [`Server`] has threads that wait for its sockets.
 //!
-//! How this adapter compares with the others stands in [`ide_mcp_server`].
+//! [`ide_mcp_server`] compares this adapter with the others.
 
 mod acceptor;
 mod conn;
@@ -28,7 +31,7 @@ pub use server::Server;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks what is whole at any time, even if the last holder panicked.
+/// Locks a mutex whose value is consistent at any time, even if the last holder panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What the application has written, until a thread has got rid of it.
+//! The bytes that the application has written, until a thread has written them to the socket.
 //!
 //! ```text
 //!  Open ──finish──▶ Finishing ──▶ what is left is written, and the write side is shut down
@@ -15,30 +15,33 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// So much may lie there, and as much again may be on its way; then the application keeps the rest.
+/// The most bytes that the buffer holds. The thread can hold as many again. The application keeps the
+/// rest.
 const ROOM: usize = 64 * 1024;
 
-/// For so long what is left is written after the application has let go.
+/// The time for which the thread writes the remaining bytes after the application has dropped the
+/// socket.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// How long a write waits before it is looked whether the application still wants it.
+/// The write timeout of the socket, after which the thread checks whether the application still needs
+/// the socket.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Filled by a thread that never waits, emptied by another.
+/// A buffer that the application fills without waiting. A thread empties it.
 #[derive(Debug, Default)]
 pub(crate) struct Outbound {
     state: Mutex<State>,
-    /// There is something to do for the thread that writes.
+    /// The signal that the writing thread has work.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     bytes: Vec<u8>,
-    /// The thread is about to write what was here before.
+    /// True while the thread writes bytes that it has taken from `bytes`.
     is_writing: bool,
     stage: Stage,
-    /// There was no room for something.
+    /// True if the buffer had no room since the thread last took bytes.
     lacked_room: bool,
     /// The kind of the error of the socket.
     failed: Option<ErrorKind>,
@@ -48,17 +51,17 @@ struct State {
 pub(crate) enum Stage {
     #[default]
     Open,
-    /// Nothing more will be put; what is there still goes out.
+    /// The stage in which no more bytes are put. The remaining bytes are still written.
     Finishing,
-    /// The application has let go of the socket.
+    /// The stage after the application has dropped the socket.
     Abandoned,
 }
 
 impl Outbound {
-    /// Takes what there is room for: what a socket that does not block would have written.
+    /// Takes bytes, with the results of a write to a non-blocking socket.
     ///
-    /// `send` writes what the socket has room for, without waiting. That the socket has failed is told when `tells` says
-    /// so: what the peer had said before comes first.
+    /// `send` writes as many bytes as the socket has room for, without waiting. `tells` returns true
+    /// once an error of the socket can be reported: the bytes that the peer sent before come first.
     pub(crate) fn put(
         &self,
         bytes: &[u8],
@@ -67,7 +70,7 @@ impl Outbound {
     ) -> io::Result<usize> {
         let mut state = lock(&self.state);
         let is_first = state.bytes.is_empty() && !state.is_writing && state.failed.is_none();
-        // What is wrong, if anything, the thread finds as well.
+        // If `send` fails, the thread gets the error as well.
         if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
             return Ok(n);
         }
@@ -85,14 +88,15 @@ impl Outbound {
         Ok(n)
     }
 
-    /// Moves on to a stage; never back.
+    /// Moves on to a stage, and never back.
     pub(crate) fn go_on_to(&self, stage: Stage) {
         let mut state = lock(&self.state);
         state.stage = state.stage.max(stage);
         self.changed.notify_one();
     }
 
-    /// Writes until the application has let go; wakes the loop when there is room after there was none.
+    /// Writes until the application has dropped the socket. Wakes the loop when the buffer has room
+    /// after it had none.
     pub(crate) fn drain(&self, stream: &TcpStream, wakes: &Waker) {
         let mut piece = Vec::new();
         loop {
@@ -112,22 +116,22 @@ impl Outbound {
             }
             if let Err(error) = self.write(stream, &piece) {
                 lock(&self.state).failed = Some(error.kind());
-                // The other half must not go on as if nothing had happened.
+                // Otherwise the reading thread would continue as if nothing had happened.
                 let _ = stream.shutdown(Shutdown::Both);
                 wakes.wake_by_ref();
                 break;
             }
             piece.clear();
-            // An idle connection owns next to nothing.
+            // An idle connection keeps little memory.
             piece.shrink_to(1024);
         }
         let _ = stream.shutdown(Shutdown::Write);
         drop(self.changed.wait_while(lock(&self.state), |state| state.stage != Stage::Abandoned));
-        // With it ends the thread that reads.
+        // This ends the reading thread.
         let _ = stream.shutdown(Shutdown::Both);
     }
 
-    /// Writes all of it, unless the application has let go and it takes too long.
+    /// Writes all bytes, but stops after [`DRAIN`] if the application has dropped the socket.
     fn write(&self, mut stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
         let mut abandoned = None;
         while !bytes.is_empty() {

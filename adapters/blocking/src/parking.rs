@@ -1,4 +1,4 @@
-//! How a thread waits to be woken.
+//! The parking of a thread until it is woken.
 
 use ide_mcp::Time;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::thread::{self, Thread};
 /// Returns the waker of this thread.
 pub(crate) fn waker() -> Waker {
     thread_local!(static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current()))));
-    // At the end of a thread its own may have gone.
+    // At the end of a thread its thread-local values can be gone.
     WAKER.try_with(Waker::clone).unwrap_or_else(|_| Waker::from(Arc::new(Unpark(thread::current()))))
 }
 
-/// Waits until the thread is woken, or until then. It may end early.
+/// Waits until the thread is woken, or until the time `until`. The wait can end early.
 pub(crate) fn park(now: Time, until: Option<Time>) {
     match until.map(|until| until.saturating_since(now)) {
         None => thread::park(),

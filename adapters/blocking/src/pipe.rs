@@ -1,4 +1,5 @@
-//! A socket that blocks, made into one that does not by two threads: one waits in its reads, one in its writes.
+//! A non-blocking socket, made of a blocking one and two threads: one waits in its reads, the other
+//! in its writes.
 
 use crate::inbound::Inbound;
 use crate::outbound::{Outbound, PATIENCE, Stage};
@@ -9,11 +10,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
 
-/// What a thread that only moves bytes needs.
+/// The stack size of a thread that only moves bytes.
 const STACK: usize = 128 * 1024;
 
-/// The application's end of it. Dropping it lets the threads go: at once, or when what was written has gone, 3 s later at
-/// most.
+/// The application's side of the socket. Dropping it ends the threads: at once if nothing is left to
+/// write, otherwise after the remaining bytes were written, 3 s later at most.
 #[derive(Debug)]
 pub(crate) struct Pipe(Arc<Shared>);
 
@@ -25,13 +26,16 @@ struct Shared {
 }
 
 impl Pipe {
-    /// Rings when a read or write that would have blocked is worth another try.
+    /// Starts the threads. `wakes` is woken when a read or write that would have blocked is worth
+    /// another try.
     pub(crate) fn new(stream: TcpStream, wakes: &Waker) -> io::Result<Self> {
-        // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
+        // socket that refuses the option still works.
         let _ = stream.set_nodelay(true);
         stream.set_write_timeout(Some(PATIENCE))?;
         let shared = Shared { stream, inbound: Inbound::default(), outbound: Outbound::default() };
-        // Made first: if a thread cannot be, dropping it lets the other go.
+        // The pipe exists before its threads: if one of them cannot be started, dropping the pipe
+        // ends the other.
         let pipe = Self(Arc::new(shared));
         pipe.spawn("ide-mcp write", wakes, |shared, wakes| shared.outbound.drain(&shared.stream, wakes))?;
         pipe.spawn("ide-mcp read", wakes, |shared, wakes| shared.inbound.fill(&shared.stream, wakes))?;
@@ -80,11 +84,12 @@ impl Drop for Pipe {
     }
 }
 
-/// Writes what there is room for, without waiting. Most often that is all of it, and no thread has to be woken.
+/// Writes as many bytes as the socket has room for, without waiting. Most often those are all bytes,
+/// and no thread has to be woken.
 #[cfg(unix)]
 fn send(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     use rustix::net::SendFlags;
-    // There the standard library has set it for the socket.
+    // On Apple systems the standard library has set the option on the socket.
     #[cfg(target_vendor = "apple")]
     let no_signal = SendFlags::empty();
     #[cfg(not(target_vendor = "apple"))]
@@ -92,7 +97,8 @@ fn send(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(stream, bytes, SendFlags::DONTWAIT | no_signal)?)
 }
 
-/// Elsewhere a socket that blocks cannot be asked not to, and the thread writes all.
+/// Returns `WouldBlock`: other systems have no non-blocking write on a blocking socket, so the thread
+/// writes all bytes.
 #[cfg(not(unix))]
 fn send(_: &TcpStream, _: &[u8]) -> io::Result<usize> {
     Err(io::ErrorKind::WouldBlock.into())

@@ -1,4 +1,4 @@
-//! What an editor needs to be attached to, where a thread may wait for it.
+//! The server of an editor, for a thread that can wait for it.
 
 use crate::Waker;
 use crate::parking::{park, waker};
@@ -12,12 +12,15 @@ use std::time::Duration;
 
 /// The server of an editor, on the thread that calls it.
 ///
-/// [`next_event`](Server::next_event) waits, and hands over one event at a time. The connections and the host stay on
-/// the calling thread. One thread accepts, and each connection has one that reads and one that writes what the socket
-/// had no room for: they move bytes through buffers of 64 KiB, and know nothing of what they move. So the caller never waits for a peer, whether it
-/// reads or not, and where nothing happens nobody wakes but for the timers of the protocol. (Reading all sockets once
-/// a frame needs no threads, and wakes sixty times a second for nothing: for a program that does so anyway,
-/// [`poll`](Server::poll) with [`Duration::ZERO`] looks at what is there.)
+/// [`next_event`](Server::next_event) waits, and returns one event at a time. The connections and the
+/// host stay on the calling thread. One thread accepts connections. Each connection has one thread
+/// that reads, and one that writes the bytes for which the socket had no room. These threads move
+/// bytes through buffers of 64 KiB and do not interpret them. So the caller never waits for a peer,
+/// even for one that does not read. An idle server wakes only for the timers of the protocol.
+///
+/// Reading all sockets once a frame needs no threads, and wakes sixty times a second for nothing. A
+/// program that wakes so often anyway can call [`poll`](Server::poll) with [`Duration::ZERO`], which
+/// returns an event that is ready.
 ///
 /// ```no_run
 /// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
@@ -62,13 +65,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Its clock starts now.
+    /// Binds the listener, and starts the clock of the server.
     ///
-    /// The port of the configured policy is set to the one that is listened on.
+    /// Sets the port of the configured policy to the port of the listener.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
-    /// whatever binding, or starting a thread, reports.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
+    /// policy requires no token; otherwise the error of binding, or of starting a thread.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
@@ -77,41 +80,44 @@ impl Server {
 
     ide_mcp_server::hand_over!();
 
-    /// Uses this clock, that of the application.
+    /// Uses this clock, which is that of the application.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The time now, for methods of the host that want it.
+    /// Returns the current time, for methods of the host that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// By which another thread ends the wait.
+    /// Returns the waker by which another thread ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.wakes.waker()
     }
 
-    /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all [is over](Server::is_over)
-    /// after [`shutdown`](Server::shutdown).
+    /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is
+    /// over](Server::is_over) after [`shutdown`](Server::shutdown).
     ///
-    /// Nothing but bytes moves while nobody waits here, so do not stay away for long.
+    /// Between two calls only the threads of the server move bytes, so do not wait long before the
+    /// next call.
     pub fn next_event(&mut self) -> Option<HostEvent> {
         self.wait(None)
     }
 
-    /// The same, but waits for no longer than about `at_most`; zero looks at what is there. `None` also if there was
-    /// none in time.
+    /// Waits for the next event as [`next_event`](Server::next_event) does, but for at most about
+    /// `at_most`. Zero returns an event that is ready, without waiting. Returns `None` also if there
+    /// was no event in time.
     pub fn poll(&mut self, at_most: Duration) -> Option<HostEvent> {
         self.wait(Some(self.now().saturating_add(at_most)))
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in good order. Go on with
-    /// [`next_event`](Server::next_event) until it [is over](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
+    /// [`next_event`](Server::next_event) until the server [is over](Server::is_over): a few seconds
+    /// at most.
     pub fn shutdown(&mut self) {
         self.inner.shutdown(self.clock.now());
     }
@@ -125,7 +131,8 @@ impl Server {
                 Next::Event(event) => return Some(event),
                 Next::Wait(_) if until.is_some_and(|until| until <= now) => return None,
                 Next::Wait(due) => park(now, due.into_iter().chain(until).min()),
-                // An application that was woken looks at its queue, and at whether all is over.
+                // After a wake-up the application reads its queue and checks whether the server is
+                // over.
                 Next::Wake | Next::Over | _ => return None,
             }
         }

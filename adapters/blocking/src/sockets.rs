@@ -8,7 +8,7 @@ use ide_mcp_server::{Guarding, Transport, Wake};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-/// The thread that accepts, and the wake-ups of all threads.
+/// The thread that accepts connections, and the wake-ups of all threads.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     acceptor: Acceptor,
@@ -37,7 +37,8 @@ impl Transport for Sockets {
         pipe.ends()
     }
 
-    /// Returns a thread: no loop waits here for a descriptor, threads wait for everything else as well.
+    /// Returns a thread: no loop waits for descriptors here, and threads wait for everything else as
+    /// well.
     fn guarding(&self) -> Guarding {
         let wakes = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || wakes.wake_by_ref()))

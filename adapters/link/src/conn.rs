@@ -1,4 +1,4 @@
-//! A [`Link`] with the machine it works for.
+//! A [`Link`] with its machine.
 
 use crate::{BUDGET, FairPoll, Link, Next, Readiness, Shutdown};
 use ide_mcp::{Machine, Time, Wire};
@@ -7,59 +7,59 @@ use std::mem;
 
 /// One connection: a machine and its socket.
 ///
-/// Call [`turn`](Conn::turn) whenever the socket may have become ready (after [`ready`](Conn::ready)), when
-/// [`deadline`](Conn::deadline) has come, and after acting on the machine from outside; until
+/// Call [`turn`](Conn::turn) when the socket can be ready (after [`ready`](Conn::ready)), when
+/// [`deadline`](Conn::deadline) has come, and after using the machine directly. Continue until
 /// [`is_over`](Conn::is_over).
 #[derive(Debug)]
 pub struct Conn<M, S> {
     machine: M,
     link: Link<S>,
-    /// A turn was begun, and its end waits for its events.
+    /// True if a turn was begun and not all of its events were taken.
     in_turn: bool,
     fair: FairPoll,
 }
 
 impl<M, S> Conn<M, S> {
-    /// Joins a machine and a socket: [`Link::new`] for one that is connected, [`Link::connecting`] for one that is
-    /// not yet.
+    /// Joins a machine and a socket. [`Link::new`] is for a connected socket, [`Link::connecting`]
+    /// for a socket that is still connecting.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
         Self { machine, link, in_turn: false, fair: FairPoll::new() }
     }
 
-    /// The machine.
+    /// Returns the machine.
     #[must_use]
     pub const fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// The machine, to send something. [`deadline`](Conn::deadline) then asks for a turn.
+    /// Returns the machine, to send something. [`deadline`](Conn::deadline) then requests a turn.
     pub const fn machine_mut(&mut self) -> &mut M {
         &mut self.machine
     }
 
-    /// The link.
+    /// Returns the link.
     #[must_use]
     pub const fn link(&self) -> &Link<S> {
         &self.link
     }
 
-    /// The link, for its socket.
+    /// Returns the link, for its socket.
     pub const fn link_mut(&mut self) -> &mut Link<S> {
         &mut self.link
     }
 
-    /// Both, for a loop that takes the steps of a turn apart.
+    /// Returns the machine and the link, for a loop that takes the steps of a turn by itself.
     pub const fn parts_mut(&mut self) -> (&mut M, &mut Link<S>) {
         (&mut self.machine, &mut self.link)
     }
 
-    /// See [`Link::ready`].
+    /// Notes that the socket may be ready, as [`Link::ready`] does.
     pub const fn ready(&mut self) {
         self.link.ready();
     }
 
-    /// Whether all is done: the last event was delivered, and the socket may be dropped.
+    /// Returns true if the last event was delivered and the socket can be dropped.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.link.is_over()
@@ -67,16 +67,17 @@ impl<M, S> Conn<M, S> {
 }
 
 impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
-    /// One turn: reads, ticks, hands every event to `on`, and writes what that provoked. Never waits where the socket
-    /// does not.
+    /// Takes one turn: reads, ticks, passes every event to `on`, and writes the resulting output.
+    /// Does not wait if the socket does not block.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.machine, event);
         }
     }
 
-    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
-    /// Nothing of a turn is lost or done twice if what follows comes later, or something was sent in between.
+    /// Returns the next event of a turn, or `None` at the end of the turn. The next call after `None`
+    /// begins another turn. Nothing of a turn is lost or done twice if the next call comes later, or
+    /// if the application sends something in between.
     pub fn event_of_turn(&mut self, now: Time) -> Option<M::Event> {
         if !mem::replace(&mut self.in_turn, true) {
             self.begin(now);
@@ -89,13 +90,13 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// The next event, be it left from before, or `None` where there is no more now: it begins a turn as often as that
-    /// brings an event.
+    /// Returns the next event, which can be left from an earlier call, or `None` if there is none
+    /// now. Each call that finds no event left begins a turn of its own.
     pub fn step(&mut self, now: Time) -> Option<M::Event> {
         if let Some(event) = self.machine.poll_event() {
             return Some(event);
         }
-        // A peer that always has something to say is to hear our answers all the same.
+        // A peer that sends without pause receives our answers all the same.
         self.link.write(&mut self.machine, now, BUDGET);
         self.begin(now);
         let event = self.machine.poll_event();
@@ -105,8 +106,8 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet) of this connection alone: register,
-    /// then hand over the readiness.
+    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet) of this
+    /// connection alone. Register first, then pass the readiness.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<M::Event> {
         if !ready.sockets.is_empty() {
             self.ready();
@@ -117,7 +118,7 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
-    /// When the next turn is due at the latest: `now` while there is something to do.
+    /// Returns the latest time for the next turn: `now` while there is work.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         if self.link.is_ending() {

@@ -1,29 +1,29 @@
-//! What every adapter's `Conn` hands to the one of this crate, written once.
+//! The methods that every adapter's `Conn` forwards to the `Conn` of this crate, written once.
 
-/// The methods that are the same in every adapter, of a type whose field `inner` is a [`Conn`](crate::Conn) with a
-/// machine `M`.
+/// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
+/// [`Conn`](crate::Conn) with a machine `M`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hand_over {
     () => {
-        /// The machine.
+        /// Returns the machine.
         #[must_use]
         pub const fn machine(&self) -> &M {
             self.inner.machine()
         }
 
-        /// The machine, to send something: it goes out with the next turn.
+        /// Returns the machine, to send something. Its output is written in the next turn.
         pub const fn machine_mut(&mut self) -> &mut M {
             self.inner.machine_mut()
         }
 
-        /// The error that ended the transport, if it was one.
+        /// Returns the error that ended the transport, if an error ended it.
         #[must_use]
         pub const fn error(&self) -> ::core::option::Option<&::std::io::Error> {
             self.inner.link().error()
         }
 
-        /// Whether all is done: the last event was delivered, and the connection has ended in order.
+        /// Returns true if the last event was delivered and the connection has ended in order.
         #[must_use]
         pub fn is_over(&self) -> bool {
             self.inner.is_over()

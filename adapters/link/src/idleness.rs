@@ -1,22 +1,23 @@
-//! When a wire is asked to give back memory.
+//! The times at which a wire frees memory.
 
 use ide_mcp::Time;
 use std::time::Duration;
 
-/// So long after a byte has moved the wire is asked to give back memory, be it silent or not. Sooner would free and fill the
-/// same buffer between two messages of one exchange; once a second costs nothing, and leaves nothing to a peer that
-/// now and then says a word.
+/// The time from the first byte that has moved to the request to free memory, even if bytes still
+/// move. A shorter time would free and fill the same buffer between two messages of one exchange.
+/// Once a second costs nothing, and a peer that sends a little now and then cannot keep memory
+/// allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Up to so many bytes it is asked as soon as all is said: a thousand connections that each say a word share the memory
-/// of one.
+/// The number of moved bytes up to which the wire frees memory as soon as nothing waits in either
+/// direction. So a thousand connections that each send a little share the memory of one.
 const LITTLE: usize = 2 * 1024;
 
-/// How much has moved lately, and when that is over.
+/// The number of bytes that have moved lately, and the end of that period.
 #[derive(Debug)]
 pub(crate) struct Idleness {
     trim_at: Option<Time>,
-    /// How many bytes have moved in this second.
+    /// The bytes that have moved in this period.
     moved: usize,
 }
 
@@ -30,7 +31,8 @@ impl Idleness {
         self.moved = self.moved.saturating_add(n);
     }
 
-    /// Whether it is time. `all_is_said` if nothing waits in either direction.
+    /// Returns true if the wire is to free memory now. `all_is_said` is true if nothing waits in
+    /// either direction.
     pub(crate) fn is_due(&mut self, now: Time, all_is_said: bool) -> bool {
         if self.trim_at.is_some_and(|at| at <= now) {
             *self = Self::new();

@@ -1,14 +1,15 @@
-//! A socket that has found nobody but itself.
+//! The check for a socket that is connected to itself.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-/// Refuses a connection whose two ends are one: a port of this machine where nobody listens may be given to the very
-/// socket that connects to it (RFC 9293 section 3.5, both ends at once). It would talk to itself, and keep the port from
-/// the program that should listen there.
+/// Refuses a connection whose two ends are one socket. If nobody listens on a port of this machine,
+/// the system can assign that port to the very socket that connects to it (RFC 9293 section 3.5,
+/// simultaneous open). The socket would receive its own bytes, and keep the port from the program
+/// that is to listen there.
 ///
 /// # Errors
-/// [`ErrorKind::ConnectionRefused`], as if the port had been closed; and whatever finding out an end reported.
+/// [`ErrorKind::ConnectionRefused`], as for a closed port, or the error of looking up an address.
 pub fn refuse_itself(local: io::Result<SocketAddr>, peer: io::Result<SocketAddr>) -> io::Result<()> {
     if local? == peer? {
         let why = "nobody listens there: the socket was connected to itself";

@@ -1,9 +1,10 @@
-//! What the adapters share: bytes between one socket and one sans-IO connection.
+//! The code that the adapters share: bytes between one socket and one sans-IO connection.
 //!
-//! [`Link`] moves them for a [`Wire`](ide_mcp::Wire) that it borrows step by step; [`Conn`] is a link with a machine of
-//! its own; [`WakeSet`] is how sockets and other threads tell a waiting loop where to look. The socket is anything that
-//! reads, writes and can shut its write side down; it is non-blocking, or blocking with timeouts. There is no protocol
-//! here, no clock and no poll: the caller says what time it is and when the socket may have become ready.
+//! [`Link`] moves the bytes for a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a
+//! link with a machine of its own. [`WakeSet`] collects the wake-ups of sockets and other threads for
+//! a loop that waits. A socket is any type that reads, writes and can shut its write side down; it is
+//! non-blocking, or blocking with timeouts. This crate has no protocol, no clock and no poll: the
+//! caller passes the time, and reports when the socket can be ready.
 
 mod conn;
 mod hand_over;

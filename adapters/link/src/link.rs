@@ -6,7 +6,7 @@
 //!     └──the wire is done, and the transport ended or carried nothing───┘
 //! ```
 //!
-//! A link does not poll the machine and does not look at what it moves.
+//! A link does not poll the machine and does not interpret the bytes that it moves.
 
 use crate::Shutdown;
 use crate::idleness::Idleness;
@@ -14,43 +14,43 @@ use ide_mcp::{Time, Wire};
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-/// How many bytes a step should move at most, so that no connection keeps the others waiting: 256 KiB, as many as a
-/// connection takes between two polls.
+/// The number of bytes that a step moves at most, so that no connection keeps the others waiting: 256 KiB, as
+/// many as a connection takes between two polls.
 pub const BUDGET: usize = 256 * 1024;
 
-/// What is discarded at most after the farewell: enough for what a peer had under way, too little to feed on.
+/// The limit of discarded bytes: enough for those in flight, and too few to keep the socket busy.
 const DISCARD: usize = 64 * 1024;
 
-/// How long it is discarded at most.
+/// The limit of the time for which bytes are discarded.
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
 /// One socket, non-blocking or with timeouts.
 ///
-/// A turn is: [`read`](Link::read), poll the machine to `None`, [`write`](Link::write). Once the machine is done the
-/// link ends the connection in order and needs the [`Wire`] no longer: call [`discard`](Link::discard) until
-/// [`is_over`](Link::is_over), then drop it. When to do so is told by [`is_due`](Link::is_due) and
-/// [`deadline`](Link::deadline).
+/// A turn has three steps: [`read`](Link::read), poll the machine to `None`, [`write`](Link::write). Once the
+/// machine is done, the link ends the connection in order and needs the [`Wire`] no longer: call
+/// [`discard`](Link::discard) until [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due)
+/// and [`deadline`](Link::deadline) return when the steps are due.
 ///
-/// A link counts as readable until a read would have blocked, and as writable until a write would have blocked; after
-/// that [`ready`](Link::ready) must say that the socket may be tried again. So it suits edge-triggered readiness, and
-/// what a budget left over is not forgotten.
+/// A link counts as readable until a read would block, and as writable until a write would block. After that
+/// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
+/// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// Every end of the transport, in order or by an error, is one [`Wire::feed_eof`]; a write that fails first reads what
-/// had still arrived. The machine reports what that means.
+/// Every end of the transport, in order or by an error, is one [`Wire::feed_eof`]. A write that fails first
+/// reads the bytes that had still arrived. The machine reports the meaning of the end.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
     stage: Stage,
-    /// The last read did not say that it would block.
+    /// True until a read would block.
     readable: bool,
-    /// The last write did not say that it would block.
+    /// True until a write would block.
     writable: bool,
-    /// The wire was told of the end of the transport.
+    /// True once the wire has got [`Wire::feed_eof`].
     ended: bool,
-    /// Something was written: there may be a farewell that must not be lost.
+    /// True if bytes were written. The end then waits, so that the last of them arrive.
     has_written: bool,
     idleness: Idleness,
-    /// What somebody else found out about the socket, until it has ended by it.
+    /// The error that the owner of the socket has reported, until the transport has ended by it.
     failed: Option<io::Error>,
     error: Option<io::Error>,
 }
@@ -63,7 +63,7 @@ enum Stage {
 }
 
 impl<S> Link<S> {
-    /// A socket that is connected, and may be read and written at once.
+    /// Creates a link for a connected socket, which can be read and written at once.
     #[must_use]
     pub fn new(io: S) -> Self {
         let mut link = Self::connecting(io);
@@ -71,7 +71,7 @@ impl<S> Link<S> {
         link
     }
 
-    /// A socket that is still connecting: nothing is tried before [`ready`](Link::ready).
+    /// Creates a link for a socket that is still connecting. Nothing is tried before [`ready`](Link::ready).
     #[must_use]
     pub const fn connecting(io: S) -> Self {
         Self {
@@ -87,19 +87,19 @@ impl<S> Link<S> {
         }
     }
 
-    /// The socket may have become readable, writable, or broken: both directions are tried again.
+    /// Notes that the socket can be readable, writable, or broken. Both directions are tried again.
     pub const fn ready(&mut self) {
         self.readable = true;
         self.writable = true;
     }
 
-    /// The socket is of no use, as its owner has found out: the next [`read`](Link::read) ends the transport with
-    /// this error, and tries nothing.
+    /// Ends the transport with an error that the owner of the socket has found. The next [`read`](Link::read)
+    /// reports it and does not use the socket.
     pub fn fail(&mut self, error: io::Error) {
         self.failed = Some(error);
     }
 
-    /// Whether a step on this wire could move something now, or begin the end. While this holds a loop does not wait.
+    /// Returns true if a step on this wire would move bytes or begin the end. A loop then does not wait.
     pub fn is_due(&self, wire: &(impl Wire + ?Sized)) -> bool {
         self.stage == Stage::Moving
             && (self.failed.is_some()
@@ -108,8 +108,8 @@ impl<S> Link<S> {
                 || wire.is_done())
     }
 
-    /// When the link wants a step for its own sake: to discard (`now`, while there is something), to end, or to have
-    /// memory given back. `None` if it waits for the socket or the wire alone.
+    /// Returns the time at which the link itself needs a step: to discard (`now`, while there is input), to
+    /// end, or to free memory. `None` if it waits for the socket or the wire alone.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
@@ -120,42 +120,42 @@ impl<S> Link<S> {
         }
     }
 
-    /// Whether the machine is done: the link needs its wire no longer, and [`discard`](Link::discard) does the rest.
+    /// Returns true if the machine is done. [`discard`](Link::discard) does the rest without the wire.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.stage != Stage::Moving
     }
 
-    /// Whether all is done: drop the socket.
+    /// Returns true if nothing is left to do and the socket can be dropped.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
 
-    /// The error that ended the transport, if it was one.
+    /// Returns the error that ended the transport, if an error ended it.
     #[must_use]
     pub const fn error(&self) -> Option<&io::Error> {
         self.error.as_ref()
     }
 
-    /// The socket.
+    /// Returns the socket.
     #[must_use]
     pub const fn socket(&self) -> &S {
         &self.io
     }
 
-    /// The socket, to set its options or to register it. Bytes that are read or written past the link are lost to it.
+    /// Returns the socket, to set its options or to register it. The link loses bytes that bypass it.
     pub const fn socket_mut(&mut self) -> &mut S {
         &mut self.io
     }
 
-    /// The socket, of which nothing is to be moved any more.
+    /// Returns the socket of a link that is to move no more bytes.
     #[must_use]
     pub fn into_socket(self) -> S {
         self.io
     }
 
-    /// Whether a read may find something. If not, [`ready`](Link::ready) must say that it is worth a try.
+    /// Returns true if a read can find input. If not, nothing is read before [`ready`](Link::ready).
     #[must_use]
     pub const fn may_read(&self) -> bool {
         self.readable && !self.ended
@@ -165,7 +165,7 @@ impl<S> Link<S> {
         self.writable && self.error.is_none()
     }
 
-    /// Tells the wire, once.
+    /// Reports the end of the transport to the wire, once, and keeps the first error.
     fn end(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: Option<io::Error>) {
         if self.error.is_none() {
             self.error = error;
@@ -178,13 +178,14 @@ impl<S> Link<S> {
 }
 
 impl<S: Read + Write + Shutdown> Link<S> {
-    /// Reads into the wire: until the socket would block, the wire wants no more, or `budget` bytes have come (the
-    /// last read may exceed it, so a budget of 1 is a single read). Returns how many have come.
+    /// Reads into the wire until the socket would block, the wire wants no more, or `budget` bytes have been
+    /// read. The last read can exceed the budget, so a budget of 1 is a single read. Returns the number of
+    /// bytes.
     pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) -> usize {
         self.read_waiting(wire, || now, budget)
     }
 
-    /// The same for a socket that waits for input: `now` tells what time it is once it has come.
+    /// Reads as [`read`](Link::read) does, from a socket that waits. `now` returns the time after a read.
     pub fn read_waiting(
         &mut self,
         wire: &mut (impl Wire + ?Sized),
@@ -202,7 +203,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         while come < budget && self.may_read() && wire.wants_input() {
             let space = wire.space();
             if space.is_empty() {
-                // A read into it would look like the end of the transport.
+                // A read into an empty buffer would look like the end of the transport.
                 break;
             }
             match self.io.read(space) {
@@ -221,8 +222,9 @@ impl<S: Read + Write + Shutdown> Link<S> {
         come
     }
 
-    /// Writes what the wire has: until nothing is left, the socket would block, or `budget` bytes have gone (the last
-    /// write may exceed it, so a budget of 1 is a single write). Begins the end if the wire is done.
+    /// Writes the send buffer of the wire until it is empty, the socket would block, or `budget` bytes have
+    /// been written. The last write can exceed the budget, so a budget of 1 is a single write. Begins the end
+    /// if the wire is done.
     pub fn write(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) {
         if self.stage != Stage::Moving {
             return;
@@ -249,8 +251,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
     }
 
-    /// After the end of the machine: discards what still comes, at most about `budget` bytes a step, so that a reset
-    /// does not overtake the farewell.
+    /// Discards input after the end of the machine, at most about `budget` bytes a step, so that a reset does
+    /// not overtake the last bytes that were written.
     pub fn discard(&mut self, now: Time, budget: usize) {
         let Stage::Discarding { until, left } = self.stage else { return };
         let mut scrap = [0; 4096];
@@ -270,7 +272,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         self.stage = if left == 0 || until <= now { Stage::Over } else { Stage::Discarding { until, left } };
     }
 
-    /// A write failed. What had arrived before that is the peer's last word: it is read as far as the wire takes it.
+    /// Ends the transport after a failed write. First, the wire takes the input that had still arrived.
     fn broken(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: io::Error) {
         self.error = Some(error);
         self.readable = true;
@@ -288,8 +290,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
     }
 }
 
-/// Whether nothing is wrong but the moment. On Windows a read or write timeout of a blocking socket has a kind of its
-/// own; elsewhere that kind is a connection that died.
+/// Returns true if the socket is healthy and only not ready. On Windows a timeout of a blocking socket has a
+/// kind of its own; on other systems that kind means a connection that died.
 fn would_block(error: &io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || cfg!(windows) && error.kind() == ErrorKind::TimedOut
 }

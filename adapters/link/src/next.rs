@@ -6,34 +6,36 @@ use ide_mcp::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next<E> {
-    /// Something happened.
+    /// An event.
     Event(E),
-    /// A [`Waker`](crate::Waker) was used: the application looks at its queue.
+    /// A use of a [`Waker`](crate::Waker): the application reads its queue.
     Wake,
-    /// The last event was delivered, and nothing is left to do.
+    /// The end: the last event was delivered, and nothing is left to do.
     Over,
-    /// Nothing is left to do before this time, or before the next wake-up. If the time has come, other tasks may run first.
+    /// A wait: nothing is left to do before this time, or before the next wake-up. If the time has
+    /// come, other tasks can run first.
     Wait(Option<Time>),
 }
 
-/// Alternates between wakes and events where there are both, so that neither keeps the other waiting.
+/// A choice between wakes and events that alternates if there are both, so that neither keeps the
+/// other waiting.
 #[derive(Debug, Default)]
 pub struct FairPoll {
-    /// A waker was used, and [`Next::Wake`] has not been returned since.
+    /// True if a waker was used and [`Next::Wake`] has not been returned since.
     woken: bool,
-    /// An event was returned last.
+    /// True if the last call returned an event.
     was_event: bool,
 }
 
 impl FairPoll {
-    /// Creates one that has returned nothing.
+    /// Creates a choice that has returned nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self { woken: false, was_event: false }
     }
 
-    /// Returns the next event of `step`, or [`Next::Wake`] if a waker was used since it was returned last, by turns if there
-    /// are both. `None` if there is neither.
+    /// Returns the next event of `step`, or [`Next::Wake`] if a waker was used since `Wake` was last
+    /// returned. Alternates if there are both. Returns `None` if there is neither.
     pub fn next<E>(&mut self, woken: bool, step: impl FnOnce() -> Option<E>) -> Option<Next<E>> {
         self.woken |= woken;
         if !(self.woken && self.was_event) {

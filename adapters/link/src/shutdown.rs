@@ -1,14 +1,16 @@
-//! The one thing a link asks of a socket that [`Read`](std::io::Read) and [`Write`](std::io::Write) do not offer.
+//! The one operation that a link needs of a socket beside [`Read`](std::io::Read) and
+//! [`Write`](std::io::Write).
 
 use std::io;
 use std::net;
 
 /// A socket whose write side can be closed while the read side stays open.
 pub trait Shutdown {
-    /// Tells the peer that nothing more will come. What was written before still goes out.
+    /// Shuts the write side down, so that the peer reads the end of the stream. Bytes that were
+    /// written before are still sent.
     ///
     /// # Errors
-    /// Whatever the system reports; the link then gives the socket up.
+    /// The error of the system; the link then gives the socket up.
     fn shutdown_write(&mut self) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! [`WakeSet`] collects wake-ups for the one task or thread that waits, with the place of each.
+//! [`WakeSet`] collects wake-ups for the one task or thread that waits, each with its source.
 //!
 //! ```text
 //!  a socket, the listener, the guard ──wake──▶ ┌─────────┐ ──wake──▶ the task or thread that waits
@@ -6,8 +6,8 @@
 //!                                              └─────────┘ ◀─register─ before it looks: takes the Readiness
 //! ```
 //!
-//! A wake-up is noted first, and the task is woken second; a task registers and takes the notes under one lock. So no
-//! wake-up is lost, in whatever order the two meet.
+//! A wake-up is noted first, and the task is woken second. A task registers and takes the notes under
+//! one lock. So no wake-up is lost, in any order of the two.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -24,17 +24,17 @@ struct State {
     task: Option<Task>,
 }
 
-/// The places that may have something to do.
+/// The places that can have work.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Readiness {
-    /// The sockets, by the numbers of their wakers.
+    /// The sockets that can be ready, by the numbers of their wakers.
     pub sockets: BTreeSet<usize>,
-    /// The listener: connections may wait there.
+    /// True if connections can wait at the listener.
     pub listener: bool,
-    /// The guard of the lock file.
+    /// True if the guard of the lock file can have work.
     pub guard: bool,
-    /// The application: a [`Waker`] was used.
+    /// True if a [`Waker`] of the application was used.
     pub woken: bool,
 }
 
@@ -45,8 +45,8 @@ impl WakeSet {
         Self::default()
     }
 
-    /// Registers the task that the next wake-up wakes, in place of the one before, and takes what became ready since the last
-    /// call.
+    /// Registers the task that the next wake-up wakes, in place of the previous task. Returns the
+    /// sources that have become ready since the last call.
     #[must_use]
     pub fn register(&self, task: &Task) -> Readiness {
         let mut state = self.state();
@@ -88,7 +88,7 @@ impl WakeSet {
             note(&mut state.ready);
             state.task.clone()
         };
-        // Not under the lock: it may run the task at once.
+        // Outside of the lock, since `wake` can run the task at once.
         if let Some(task) = task {
             task.wake();
         }
@@ -100,11 +100,11 @@ impl WakeSet {
     }
 }
 
-/// Says "look at the queue" from any thread.
+/// A handle that notifies the loop from any thread that a queue of the application has an entry.
 ///
-/// The order makes it safe: put something into the queue first, wake second; the loop, once woken, drains the queue
-/// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The
-/// queue is the truth, the wake a hint.
+/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until
+/// it is empty. Several wakes can become one, and a wake can come for a queue that is already empty.
+/// So the loop reads the queue to learn what there is to do; the wake is only a hint.
 #[derive(Clone, Debug)]
 pub struct Waker(WakeSet);
 

@@ -1,4 +1,4 @@
-//! The directory of lock files, as the one who publishes needs it.
+//! The directory of lock files, for a program that publishes.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
@@ -11,7 +11,7 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
-/// A directory that is ours alone: mode 0700, checked when it was opened.
+/// A directory of our own with mode 0700, which is checked when the directory is opened.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -19,22 +19,23 @@ pub struct LockDir {
 }
 
 impl LockDir {
-    /// The directory that agents look into, by the variables of this process: `ide` in `CLAUDE_CONFIG_DIR`, or in
-    /// `.claude` at home. Made where it is missing.
+    /// Opens the directory in which agents look, by the variables of this process: `ide` in
+    /// `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory if it is missing.
     ///
     /// # Errors
-    /// As [`from_environment`] and [`create`](Self::create).
+    /// The errors of [`from_environment`] and [`create`](Self::create).
     pub fn from_environment() -> Result<Self, Error> {
         let candidates = from_environment(Extras::default())?;
         let first = candidates.first().ok_or(Error::Locate(LocateError::NoHome))?;
         Self::create(&first.dir)
     }
 
-    /// Opens a directory that exists, and takes away whatever others than its owner may do with it.
+    /// Opens a directory that exists, and removes the permissions of all users but its owner.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no modes,
-    /// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it, and [`Error::Io`].
+    /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no
+    /// modes, [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it,
+    /// and [`Error::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let path = absolute(path).map_err(Error::io("resolve", path))?;
@@ -44,42 +45,48 @@ impl LockDir {
         Ok(Self { path, handle: Arc::new(handle) })
     }
 
-    /// Opens a directory after making it, and those above it, with mode 0700 where they are missing. Those above it
-    /// that exist are left alone.
+    /// Opens a directory after making it. Also makes the missing directories above it, all with mode
+    /// 0700. Existing directories above it are left alone.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         sys::Dir::make(path).map_err(Error::io("create", path))?;
         Self::open(path)
     }
 
-    /// Its absolute path.
+    /// Returns the absolute path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Publishes `file` as `<port>.lock`, over a file with that name: the port belongs to the process that listens on it.
+    /// Publishes `file` as `<port>.lock`, over a file with that name: the port belongs to the process
+    /// that listens on it.
     ///
-    /// Listen first: a client that sees the file can connect at once. The file appears whole, with mode 0600, and marked with the
-    /// [scope](crate::process_scope) of this process. What editors of this name and scope left behind when they were killed is
-    /// removed before: files whose process is dead and whose port refuses. A file of another scope stays, since its editor can
-    /// be alive in another container or on another machine ([`remove_leftovers`](Self::remove_leftovers) removes it if a person
-    /// wants that). This reads the directory, so it blocks as long as its file system does.
+    /// Listen first: a client that finds the file can connect at once. The file appears whole, with
+    /// mode 0600, and marked with the [scope](crate::process_scope) of this process.
+    ///
+    /// First, this removes the files that editors of this name and scope left behind when they were
+    /// killed: files whose process is dead and whose port refuses connections. A file of another
+    /// scope stays, since its editor can be alive in another container or on another machine
+    /// ([`remove_leftovers`](Self::remove_leftovers) removes it if a person wants that). This reads
+    /// the directory, so it blocks as long as its file system does.
     ///
     /// # Errors
-    /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than [`LockFile::MAX_LEN`]
-    /// bytes, [`Error::Entropy`], and [`Error::Io`]; nothing is left behind then.
+    /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
+    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]; nothing is left behind
+    /// then.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
         self.publish_as(LockForm::Lock, port, file)
     }
 
-    /// The same with a file of this kind.
+    /// Publishes a file of this kind as [`publish`](Self::publish) publishes a lock file.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish); [`Error::Malformed`] also if a project has no folder.
+    /// The errors of [`publish`](Self::publish); [`Error::Malformed`] also if a project has no
+    /// folder.
     pub fn publish_as(&self, form: LockForm, port: u16, file: &LockFile) -> Result<Published, Error> {
         if port == 0 {
             return Err(Error::PortZero);
@@ -107,8 +114,8 @@ impl LockDir {
         }
     }
 
-    /// Writes beside the name and renames onto it. The temporary name cannot be guessed and does not end in
-    /// `.lock` or `.json`.
+    /// Writes a file beside the name and renames it onto the name. The temporary name cannot be
+    /// guessed and does not end in `.lock` or `.json`.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
@@ -118,18 +125,18 @@ impl LockDir {
         let temporary = format!(".{port}.{random:016x}.tmp");
         let mut handle = self.handle.create_new(&temporary).map_err(Error::io("create", &path))?;
         let written = handle.write_all(text.as_bytes());
-        // Windows renames no open file.
+        // Windows cannot rename an open file.
         drop(handle);
         let renamed = written.and_then(|()| self.handle.rename(&temporary, &name));
         renamed.map_err(|error| {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.handle.remove(&temporary);
             Error::io("write", &path)(error)
         })
     }
 }
 
-/// Checks that nobody guesses the token of a file that is to be published.
+/// Checks that the token of a file that is to be published is too long to be guessed.
 fn check_token(file: &LockFile) -> Result<(), Error> {
     match file.auth_token.as_ref().map(|token| token.as_bytes().len()) {
         Some(len) if len < AuthToken::MIN_PUBLISHED_LEN => Err(Error::TokenTooShort { len }),

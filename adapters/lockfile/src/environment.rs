@@ -1,5 +1,5 @@
-//! The only place that reads the environment or draws randomness: glue between the system and the pure functions of
-//! [`ide_mcp::ide`].
+//! The only module that reads the environment or draws randomness. It connects the system with the
+//! pure functions of [`ide_mcp::ide`].
 
 use std::env;
 use std::ffi::OsString;
@@ -10,11 +10,12 @@ use ide_mcp::ide::{AuthToken, ClientEnv};
 
 use crate::Error;
 
-/// The candidate directories by the variables of this process, as [`locate`] orders them; never empty. An editor needs
-/// the first: [`LockDir::from_environment`](crate::LockDir::from_environment).
+/// Returns the candidate directories by the variables of this process, in the order of [`locate`];
+/// never empty. An editor needs the first:
+/// [`LockDir::from_environment`](crate::LockDir::from_environment).
 ///
 /// # Errors
-/// [`Error::Locate`], and [`Error::VariableNotUnicode`] of a variable that is needed.
+/// [`Error::Locate`], and [`Error::VariableNotUnicode`] for a variable that is needed.
 pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> {
     let config_dir = variable("CLAUDE_CONFIG_DIR")?;
     let home = variable(HOME_VARIABLE);
@@ -30,14 +31,14 @@ pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> 
     })
 }
 
-/// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode is replaced by
-/// U+FFFD, so that the value can be shown and matches no known value.
+/// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode is
+/// replaced by U+FFFD, so that the value can be shown and matches no known value.
 #[must_use]
 pub fn client_env() -> ClientEnv {
     ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
 }
 
-/// A new token from the randomness of the system.
+/// Generates a token from the randomness of the system.
 ///
 /// # Errors
 /// [`Error::Entropy`]. There is no weaker source to fall back to.

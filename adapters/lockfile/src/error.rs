@@ -1,5 +1,5 @@
-//! Everything that can go wrong on the way to a lock file and back. Each message has the path and says what to do;
-//! none has a byte of a token.
+//! The errors of writing and reading lock files. Each message has the path and names a remedy; none
+//! has a byte of a token.
 
 use core::fmt;
 use std::io;
@@ -10,132 +10,135 @@ use ide_mcp::ide::locate::LocateError;
 use ide_mcp::ide::paths::Suspicion;
 use ide_mcp::ide::{AuthToken, LockFileError};
 
-/// Why something did not work.
+/// An error of a lock file, of its directory, or of the server that it leads to.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused.
+    /// An error of the system.
     Io {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// On what.
+        /// The path of the operation.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A directory or file belongs to another user.
+    /// A directory or file that belongs to another user.
     NotOurs {
         /// Its path.
         path: PathBuf,
-        /// The user it belongs to.
+        /// The uid of its owner.
         owner: u32,
-        /// The user we are.
+        /// The uid of this process.
         us: u32,
     },
-    /// A directory stays open to other users, whatever we do: some file systems have no modes.
+    /// A directory that stays open to other users: some file systems have no modes.
     TooOpen {
         /// Its path.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
-    /// A directory above the lock files, or a symbolic link on the way, belongs to another user, who can replace what lies below.
+    /// A directory above the lock files, or a symbolic link on the way, that belongs to another user.
+    /// This user can replace everything below.
     ParentNotOurs {
         /// Its path, without symbolic links.
         path: PathBuf,
-        /// The user it belongs to.
+        /// The uid of its owner.
         owner: u32,
-        /// The user we are.
+        /// The uid of this process.
         us: u32,
     },
-    /// Everybody can replace what lies in a directory above the lock files: it is writable by all and has no sticky bit.
+    /// A directory above the lock files whose entries everybody can replace: it is writable by all
+    /// and has no sticky bit.
     ParentTooOpen {
         /// Its path, without symbolic links.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
-    /// Another user listens on the port.
+    /// A port on which another user listens.
     PortNotOurs {
-        /// The address that was connected to.
+        /// The address of the connection.
         addr: SocketAddr,
-        /// The user whose socket it is.
+        /// The uid of the owner of the socket.
         owner: u32,
-        /// The user we are.
+        /// The uid of this process.
         us: u32,
     },
-    /// The server's end of a connection within this machine is in no table of sockets.
+    /// A connection within this machine whose server end is in no table of sockets.
     PortWithoutOwner {
-        /// The address that was connected to.
+        /// The address of the connection.
         addr: SocketAddr,
     },
-    /// The token is too short to be published.
+    /// A token that is too short to be published.
     TokenTooShort {
         /// The length of the token in bytes.
         len: usize,
     },
-    /// The name of a lock file leads to a symbolic link.
+    /// The name of a lock file that leads to a symbolic link.
     Symlink {
         /// Its path.
         path: PathBuf,
     },
-    /// The name of a lock file leads to a pipe, a directory, a device or a socket.
+    /// The name of a lock file that leads to a pipe, a directory, a device or a socket.
     NotRegular {
         /// Its path.
         path: PathBuf,
     },
-    /// The name ends in `.lock`, but what comes before that is no port.
+    /// A name that ends in `.lock` and does not begin with a port.
     NotAPort {
         /// Its path.
         path: PathBuf,
     },
-    /// The text is no lock file, or too long for one.
+    /// A text that is no lock file, or that is too long for one.
     Malformed {
         /// Its path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the text.
         source: LockFileError,
     },
-    /// A path leads to a symbolic link that leads nowhere: what would be made there lies who knows where.
+    /// A path that leads to a dangling symbolic link: a file that is made there would lie in an
+    /// unknown place.
     Dangling {
         /// Its path.
         path: PathBuf,
     },
-    /// A path that symbolic links lead to is none that may be opened.
+    /// A path behind symbolic links that may not be opened.
     Suspicious {
         /// The path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: Suspicion,
     },
-    /// A path is not Unicode, and JSON cannot say it.
+    /// A path that is not Unicode, so JSON cannot contain it.
     NotUnicode {
         /// The path.
         path: PathBuf,
     },
-    /// The folders need more than [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::LockFile::MAX_FOLDERS_LEN) bytes in the
-    /// lock file.
+    /// Folders that need more than
+    /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::LockFile::MAX_FOLDERS_LEN) bytes in the lock file.
     TooManyFolders {
         /// The length of the folders in JSON, in bytes.
         len: usize,
         /// The greatest length that fits, in bytes.
         max: usize,
     },
-    /// The variables do not say where lock files are.
+    /// Variables from which the directory of lock files does not follow.
     Locate(LocateError),
-    /// A variable is not Unicode.
+    /// A variable that is not Unicode.
     VariableNotUnicode {
         /// Its name.
         variable: &'static str,
     },
-    /// Port 0 is no port to be found at.
+    /// A publication for port 0, on which no server listens.
     PortZero,
-    /// The system gave no randomness.
+    /// A lack of randomness in the system.
     Entropy(getrandom::Error),
 }
 
 impl Error {
-    /// For `map_err`: the error of the system while `doing` something to `path`.
+    /// Returns a function for `map_err` that makes an [`Io`](Self::Io) error of `doing` on `path`.
     pub(crate) fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Io { doing, path, source: source.into() }
@@ -249,7 +252,7 @@ impl core::error::Error for Error {
             | Self::TooManyFolders { .. }
             | Self::VariableNotUnicode { .. }
             | Self::PortZero
-            // Its error implementation hangs on a feature that nothing here needs.
+            // The error implementation of `getrandom` needs a feature that is not used here.
             | Self::Entropy(_) => None,
         }
     }

@@ -1,6 +1,6 @@
-//! The folders to publish. The real client resolves symbolic links in its working directory before it compares text,
-//! so an editor that was opened through a link has to publish the given and the resolved folder. The other
-//! [`spellings`] on this [`system`] follow: none on Linux and macOS.
+//! The folders to publish. The real client resolves symbolic links in its working directory before it
+//! compares text, so an editor that was opened through a link has to publish the given and the
+//! resolved folder. The other [`spellings`] on this [`system`] follow: none on Linux and macOS.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,17 +11,18 @@ use ide_mcp::ide::paths::{System, spellings};
 
 use crate::{Error, system};
 
-/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, where that
-/// differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk), without duplicates
-/// and without trailing slashes. The other [`spellings`] on this [`system`] follow: none on Linux and macOS.
+/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, if
+/// it differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk),
+/// without duplicates and without trailing slashes. The other [`spellings`] on this [`system`]
+/// follow: none on Linux and macOS.
 ///
-/// A missing folder is published as given. A path with `..` is published only as resolved, since the given form
-/// cannot be compared as text. Drive letters are upper case. Folders take up to [`LockFile::MAX_FOLDERS_LEN`] bytes.
-/// A spelling that would exceed the limit is left out.
+/// A missing folder is published as given. A path with `..` is published only as resolved, since the
+/// given form cannot be compared as text. Drive letters are upper case. Folders take up to
+/// [`LockFile::MAX_FOLDERS_LEN`] bytes. A spelling that would exceed the limit is left out.
 ///
 /// # Errors
-/// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that it is missing;
-/// [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
+/// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that
+/// it is missing; [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
 pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Result<Vec<String>, Error> {
     let mut given = Vec::new();
     for folder in folders {
@@ -41,7 +42,8 @@ pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -
     published(given, system())
 }
 
-/// Returns the folders that fit in a lock file: the given ones, without duplicates, then their other spellings.
+/// Returns the folders that fit in a lock file: the given ones, without duplicates, then their other
+/// spellings.
 fn published(given: Vec<String>, system: System<'_>) -> Result<Vec<String>, Error> {
     let max = LockFile::MAX_FOLDERS_LEN;
     let mut list = List::default();
@@ -81,25 +83,26 @@ impl List {
 fn json_len(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => 2,
-        // Some have a shorter escape.
+        // Some control characters have a shorter escape.
         0..0x20 => 6,
         _ => 1,
     };
     text.bytes().map(escaped).sum::<usize>().saturating_add(3)
 }
 
-/// The path as JSON gets it. Collecting the components drops trailing slashes.
+/// Returns the path for the JSON text. Collecting the components drops trailing slashes.
 fn text(path: &Path) -> Result<String, Error> {
     let path: PathBuf = path.components().collect();
     path.to_str().map(plain).ok_or_else(|| Error::NotUnicode { path: path.clone() })
 }
 
-/// The path of the system as it is published.
+/// Returns the published form of a path of the system.
 pub(crate) fn plain(text: &str) -> String {
     if cfg!(windows) { windows_plain(text) } else { text.to_owned() }
 }
 
-/// Without the `\\?\` that resolving brings, and with the upper-case drive letter that the real client expects.
+/// Returns a path without the prefix `\\?\` that resolving adds, and with the upper-case drive letter
+/// that the real client expects.
 fn windows_plain(text: &str) -> String {
     let text = match text.strip_prefix(r"\\?\UNC\") {
         Some(share) => format!(r"\\{share}"),
@@ -142,14 +145,14 @@ mod tests {
         }
     }
 
-    /// A lock file of `folders`, with a name and a token of usual length.
+    /// Returns a lock file of `folders`, with a name and a token of usual length.
     fn file(folders: &[String]) -> LockFile {
         LockFile::new(u32::MAX, folders.to_vec(), "An editor with a long name", crate::new_token().unwrap())
     }
 
     #[test]
     fn folders_take_bounded_room_in_lock_file() {
-        // Each takes 100 bytes in JSON.
+        // Each folder takes 100 bytes in JSON.
         let folder = |number: usize, fill: usize| format!("/home/{number:04}/{}", "x".repeat(fill));
         let of_100 = |count: usize| (0..count).map(|number| folder(number, 86)).collect::<Vec<_>>();
         let max = LockFile::MAX_FOLDERS_LEN;

@@ -1,4 +1,4 @@
-//! Removing what our own editor left behind when it was killed.
+//! The removal of lock files that our own editor left behind when it was killed.
 
 use core::fmt;
 use std::ffi::OsStr;
@@ -11,26 +11,27 @@ use ide_mcp::ide::{LockFile, LockForm, NotStaleReason, is_left_over};
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
 
-/// A port of this machine refuses at once; one that does not answer at all is not known to be free.
+/// The timeout of a connection to the port. A closed port of this machine refuses at once; a port
+/// that does not answer at all is not known to be free.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What became of a lock file.
+/// The outcome for one lock file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Leftover {
     /// The file.
     pub found: Found,
-    /// Whether it was removed, or why not.
+    /// The reason why the file stays, if it was not removed.
     pub removed: Result<(), Stays>,
 }
 
-/// Why a lock file was not removed.
+/// The reason why a lock file was not removed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {
-    /// It is not surely left over.
+    /// A file that is not surely left over.
     NotStale(NotStaleReason),
-    /// It is left over, and it could not be removed.
+    /// A file that is left over and could not be removed.
     Failed(Error),
 }
 
@@ -44,21 +45,25 @@ impl fmt::Display for Stays {
 }
 
 impl LockDir {
-    /// Removes the lock files that an editor of this name left behind, and says of every file what became of it.
+    /// Removes the lock files that an editor of this name left behind, and returns the outcome for
+    /// every file.
     ///
-    /// Only what is surely left over goes ([`is_left_over`]): its process is dead, and its port refuses connections. An editor in
-    /// another container or on another machine that shares this directory looks so too, so a person decides; an editor
-    /// calls [`publish`](Self::publish), which removes what its own [scope](crate::process_scope) left behind.
+    /// Removes only files that are surely left over ([`is_left_over`]): their process is dead, and
+    /// their port refuses connections. The file of an editor in another container or on another
+    /// machine that shares this directory looks left over too, so a person decides. An editor calls
+    /// [`publish`](Self::publish), which removes the files that its own [scope](crate::process_scope)
+    /// left behind.
     ///
     /// # Errors
-    /// As [`scan`].
+    /// The errors of [`scan`].
     pub fn remove_leftovers(&self, ide_name: &str) -> Result<Vec<Leftover>, Error> {
         let look = |found| Leftover { removed: self.remove_leftover(&found, ide_name), found };
         Ok(scan(self.path())?.into_iter().map(look).collect())
     }
 
-    /// Removes what editors with the name and the scope of this file left behind. A file without a scope belongs to a system that
-    /// has none, and removes nothing. Errors leave the file where it is: it does no harm to the one that is published.
+    /// Removes the files that editors with the name and the scope of this file left behind. A file
+    /// without a scope belongs to a system without scopes, and then nothing is removed. After an
+    /// error the leftover stays, and does no harm to the published file.
     pub(crate) fn remove_own_leftovers(&self, own: &LockFile) {
         if own.scope.is_none() {
             return;
@@ -75,11 +80,12 @@ impl LockDir {
         let (Some(name), Some(port), Some(listed)) = (name, found.port, found.listed()) else {
             return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
-        // Nobody is disturbed by a connection unless all the rest says that the file is left over.
+        // The port gets a connection only if everything else shows that the file is left over.
         is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStale)?;
         is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStale)?;
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, &found.path).file;
-        // An editor may have got the port and written its own file meanwhile. What is gone by itself is gone.
+        // An editor can have got the port and written its own file meanwhile. A file that has
+        // vanished by itself needs no removal.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
@@ -89,11 +95,11 @@ impl LockDir {
     }
 }
 
-/// Whether somebody accepts connections there.
+/// Returns true if a server accepts connections on this port; `None` if that is not known.
 fn is_listening(port: u16) -> Option<bool> {
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match TcpStream::connect_timeout(&addr, PATIENCE) {
-        // Where nobody listens the port may be given to the very socket that asks.
+        // If nobody listens on the port, the system can assign it to the very socket that connects.
         Ok(stream) => Some(stream.local_addr().ok()? != stream.peer_addr().ok()?),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
@@ -106,7 +112,8 @@ mod tests {
     use crate::{new_token, temp_dir::TempDir};
     use std::{fs, process::Command};
 
-    /// Nobody listens on port 1 of a machine for tests.
+    /// Checks that a file stays if it was written after the look. Nobody listens on port 1 of a
+    /// machine for tests.
     #[test]
     fn what_was_written_since_it_was_looked_at_stays() {
         let temp = TempDir::new();

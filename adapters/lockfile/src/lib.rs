@@ -1,18 +1,21 @@
-//! The lock files of [`ide_mcp`] on disk: what an editor publishes so that a client finds it, and what a client scans.
+//! The lock files of [`ide_mcp`] on disk, for an editor that publishes and for a client that scans.
 //!
-//! The rules: a lock file is created with mode 0600 in a directory of mode 0700 that is ours, appears whole by
-//! renaming, is removed by the guard that published it and by nobody else, and comes back if it vanishes. Nobody but us and
-//! root can replace a directory above it. A scan
-//! follows no symbolic link, waits for no pipe, reads no file of another user, and deletes nothing; what our own
-//! editor left behind when it was killed is removed on demand ([`LockDir::remove_leftovers`]).
+//! The rules: a lock file is created with mode 0600 in a directory of our own with mode 0700. It
+//! appears whole, by renaming. The guard that published it restores it if it vanishes, and only that
+//! guard removes it. A directory above it that any other user can replace is refused; one to which
+//! only its group can write is accepted ([`weak_parents`]). A scan follows no symbolic link, waits
+//! for no pipe, reads no file of another user, and deletes nothing. [`LockDir::remove_leftovers`]
+//! removes on demand the files that our own editor left behind when it was killed.
 //!
-//! A port outlives the editor that listened on it, and another user can take it. So a client asks [`check_server`] whose socket
-//! it has connected to, before it sends its token.
+//! A port outlives the editor that listened on it, and another user can take it. So a client looks up
+//! the owner of the server's socket with [`check_server`], after it has connected and before it sends
+//! its token.
 //!
-//! [`classify`] says whether a path of a peer lies in the open folders once symbolic links are resolved.
+//! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
-//! What the files say and which of them a client may use is decided without a disk in [`ide_mcp::ide`]. Elsewhere than
-//! on Unix there are no modes and no owners here: the profile directory of Windows is its user's own by default.
+//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On
+//! systems other than Unix this crate has no modes and no owners: the profile directory of Windows is
+//! its user's own by default.
 //!
 //! ```no_run
 //! use ide_mcp::ide::LockFile;

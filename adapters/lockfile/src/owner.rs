@@ -1,8 +1,9 @@
 //! The owner of the socket at the other end of a connection.
 //!
-//! A port outlives the editor that listened on it: after a crash, another user can listen there, and the lock file still leads
-//! to the port. So a client asks whose socket answers, after it has connected and before it sends its first byte, and at every
-//! attempt. The question is about a connection that exists: nobody can take the place of its other end in between.
+//! A port outlives the editor that listened on it: after a crash, another user can listen there, and
+//! the lock file still leads to the port. So a client looks up the owner of the other socket after it
+//! has connected and before it sends its first byte, at every attempt. The look-up is about a
+//! connection that exists: nobody can take the place of its other end in between.
 //!
 //! ```text
 //!                     the table of sockets
@@ -17,16 +18,20 @@
 //!
 //! Invariants:
 //!
-//! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor, so a process id is shown to
-//!   a person ([`listening_process`]) and is never a reason to refuse.
-//! - Until it is accepted, the other end belongs to nobody, and the listener decides: to close the listener would end the
-//!   connection, so the process that listens when the question is asked has it.
-//! - An end that was accepted and closed has no inode either. Then the listener decides as well, and what is sent reaches nobody.
-//! - A connection between two sockets of this machine of which one is in no table ([`Unknown::NotFound`]) is refused: a
-//!   listener whose queue is full can delay the appearance of the other end until the first byte.
+//! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor,
+//!   so a process id is shown to a person ([`listening_process`]) and is never a reason to refuse.
+//! - Until it is accepted, the other end belongs to nobody, and the listener decides. Closing the
+//!   listener would end the connection, so the connection belongs to the process that listens at the
+//!   time of the look-up.
+//! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
+//!   the bytes that are sent reach nobody.
+//! - A connection between two sockets of this machine of which one is in no table
+//!   ([`Unknown::NotFound`]) is refused: a listener whose queue is full can delay the appearance of
+//!   the other end until the first byte.
 //!
-//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the answer in a safe interface, so there it
-//! is [`Unknown::Unsupported`], which a program tells the person.
+//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the
+//! answer in a safe interface, so the answer there is [`Unknown::Unsupported`], which a program shows
+//! to the person.
 
 use std::net::SocketAddr;
 
@@ -34,7 +39,7 @@ use crate::sys::sockets::{self, Row, Sockets, Unknown, canonical};
 use crate::{Error, system};
 use ide_mcp::ide::paths::System;
 
-/// The owner of a socket, as far as the system tells.
+/// The owner of a socket, as far as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Owner {
@@ -47,7 +52,7 @@ pub enum Owner {
         /// The uid of this process.
         us: u32,
     },
-    /// The system does not tell.
+    /// An owner that the system does not report.
     Unknown(Unknown),
 }
 
@@ -57,15 +62,16 @@ pub fn server_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
     decide(local, peer, true)
 }
 
-/// Returns the owner of the client at `peer` for a server that has accepted it at `local`. A client that has closed its end
-/// is [`Unknown::NotFound`].
+/// Returns the owner of the client at `peer` for a server that has accepted it at `local`. For a
+/// client that has closed its end the result is [`Unknown::NotFound`].
 #[must_use]
 pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
     decide(local, peer, false)
 }
 
-/// Checks that the server at `peer` belongs to our user, for a client that has connected to it from `local` and has sent
-/// nothing yet. Returns the reason if the owner is not known and the client can go on, which a program tells the person.
+/// Checks that the server at `peer` belongs to our user, for a client that has connected to it from
+/// `local` and has sent nothing yet. If the owner is not known and the client can go on, returns the
+/// reason, which a program shows to the person.
 ///
 /// ```no_run
 /// use std::net::TcpStream;
@@ -81,8 +87,8 @@ pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
 /// ```
 ///
 /// # Errors
-/// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end should be on this machine
-/// and is not found. Nothing may be sent then.
+/// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end
+/// has an address of this machine and is not found. The client sends nothing then.
 pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknown>, Error> {
     match server_owner(local, peer) {
         Owner::Us => Ok(None),
@@ -92,16 +98,17 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
     }
 }
 
-/// Returns true if this system tells the owner of a client of this listener: the table of sockets has the listener, as a
-/// socket of ours.
+/// Returns true if this system reports the owners of the clients of this listener: the table of
+/// sockets has the listener, as a socket of ours.
 #[must_use]
 pub fn can_tell_clients(listener: SocketAddr) -> bool {
     let row = Sockets::new().listener(canonical(listener));
     row.is_ok_and(|row| row.is_some_and(|row| sockets::us() == Some(row.uid)))
 }
 
-/// Returns a process that holds the server's end of a connection, or its listener while the connection is not accepted. `None`
-/// if the system does not tell; it tells about processes of our own user.
+/// Returns a process that holds the server's end of a connection, or its listener while the
+/// connection is not accepted. `None` if the system does not report it; Linux reports the processes
+/// of our own user.
 #[must_use]
 pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     let mut sockets = Sockets::new();
@@ -113,7 +120,8 @@ pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     sockets::process_with(row.inode)
 }
 
-/// The table is not one snapshot: a row can be missed while others come and go beside it.
+/// The number of look-ups. The table is not one snapshot: a row can be missed while others come and
+/// go beside it.
 const LOOKS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
@@ -143,7 +151,7 @@ fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<
         let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
         match listener {
             Some(listener) if end.is_some() => return Ok(Some(listener)),
-            // Better to name the user who listens there than to say that nothing is found.
+            // The uid of the user who listens is a better result than `NotFound`.
             Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
             _ => {}
         }
@@ -194,7 +202,7 @@ mod tests {
 
     #[test]
     fn address_of_another_machine_is_not_looked_for_here() {
-        // Addresses for documentation (RFC 5737), which no machine has.
+        // These addresses are for documentation (RFC 5737); no machine has them.
         let (local, peer) = ("192.0.2.1:40000".parse().unwrap(), "198.51.100.7:41111".parse().unwrap());
         assert_eq!(check_server(local, peer).unwrap(), Some(Unknown::OtherMachine));
     }

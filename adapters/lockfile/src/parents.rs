@@ -1,24 +1,25 @@
 //! The directories above the directory of lock files.
 //!
-//! Every user who can rename an entry of one of them can put another directory in the place of ours. So each directory on the
-//! way is judged, with those that symbolic links lead through:
+//! Every user who can rename an entry of one of them can put another directory in the place of ours.
+//! So each directory on the way is judged, with those that symbolic links lead through:
 //!
 //! | a directory above | a program that publishes or looks | the doctor |
 //! | --- | --- | --- |
 //! | belongs to our user or to root, and nobody else can write to it | goes on | |
 //! | is writable by everybody and has the sticky bit, as `/tmp` has: entries stay with their owner | goes on | |
-//! | is writable by its group, without the sticky bit | goes on | tells it |
-//! | is writable by everybody, without the sticky bit | refuses | tells it |
-//! | belongs to a third user, or is a symbolic link of one | refuses | tells it |
+//! | is writable by its group, without the sticky bit | goes on | reports it |
+//! | is writable by everybody, without the sticky bit | refuses | reports it |
+//! | belongs to a third user, or is a symbolic link of one | refuses | reports it |
 //!
-//! A user namespace that does not name all users shows root as the number that stands for all others, so there a directory with
-//! that owner counts as root's.
+//! A user namespace that does not name all users shows root as the uid that stands for all unnamed
+//! users. So in such a namespace a directory with that owner counts as root's.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Error, sys};
 
-/// A directory, or symbolic link, on the way to a directory of lock files that others than its user can change.
+/// A directory, or symbolic link, on the way to a directory of lock files that users other than its
+/// owner can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WeakParent {
@@ -32,31 +33,31 @@ pub struct WeakParent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Weakness {
-    /// It belongs to another user, who is not root.
+    /// An owner who is neither our user nor root.
     Owner {
         /// The uid of the owner.
         owner: u32,
         /// The uid of this process.
         us: u32,
     },
-    /// Everybody can write to it, and it has no sticky bit.
+    /// A directory to which everybody can write, without the sticky bit.
     WritableByAll {
         /// Its permission bits.
         mode: u32,
     },
-    /// Its group can write to it, and it has no sticky bit. This alone refuses nothing: with many systems each user is alone
-    /// in their group.
+    /// A directory to which its group can write, without the sticky bit. This weakness alone is no
+    /// reason to refuse: on many systems each user is alone in their group.
     WritableByGroup {
         /// Its permission bits.
         mode: u32,
     },
 }
 
-/// Returns the weak ones of the directories above `dir`, from the root down. Elsewhere than on Unix, and below a directory that is
-/// missing, there are none.
+/// Returns the weak ones of the directories above `dir`, from the root down. The list is empty on
+/// systems other than Unix, and ends at a directory that is missing.
 ///
 /// # Errors
-/// [`Error::Io`] if one of them cannot be looked at.
+/// [`Error::Io`] if one of them cannot be inspected.
 pub fn weak_parents(dir: impl AsRef<Path>) -> Result<Vec<WeakParent>, Error> {
     sys::weak_parents(dir.as_ref())
 }

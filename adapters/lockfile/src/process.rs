@@ -1,11 +1,12 @@
-//! Whether the process of a lock file lives.
+//! The check for the process of a lock file.
 
 use crate::sys;
 
-/// Whether a process with this id lives; `None` where the system does not tell.
+/// Returns true if a process with this id lives; `None` if the system does not report it.
 ///
-/// One that we may not signal lives. The answer is about the process ids that we see: those of Windows seen from WSL,
-/// and those of another container, are not among them. Elsewhere than on Unix it is always `None`.
+/// A process that we may not signal lives. The answer is about the process ids that this process
+/// sees: those of Windows seen from WSL, and those of another container, are not among them. On
+/// systems other than Unix the result is always `None`.
 #[must_use]
 pub fn pid_alive(pid: u32) -> Option<bool> {
     sys::pid_alive(pid)
@@ -18,7 +19,7 @@ mod tests {
     #[test]
     fn the_living_and_the_dead_are_told_apart() {
         assert_eq!(pid_alive(std::process::id()), Some(true), "we");
-        // Ours if we are root, and otherwise one that we may not signal.
+        // Process 1 is ours if we are root, and otherwise one that we may not signal.
         assert_eq!(pid_alive(1), Some(true), "the first process");
         assert_eq!(pid_alive(0), Some(false), "a group");
         assert_eq!(pid_alive(u32::MAX), Some(false), "-1 means all processes");

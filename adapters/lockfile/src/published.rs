@@ -1,4 +1,4 @@
-//! A lock file of ours while it is published: a guard that removes it, and the step that brings it back.
+//! A published lock file of our own: a guard that removes it, and the step that restores it.
 
 use std::ffi::OsStr;
 use std::num::NonZero;
@@ -10,12 +10,13 @@ use ide_mcp::ide::{LockFile, LockForm};
 use crate::read::read;
 use crate::{Error, LockDir};
 
-/// A published lock file. Dropping it removes the file, unless somebody else's has taken its place.
+/// A published lock file. Dropping it removes the file, unless another file has taken its place.
 ///
 /// Drop it, or call [`remove`](Self::remove), before the listener closes.
 ///
-/// A process that forks has a second guard, in its child: that one removes nothing. So an editor that becomes a daemon publishes
-/// after the fork, which is also the only way for the file to have the right process id.
+/// A process that forks has a second guard, in its child; the guard in the child removes nothing. So
+/// an editor that becomes a daemon publishes after the fork. Only then does the file have the right
+/// process id.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
@@ -24,19 +25,21 @@ pub struct Published {
     port: u16,
     file: LockFile,
     path: PathBuf,
-    /// The process that published it, until it was removed. A copy in a child that was forked removes nothing.
+    /// The process that published the file, until the file was removed. A copy in a forked child
+    /// removes nothing.
     process: Option<NonZero<u32>>,
 }
 
-/// What [`Published::republish_if_missing`] found.
+/// The result of [`Published::republish_if_missing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Watch {
-    /// The file is there and ours.
+    /// A file that is in place and ours.
     InPlace,
-    /// It was gone and is back, with the same port and token.
+    /// A file that was gone and is restored, with the same port and token.
     Republished,
-    /// Something else has its name. It was left alone; [`Published::update`] writes over it.
+    /// A name that another file has taken. That file was left alone; [`Published::update`] writes
+    /// over it.
     Taken,
 }
 
@@ -46,23 +49,24 @@ impl Published {
         Self { dir, form, port, file, path, process: NonZero::new(process::id()) }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was published last.
+    /// Returns the contents that were published last.
     #[must_use]
     pub fn file(&self) -> &LockFile {
         &self.file
     }
 
-    /// Publishes `file` in place of the one before, when folders were opened or closed. A reader finds the one or the other,
-    /// whole. The token and the scope stay those of the file before: the server goes on asking for its token.
+    /// Publishes `file` in place of the previous one, after folders were opened or closed. A reader
+    /// finds either file, whole. The token and the scope of the previous file stay: the server still
+    /// requires its token.
     ///
     /// # Errors
-    /// As [`LockDir::publish`]; the old file is then still published.
+    /// The errors of [`LockDir::publish`]; the old file is then still published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
         let mut file = file.clone();
         file.auth_token.clone_from(&self.file.auth_token);
@@ -72,13 +76,14 @@ impl Published {
         Ok(())
     }
 
-    /// Publishes the file again if it vanished, along with its directory if need be: a client that cannot see our
-    /// process deletes it. Waits for the disk; a [`Guard`](crate::Guard) knows when it is worth it.
+    /// Publishes the file again if it vanished, along with its directory if need be: a client that
+    /// cannot see our process deletes the file. Waits for the disk; a [`Guard`](crate::Guard) calls
+    /// this only when it is due.
     ///
     /// # Errors
-    /// As [`LockDir::create`] and [`LockDir::publish`]; a later step may succeed.
+    /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later step can succeed.
     pub fn republish_if_missing(&mut self) -> Result<Watch, Error> {
-        // By path, since that is how a client looks: the directory behind our handle may have been moved away.
+        // By path, as a client looks: the directory behind our handle can have been moved away.
         self.dir = LockDir::create(self.dir.path())?;
         match self.look()? {
             Seen::Ours => Ok(Watch::InPlace),
@@ -90,11 +95,11 @@ impl Published {
         }
     }
 
-    /// Removes the file and returns true, or false if it had vanished, if another editor's file has its name, or in a forked
-    /// child.
+    /// Removes the file. Returns true, or false if it had vanished, if another editor's file has its
+    /// name, or in a forked child.
     ///
     /// # Errors
-    /// [`Error::Io`]. The file is then still there, and dropping will not try again.
+    /// [`Error::Io`]. The file then still exists, and dropping does not try again.
     pub fn remove(mut self) -> Result<bool, Error> {
         self.take_away()
     }
@@ -109,7 +114,8 @@ impl Published {
         }
     }
 
-    /// What has our name. It is ours if it has our token, or, where we have none, if it says just what we wrote.
+    /// Inspects the file with our name. It is ours if it has our token or, if we have none, if its
+    /// text is the one that we wrote.
     fn look(&self) -> Result<Seen, Error> {
         let name = self.form.file_name(self.port, &self.file);
         match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {
@@ -127,7 +133,7 @@ impl Published {
 
 impl Drop for Published {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // A destructor cannot report the error.
         let _ = self.take_away();
     }
 }
@@ -143,7 +149,7 @@ mod tests {
     use super::*;
     use crate::{new_token, temp_dir::TempDir};
 
-    /// The guard in a forked child has another process id than the one that it was published with.
+    /// Checks a guard in a forked child, whose process id differs from the one that published.
     #[test]
     fn l16_forked_child_removes_nothing() {
         let temp = TempDir::new();

@@ -1,4 +1,5 @@
-//! Reading one file that somebody else may have put there: regular, ours, of bounded length.
+//! The reading of a file that another program can have put there. It is accepted only if it is
+//! regular, ours, and of bounded length.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -9,14 +10,14 @@ use ide_mcp::ide::{LockFile, LockFileError, LockForm};
 
 use crate::{Error, sys};
 
-/// What a file is, and what it says if it may be read.
+/// The metadata of a file, and its contents if it may be read.
 pub(crate) struct Contents {
-    /// `None` if it could not even be opened.
+    /// The metadata; `None` if the file could not be opened.
     pub(crate) metadata: Option<Metadata>,
     pub(crate) file: Result<LockFile, Error>,
 }
 
-/// Reads `name` in `dir`, which is to be a file of this kind; `path` is for messages.
+/// Reads `name` in `dir` as a file of this kind; `path` is for messages.
 pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, path: &Path) -> Contents {
     let opened = dir
         .open_file(name, path)
@@ -38,7 +39,8 @@ fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<String, Err
         return Err(Error::NotRegular { path: path.to_path_buf() });
     }
     sys::is_ours(metadata, path)?;
-    // One byte more than may be there, so that a file which grows meanwhile is noticed as well.
+    // The limit is one byte more than is allowed, so that a file which grows meanwhile is noticed as
+    // well.
     let limit = u64::try_from(LockFile::MAX_LEN).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", path))?;

@@ -1,4 +1,5 @@
-//! Whether a path of a peer lies in the open folders, with symbolic links resolved on both sides.
+//! The position of a peer's path relative to the open folders, with symbolic links resolved on both
+//! sides.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,11 +10,12 @@ use ide_mcp::ide::paths::{LocalPath, PathClass, Platform};
 
 use crate::{Error, sys};
 
-/// What `given`, a path or a `file:` URI of a peer, is to an editor with these folders, as the disk has it now. The path
-/// in the answer has no symbolic links; open that one, and at once: a link may be made meanwhile.
+/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders, by the
+/// present state of the disk. The path in the result has no symbolic links. Open that path, and at
+/// once: a link can be made meanwhile.
 ///
 /// # Errors
-/// As [`resolve`], for the path; a folder that cannot be resolved contains nothing.
+/// The errors of [`resolve`], for the path; a folder that cannot be resolved contains nothing.
 pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> {
     let path = match LocalPath::parse(given, Platform::native()) {
         Ok(path) => resolve(&path)?,
@@ -24,11 +26,12 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
     Ok(if is_inside { PathClass::Inside(path) } else { PathClass::Outside(path) })
 }
 
-/// The path without symbolic links. What does not exist yet is put behind the deepest directory above it that does.
+/// Returns the path without symbolic links. The part that does not exist yet follows the deepest
+/// directory above it that exists.
 ///
 /// # Errors
-/// [`Error::Dangling`] if it leads to a link that leads nowhere, [`Error::Io`] if something above it cannot be looked
-/// at, [`Error::NotUnicode`] where the system has paths that the form of ours cannot say.
+/// [`Error::Dangling`] if it leads to a dangling link, [`Error::Io`] if something above it cannot be
+/// inspected, [`Error::NotUnicode`] on systems whose paths our form cannot always express.
 pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();
@@ -50,7 +53,7 @@ pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     Err(Error::io("resolve", &full)(ErrorKind::NotFound))
 }
 
-/// The path as ours, if it is one that may be opened.
+/// Returns the path in our form, if it is one that may be opened.
 pub(crate) fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
     LocalPath::from_bytes(bytes, Platform::native())
         .map_err(|why| Error::Suspicious { path: path.to_path_buf(), why })

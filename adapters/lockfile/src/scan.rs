@@ -1,5 +1,5 @@
-//! What a client sees in a directory of lock files. Nothing is deleted, whatever it is: a process that we cannot see
-//! may live all the same.
+//! The scan of a directory of lock files by a client. Nothing is deleted: a process that we cannot
+//! see can live all the same.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -13,20 +13,23 @@ use ide_mcp::ide::{LockFile, LockForm};
 use crate::read::{Contents, read};
 use crate::{Error, parents, pid_alive, sys};
 
-/// Every `*.lock` in `dir`, readable or not, newest first. A directory that is not there has none.
+/// Returns every `*.lock` in `dir`, readable or not, newest first. A directory that does not exist
+/// has none.
 ///
 /// # Errors
-/// [`Error::Io`] if the directory itself cannot be read, [`Error::NotOurs`] if another user owns it: the owner of a
-/// directory decides which files are in it. The real client reads such a directory (measured with one that runs as root).
-/// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can put another directory in its place.
+/// [`Error::Io`] if the directory itself cannot be read. [`Error::NotOurs`] if another user owns it:
+/// the owner of a directory decides which files are in it. The real client reads such a directory
+/// (measured with a client that runs as root). [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]
+/// if another user can put another directory in its place.
 pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     scan_for(LockForm::Lock, dir)
 }
 
-/// The same for files of this kind. A `*.json` whose name is no port is something else's and is not reported.
+/// Returns the files of this kind, as [`scan`] does for lock files. A `*.json` whose name is no port
+/// belongs to something else and is not reported.
 ///
 /// # Errors
-/// As [`scan`].
+/// The errors of [`scan`].
 pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     let dir = dir.as_ref();
     let handle = match sys::Dir::open(dir) {
@@ -46,7 +49,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
         match name.to_str().and_then(|name| form.port_of(name)) {
             Some(port) => {
                 let contents = read(&handle, &name, form, &path);
-                // Removed since it was listed: as if it had never been there.
+                // The file was removed since it was listed, so it is left out.
                 if !contents.file.as_ref().is_err_and(Error::is_not_found) {
                     found.push(Found::new(path, port, contents));
                 }
@@ -63,17 +66,18 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The port in its name; `None` if there is none, and then the file was not read.
+    /// The port in the name; `None` if there is none, and then the file was not read.
     pub port: Option<u16>,
-    /// What it says, or why it could not be read.
+    /// The contents, or the reason why they could not be read.
     pub file: Result<LockFile, Error>,
-    /// When it was last written; `None` if it could not be opened.
+    /// The time of the last write; `None` if the file could not be opened.
     pub modified: Option<SystemTime>,
-    /// Its permission bits, where there are any: more than 0600 lets others read the token.
+    /// The permission bits, if the system has any: more than 0600 lets other users read the token.
     pub mode: Option<u32>,
-    /// Whether its process lives ([`pid_alive`]); `None` also for a process of the other system under WSL.
+    /// True if the process lives ([`pid_alive`]); `None` also for a process of the other system under
+    /// WSL.
     pub pid_alive: Option<bool>,
 }
 
@@ -96,7 +100,8 @@ impl Found {
         Self { path, port: None, file, modified: None, mode: None, pid_alive: None }
     }
 
-    /// The same for [`choose`](ide_mcp::ide::matching::choose), with the error as text; `None` without a port.
+    /// Returns the file as a candidate for [`choose`](ide_mcp::ide::matching::choose), with the error
+    /// as text; `None` without a port.
     #[must_use]
     pub fn listed(&self) -> Option<Candidate<String>> {
         Some(Candidate {

@@ -1,13 +1,13 @@
-//! The world in which a process id means something: one run of one kernel, and one pid namespace of it.
+//! The world in which a process id is unique: one run of one kernel, and one pid namespace of it.
 //!
-//! A home can be shared by machines (NFS) and by containers. The process of a lock file that another of them wrote looks dead
-//! from here, and can be alive. So an editor marks its lock file with its scope, and removes by itself only what is left over in its
-//! own.
+//! Machines (NFS) and containers can share a home. The process of a lock file that another of them
+//! wrote looks dead from here, and can be alive. So an editor marks its lock file with its scope, and
+//! removes by itself only leftovers of its own scope.
 
 use std::fs;
 
-/// Returns the scope of this process: the id of the run of the kernel, and the number of the pid namespace. `None` where the
-/// system does not tell, as elsewhere than on Linux.
+/// Returns the scope of this process: the id of the run of the kernel, and the number of the pid
+/// namespace. `None` if the system does not report it, as on systems other than Linux.
 #[must_use]
 pub fn process_scope() -> Option<String> {
     if !cfg!(target_os = "linux") {

@@ -1,4 +1,5 @@
-//! Detects the system on which this program runs, which decides about the spellings of paths.
+//! The detection of the system on which this program runs, which decides about the spellings of
+//! paths.
 
 use std::env;
 use std::sync::OnceLock;
@@ -6,8 +7,8 @@ use std::sync::OnceLock;
 use ide_mcp::ide::client_env::DISTRIBUTION_VARIABLE;
 use ide_mcp::ide::paths::System;
 
-/// Returns the system on which this program runs: the compile target, or WSL if `/proc/version` names Microsoft's
-/// kernel. The file and `WSL_DISTRO_NAME` are read once.
+/// Returns the system on which this program runs: the compile target, or WSL if `/proc/version` names
+/// Microsoft's kernel. The file and `WSL_DISTRO_NAME` are read once.
 #[must_use]
 pub fn system() -> System<'static> {
     static SYSTEM: OnceLock<System<'static>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! A directory for a test of its own.
+//! A directory for a test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// A new directory that is removed with this.
+/// A new directory. Dropping this value removes it.
 pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {

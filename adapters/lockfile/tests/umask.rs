@@ -1,4 +1,5 @@
-//! The modes of what is written under the worst umask. The umask belongs to the process, so this test has one of its own.
+//! The modes of files and directories under the worst umask. The umask belongs to the process, so
+//! this test is a program of its own.
 
 #![cfg(unix)]
 

@@ -8,10 +8,12 @@ use mio::{Interest, Registry, Token};
 use std::io;
 use std::net::SocketAddr;
 
-/// One connection: a machine on a socket that is registered in the application's `Poll`, under a token of its own.
+/// One connection: a machine on a socket that is registered in the application's `Poll`, under a
+/// token of its own.
 ///
-/// After every wait: [`handle`](Conn::handle) each event, then take a [`turn`](Conn::turn). Wait for no longer than
-/// until [`deadline`](Conn::deadline), until [`is_over`](Conn::is_over); then drop it.
+/// After every wait, pass each event to [`handle`](Conn::handle), then take a [`turn`](Conn::turn).
+/// Wait until [`deadline`](Conn::deadline) at the latest. Continue until [`is_over`](Conn::is_over),
+/// then drop the connection.
 #[derive(Debug)]
 pub struct Conn<M> {
     inner: Inner<M, TcpStream>,
@@ -21,19 +23,19 @@ pub struct Conn<M> {
 }
 
 impl<M: Wire + Machine> Conn<M> {
-    /// Drives the machine on a socket that is connected, such as one that was accepted.
+    /// Drives the machine on a connected socket, such as an accepted one.
     ///
     /// # Errors
-    /// Whatever registering the socket reports.
+    /// The error of registering the socket.
     pub fn new(stream: TcpStream, machine: M, registry: &Registry, token: Token) -> io::Result<Self> {
         Self::register(Link::new(stream), machine, registry, token, false)
     }
 
-    /// Connects, without waiting, and drives the machine on the connection. If nobody answers, the machine hears that
-    /// the transport ended, and [`error`](Conn::error) says why.
+    /// Connects, without waiting, and drives the machine on the connection. If the connection fails,
+    /// the machine reports the end of the transport, and [`error`](Conn::error) returns the reason.
     ///
     /// # Errors
-    /// Whatever creating and registering the socket reports.
+    /// The error of creating or registering the socket.
     pub fn connect(addr: SocketAddr, machine: M, registry: &Registry, token: Token) -> io::Result<Self> {
         let stream = TcpStream::connect(addr)?;
         Self::register(Link::connecting(stream), machine, registry, token, true)
@@ -51,13 +53,13 @@ impl<M: Wire + Machine> Conn<M> {
         Ok(Self { inner: Inner::new(machine, link), registry, token, connecting })
     }
 
-    /// Takes note of an event of the `Poll`; whether it was for this connection.
+    /// Notes an event of the `Poll`. Returns true if it was for this connection.
     pub fn handle(&mut self, event: &Event) -> bool {
         if event.token() != self.token {
             return false;
         }
         if self.connecting {
-            // Some systems report readiness before it is decided whether the connection stands.
+            // Some systems report readiness before the connection is established or refused.
             let failed = event.is_error() || event.is_read_closed() || event.is_write_closed();
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
@@ -73,19 +75,19 @@ impl<M: Wire + Machine> Conn<M> {
         true
     }
 
-    /// One turn: reads, ticks, hands every event to `on`, and writes what that provoked. Moves about 256 KiB a
-    /// direction at most, so that connections beside it get their turn.
+    /// Takes one turn: reads, ticks, passes every event to `on`, and writes the resulting output.
+    /// Moves about 256 KiB in each direction at most, so that other connections get their turn.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut M, M::Event)) {
         self.inner.turn(now, on);
     }
 
-    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
-    /// Nothing is lost or done twice if a call comes later than it could.
+    /// Returns the next event of a turn, or `None` at the end of the turn. The next call after `None`
+    /// begins another turn. Nothing is lost or done twice if a call comes later than it could.
     pub fn next_event(&mut self, now: Time) -> Option<M::Event> {
         self.inner.event_of_turn(now)
     }
 
-    /// When the next turn is due at the latest: `now` while there is something to do.
+    /// Returns the latest time for the next turn: `now` while there is work.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         self.inner.deadline(now)
@@ -93,13 +95,13 @@ impl<M: Wire + Machine> Conn<M> {
 
     ide_mcp_link::hand_over!();
 
-    /// The socket, to ask for its addresses.
+    /// Returns the socket, for its addresses.
     #[must_use]
     pub const fn stream(&self) -> &TcpStream {
         self.inner.link().socket()
     }
 
-    /// The token that it is registered under.
+    /// Returns the token of the socket.
     #[must_use]
     pub const fn token(&self) -> Token {
         self.token
@@ -108,14 +110,15 @@ impl<M: Wire + Machine> Conn<M> {
 
 impl<M> Drop for Conn<M> {
     fn drop(&mut self) {
-        // It fails if the `Poll` has gone, and then nothing is registered.
+        // An error means that the `Poll` is gone, and then nothing is registered.
         let _ = self.registry.deregister(self.inner.link_mut().socket_mut());
     }
 }
 
 /// Registers a socket for both directions.
 pub(crate) fn prepare(stream: &mut TcpStream, registry: &Registry, token: Token) -> io::Result<()> {
-    // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
+    // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket
+    // that refuses the option still works.
     let _ = stream.set_nodelay(true);
     registry.register(stream, token, Interest::READABLE | Interest::WRITABLE)
 }

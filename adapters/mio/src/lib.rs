@@ -1,13 +1,14 @@
-//! [`ide_mcp`] in an application's own `mio::Poll`: everything on one thread, which is the application's.
+//! [`ide_mcp`] in an application's own `mio::Poll`, on one thread, which is the application's.
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
-//! - [`Server`] is what an editor needs: the listener, the lock file, the sockets and an
+//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`](ide_mcp::ide::Host).
-//! - [`Waker`] is how another thread says that there is something in a queue.
+//! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
-//! None of them polls and none reads a clock. The application waits in its `Poll` for no longer than the earliest
-//! `deadline`, hands the events over with `handle`, and then gives everyone a `turn`. Readiness is edge-triggered:
-//! what a turn's budget leaves over is remembered, and makes the next `deadline` now.
+//! None of them polls and none reads a clock. The application waits in its `Poll` until the earliest
+//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each.
+//! Readiness is edge-triggered. Work that the budget of a turn leaves over is remembered, and makes
+//! the next `deadline` now.
 
 mod conn;
 mod server;

@@ -1,4 +1,4 @@
-//! What an editor needs to be attached to, in the application's loop.
+//! The server of an editor, in the application's loop.
 
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
@@ -78,17 +78,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// The number of tokens that a server owns, counted from its base: 1,024, the first for the listener, the last for the
-    /// guard of the lock file, and the others for connections. Let the application's own tokens lie below the base.
+    /// The number of tokens that a server owns, counted from its base: 1,024. The first is for the
+    /// listener, the last for the guard of the lock file, and the others are for connections. The
+    /// application's own tokens lie below the base.
     pub const TOKENS: usize = TOKENS;
 
-    /// Listens, and registers in the `Poll` of this registry under tokens from `base` on.
+    /// Binds the listener, and registers in the `Poll` of this registry under tokens from `base` on.
     ///
-    /// The port of the configured policy is set to the one that is listened on.
+    /// Sets the port of the configured policy to the port of the listener.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
-    /// whatever binding or registering reports.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
+    /// policy requires no token; otherwise the error of binding or of registering.
     pub fn bind(bind: Bind, config: HostConfig, registry: &Registry, base: Token) -> io::Result<Self> {
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, registry, base))?;
         Ok(Self { inner, base })
@@ -96,13 +97,13 @@ impl Server {
 
     ide_mcp_server::hand_over!();
 
-    /// Whether events with this token are for the server.
+    /// Returns true if events with this token are for the server.
     #[must_use]
     pub const fn owns(&self, token: Token) -> bool {
         matches!(token.0.checked_sub(self.base.0), Some(offset) if offset < TOKENS)
     }
 
-    /// Takes note of an event of the `Poll`; whether it was for the server.
+    /// Notes an event of the `Poll`. Returns true if it was for the server.
     pub fn handle(&mut self, event: &Event) -> bool {
         match event.token().0.checked_sub(self.base.0) {
             Some(0) => self.inner.acceptable(),
@@ -113,27 +114,29 @@ impl Server {
         true
     }
 
-    /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
-    /// every connection that has something. Reads about 256 KiB in all at most, and writes about as much per connection.
+    /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output,
+    /// on every connection that has work. Reads about 256 KiB in all at most, and writes about as
+    /// much per connection.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut Host, HostEvent)) {
         self.inner.turn(now, on);
     }
 
-    /// The same, event by event: the next of this turn, or `None` at its end, for an application that needs all of
-    /// itself to handle one: `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. The call
-    /// after `None` begins another turn. Nothing is lost or done twice if a call comes later than it could.
+    /// Returns the next event of a turn, or `None` at the end of the turn. It suits an application
+    /// that needs all of itself to handle an event: `while let Some(event) =
+    /// self.server.next_event(now) { self.handle(event) }`. The next call after `None` begins another
+    /// turn. Nothing is lost or done twice if a call comes later than it could.
     pub fn next_event(&mut self, now: Time) -> Option<HostEvent> {
         self.inner.event_of_turn(now)
     }
 
-    /// When the next turn is due at the latest: `now` while there is something to do.
+    /// Returns the latest time for the next turn: `now` while there is work.
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
         self.inner.deadline(now)
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in good order. Go on with the loop until
-    /// [`is_over`](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
+    /// the loop until [`is_over`](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         self.inner.shutdown(now);
     }

@@ -13,14 +13,14 @@ use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-/// The number of tokens that a server owns: one for the listener, one for the guard of the lock file, and one for each
-/// connection.
+/// The number of tokens that a server owns: one for the listener, one for the guard of the lock file,
+/// and one for each connection.
 pub(crate) const TOKENS: usize = 1024;
 
-/// The token of the guard, counted from the first.
+/// The token of the guard, counted from `base`.
 pub(crate) const GUARD: usize = TOKENS - 1;
 
-/// The listener, and how sockets get their tokens: counted from `base`, the first is the listener's.
+/// The listener, and the tokens of the sockets: counted from `base`, the first is the listener's.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     listener: Option<TcpListener>,
@@ -74,7 +74,7 @@ impl Transport for Sockets {
     }
 
     fn release(&mut self, mut stream: TcpStream) {
-        // It fails if the `Poll` has gone, and then nothing is registered.
+        // An error means that the `Poll` is gone, and then nothing is registered.
         let _ = self.registry.deregister(&mut stream);
     }
 
@@ -90,14 +90,14 @@ impl Transport for Sockets {
     #[cfg(unix)]
     fn unwatch(&mut self) {
         if let Some(fd) = self.guard.take() {
-            // As above.
+            // An error means that the `Poll` is gone.
             let _ = self.registry.deregister(&mut SourceFd(&fd.as_raw_fd()));
         }
     }
 
     fn close(&mut self) {
         if let Some(mut listener) = self.listener.take() {
-            // As above.
+            // An error means that the `Poll` is gone.
             let _ = self.registry.deregister(&mut listener);
         }
     }

@@ -1,15 +1,16 @@
-//! How another thread interrupts the wait of the loop.
+//! The wake-up by which another thread interrupts the wait of the loop.
 
 use mio::{Registry, Token};
 use std::io;
 use std::sync::Arc;
 
-/// Says "look at the queue" from any thread.
+/// A handle that notifies the loop from any thread that a queue of the application has an entry.
 ///
-/// The order makes it safe: put something into the queue first, wake second; the loop, once woken, drains the queue
-/// until it is empty. Several wakes may become one, and one may come for a queue that is empty already. The queue is
-/// the truth, the wake a hint. Keep one waker for as long as the loop waits, and give clones to threads: with the last
-/// one its event is gone.
+/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until
+/// it is empty. Several wakes can become one, and a wake can come for a queue that is already empty.
+/// So the loop reads the queue to learn what there is to do; the wake is only a hint. Keep one waker
+/// for as long as the loop waits, and give clones to threads: dropping the last waker drops its
+/// event.
 ///
 /// ```
 /// use ide_mcp_mio::Waker;
@@ -42,12 +43,12 @@ use std::sync::Arc;
 pub struct Waker(Arc<mio::Waker>);
 
 impl Waker {
-    /// Wakes the `Poll` of this registry with an event that has this token.
+    /// Creates a waker that wakes the `Poll` of this registry with an event that has this token.
     ///
-    /// A `Poll` can have only one; where the application has its own, hand that over with `from`.
+    /// A `Poll` can have only one waker. If the application has its own, pass that to `from`.
     ///
     /// # Errors
-    /// Whatever the system reports.
+    /// The error of the system.
     pub fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         mio::Waker::new(registry, token).map(|waker| Self(Arc::new(waker)))
     }
@@ -55,7 +56,7 @@ impl Waker {
     /// Ends the current wait of the `Poll`, or the next one if it does not wait now.
     ///
     /// # Errors
-    /// Whatever the system reports.
+    /// The error of the system.
     pub fn wake(&self) -> io::Result<()> {
         self.0.wake()
     }

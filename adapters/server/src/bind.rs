@@ -1,49 +1,56 @@
-//! Where an editor listens.
+//! The address of the listener.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
 
-/// Where to listen. Every program that reaches the port can try tokens, so everything but the last stays on this machine.
+/// The address at which an editor listens. Every program that reaches the port can try tokens, so all
+/// variants but the last accept only connections of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bind {
-    /// 127.0.0.1, on a port that the system chooses.
+    /// A port of 127.0.0.1 that the system chooses.
     #[default]
     AnyPort,
-    /// 127.0.0.1, on this port.
+    /// This port of 127.0.0.1.
     Port(u16),
-    /// 127.0.0.1, on the first port of these that is free.
+    /// The first free port of these, on 127.0.0.1.
     Ports(RangeInclusive<u16>),
-    /// 127.0.0.1, on the port of the last run; where another program has that by now, on one that the system chooses.
+    /// The port of the last run, on 127.0.0.1. If another program has that port now, the system
+    /// chooses one.
     ///
-    /// An agent that was attached looks for the editor on the same port, with the same token, and finds it again within
-    /// about 12 s (measured). So the application has to keep both, where nobody else can read them, and give the token to
-    /// the policy.
+    /// An agent that was attached looks for the editor on the same port, with the same token, and
+    /// finds it again within about 12 s (measured). So the application has to keep both where no
+    /// other user can read them, and give the token to the policy.
     ///
-    /// While no editor listened, every user of the machine could listen on the port, and agents offered the token to that user.
-    /// So the token counts as known to others: a client that knows it is let in only if its socket belongs to our own user, and
-    /// refused as one with a wrong token otherwise, as are clients of root, of another user in a container, and of another
-    /// machine. Only Linux tells whose a socket is. Elsewhere the server asks for a fresh token, which agents read from the lock
-    /// file; the real client then finds the editor by `/ide` and not by itself.
+    /// While no editor listened, every user of the machine could listen on the port, and agents
+    /// offered the token to that user. So the server treats the token as known to others. It admits a
+    /// client that has the token only if the socket of the client belongs to our own user. It refuses
+    /// all others as it refuses a wrong token: clients of root, of another user in a container, and
+    /// of another machine. Only Linux reports the owner of a socket. On other systems the server
+    /// requires a fresh token, which agents read from the lock file. The real client then finds the
+    /// editor by `/ide` and not by itself.
     Resume(u16),
-    /// Any address. **Other machines may reach it.** For a client in a container or in WSL, and only with a token.
+    /// Any address. **Other machines can reach it.** It is for a client in a container or in WSL, and
+    /// only with a token.
     ExposedToOtherMachines(SocketAddr),
 }
 
-/// How many connections may wait to be accepted. The standard library asks for 128, which one impolite program fills in
-/// a moment; then everybody else has to knock again a second later.
+/// The number of connections that can wait to be accepted. The standard library requests 128, which
+/// one impolite program fills in a moment. All other clients then have to connect again a second
+/// later.
 #[cfg(unix)]
 const BACKLOG: i32 = 1024;
 
 impl Bind {
-    /// Whether it can be reached from other machines.
+    /// Returns true if other machines can reach the address.
     #[must_use]
     pub const fn is_exposed(&self) -> bool {
         matches!(self, Self::ExposedToOtherMachines(addr) if !addr.ip().is_loopback())
     }
 
-    /// Binds once and keeps what it bound: a port that is probed and bound again may be lost in between.
+    /// Binds once and keeps the listener: a port that is probed and bound again can be lost in
+    /// between.
     pub(crate) fn listen(self) -> io::Result<TcpListener> {
         let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let listener = match self {
@@ -56,7 +63,7 @@ impl Bind {
             Self::Ports(mut ports) => ports.find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?,
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
-        // It listens already; where it may not do so for more, it does for fewer.
+        // The listener works already; if the system refuses the longer queue, the shorter one stays.
         #[cfg(unix)]
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)

@@ -1,4 +1,4 @@
-//! The listener, and whether connections may wait there.
+//! The listener, and its readiness.
 
 use crate::transport::{RETRY, Transport};
 use ide_mcp::Time;
@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 pub(crate) struct Door<T> {
     pub(crate) transport: T,
     is_open: bool,
-    /// Accepting has not said yet that it would block.
+    /// True until accepting would block.
     readable: bool,
     retry_at: Option<Time>,
 }
@@ -33,7 +33,7 @@ impl<T: Transport> Door<T> {
         }
     }
 
-    /// The next connection that waits.
+    /// Returns the next connection that waits.
     pub(crate) fn accept(&mut self, now: Time) -> Option<T::Incoming> {
         if self.retry_at.is_some_and(|at| at <= now) {
             self.retry_at = None;
@@ -43,7 +43,7 @@ impl<T: Transport> Door<T> {
             match self.transport.accept() {
                 Ok(incoming) => return Some(incoming),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
-                // One that has given up while it waited; the next may be there.
+                // The client has given up while its connection waited; another connection can follow.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
                 Err(_) => {

@@ -1,18 +1,21 @@
-//! What every adapter's `Server` hands to the one of this crate, written once.
+//! The methods that every adapter's `Server` forwards to the `Server` of this crate, written once.
 
-/// The methods that are the same in every adapter, of a type whose field `inner` is a [`Server`](crate::Server).
+/// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
+/// [`Server`](crate::Server).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hand_over {
     () => {
-        /// Publishes a lock file for the port, with the [token](Self::token) that the server asks for, and waits for the disk.
-        /// It is brought back if it vanishes, and removed before the listener closes; what happens to it is a
-        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). One that was published before is removed.
+        /// Publishes a lock file for the port, with the [token](Self::token) that the server
+        /// requires, and waits for the disk. The guard restores the file if it vanishes, and the
+        /// server removes it before the listener closes. Changes of the file are reported by
+        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). A lock file that was published
+        /// before is removed.
         ///
         /// # Errors
-        /// As [`ide_mcp_lockfile::LockDir::publish`], and
-        /// [`PortZero`](ide_mcp_lockfile::Error::PortZero) after [`shutdown`](Self::shutdown), when nothing listens any
-        /// more; nothing is published then.
+        /// The errors of [`ide_mcp_lockfile::LockDir::publish`], and
+        /// [`PortZero`](ide_mcp_lockfile::Error::PortZero) after [`shutdown`](Self::shutdown), when
+        /// nothing listens any more. Nothing is published then.
         pub fn publish(
             &mut self,
             dir: &$crate::LockDir,
@@ -21,19 +24,21 @@ macro_rules! hand_over {
             self.inner.publish(dir, file)
         }
 
-        /// Returns the token that clients have to know, for an editor that keeps it for its next run. It is a fresh one where
-        /// the token of the configuration outlived its process and the system does not tell whose a socket is
+        /// Returns the token that clients have to present, for an editor that keeps the token for its
+        /// next run. The token is a fresh one if the token of the configuration outlived its process
+        /// and the system does not report the owners of sockets
         /// ([`Bind::Resume`](crate::Bind::Resume)).
         #[must_use]
         pub const fn token(&self) -> ::core::option::Option<&$crate::AuthToken> {
             self.inner.token()
         }
 
-        /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where and when `guarding`
-        /// says.
+        /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs as
+        /// `guarding` requires.
         ///
         /// # Errors
-        /// As [`publish`](Self::publish), and [`Io`](ide_mcp_lockfile::Error::Io) where the guard gets no thread.
+        /// The errors of [`publish`](Self::publish), and [`Io`](ide_mcp_lockfile::Error::Io) if the
+        /// guard gets no thread.
         pub fn publish_guarded(
             &mut self,
             dir: &$crate::LockDir,
@@ -43,17 +48,18 @@ macro_rules! hand_over {
             self.inner.publish_guarded(dir, file, guarding)
         }
 
-        /// Returns where the lock file is.
+        /// Returns the path of the lock file.
         #[must_use]
         pub fn lock_path(&self) -> ::core::option::Option<&::std::path::Path> {
             self.inner.lock_path()
         }
 
-        /// Publishes other contents, when folders were opened or closed. A guard on a thread does so soon, and reports a
-        /// failure as an event; otherwise this waits for the disk. Nothing happens where nothing is published.
+        /// Publishes other contents, after folders were opened or closed. A guard on a thread does so
+        /// soon, and reports a failure as an event; otherwise this waits for the disk. Nothing
+        /// happens if no lock file is published.
         ///
         /// # Errors
-        /// As [`Published::update`](ide_mcp_lockfile::Published::update).
+        /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
         pub fn update_lock_file(
             &mut self,
             file: &$crate::LockFile,
@@ -61,30 +67,31 @@ macro_rules! hand_over {
             self.inner.update_lock_file(file)
         }
 
-        /// Where it listens, or did.
+        /// Returns the address of the listener, also after it has closed.
         #[must_use]
         pub const fn local_addr(&self) -> ::std::net::SocketAddr {
             self.inner.local_addr()
         }
 
-        /// The port of [`local_addr`](Self::local_addr).
+        /// Returns the port of [`local_addr`](Self::local_addr).
         #[must_use]
         pub const fn port(&self) -> u16 {
             self.inner.local_addr().port()
         }
 
-        /// The connections and what they share.
+        /// Returns the host, which has the connections and their shared state.
         #[must_use]
         pub const fn host(&self) -> &$crate::Host {
             self.inner.host()
         }
 
-        /// The host, to answer a call or to tell what the person does. What comes of it goes out with the next turn.
+        /// Returns the host, to answer a call or to report what the person does. Its output is
+        /// written in the next turn.
         pub const fn host_mut(&mut self) -> &mut $crate::Host {
             self.inner.host_mut()
         }
 
-        /// Whether it was shut down and nothing is left to do.
+        /// Returns true if the server was shut down and nothing is left to do.
         #[must_use]
         pub fn is_over(&self) -> bool {
             self.inner.is_over()

@@ -1,9 +1,12 @@
-//! The server of an editor but for the waiting: what `ide-mcp-mio`, `ide-mcp-smol` and `ide-mcp-blocking` share.
+//! The server of an editor without the waiting: the code that `ide-mcp-mio`, `ide-mcp-smol` and
+//! `ide-mcp-blocking` share.
 //!
-//! Use one of these. Each has a [`Transport`] and the way it waits; everything else stands here once: where it may
-//! listen ([`Bind`]), how many are accepted at a time, how much is read and written in a turn, who lingers, the lock
-//! file and its guard, the order in which all of it ends ([`Server`]). What is said, and who may come in, is the
-//! business of the [`ide::Host`](ide_mcp::ide::Host); there is no protocol here.
+//! Use one of these three. Each has a [`Transport`] and its own way to wait. All the rest is written
+//! here once: the address of the listener ([`Bind`]), the number of connections that are accepted at
+//! a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the
+//! lock file and its guard, and the order of the shutdown ([`Server`]). The
+//! [`ide::Host`](ide_mcp::ide::Host) decides about messages and about admission; this crate has no
+//! protocol.
 //!
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
 //! | --- | --- | --- | --- |
@@ -16,10 +19,11 @@
 //! | connections | 1,022 | as many as there are file descriptors | as many as there may be threads, halved |
 //! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
-//! The events are those of the host, the options its [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
+//! The events are those of the host, and the options are its
+//! [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
 //!
-//! A server over another loop implements [`Transport`] and calls [`Server::turn`], or, where it has no way to say which
-//! socket is ready, wakes an [`ide_mcp_link::WakeSet`] and calls [`Server::next`].
+//! A server over another loop implements [`Transport`] and calls [`Server::turn`]. If it cannot
+//! report which socket is ready, it wakes an [`ide_mcp_link::WakeSet`] and calls [`Server::next`].
 
 mod bind;
 mod door;

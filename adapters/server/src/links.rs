@@ -1,6 +1,7 @@
-//! The sockets of a server: where each has its place, which of them want a step, and which only linger.
+//! The sockets of a server: the place of each, which of them can need a step, and which only linger.
 //!
-//! Whatever may want a step is noted as busy, so that a turn for one of a thousand does not look at all of them.
+//! A place that can need a step is noted as busy, so that a turn for one of a thousand sockets does
+//! not look at all of them.
 
 use ide_mcp::Time;
 use ide_mcp::ide::{ConnId, Host};
@@ -9,25 +10,29 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::mem;
 
-/// How many sockets may linger at once so that their farewell arrives. They hold nothing but a file descriptor.
+/// The number of sockets that can linger at once so that their last bytes arrive. A lingering socket
+/// holds only a file descriptor.
 const LINGERING: usize = 16;
 
-/// The most bytes that a turn reads: their requests are all handled before the first answer is written. Small requests of
-/// this size take 1 to 2 ms, where 256 KiB of each of 15 flooding clients took 16 ms.
+/// The most bytes that a turn reads. All requests among them are handled before the first answer is
+/// written. Small requests of this size take 1 to 2 ms, while 256 KiB of each of 15 flooding clients
+/// took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// The bytes of a turn that a connection can read beside any number of others: most messages fit.
+/// The bytes of a turn that a connection can read beside any number of others. Most messages fit.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Links<S> {
-    /// By the index of their connection.
+    /// The places, by the index of their connection.
     places: Vec<Option<Place<S>>>,
-    /// The places that may want a step, each at most once.
+    /// The places that can need a step, each at most once.
     busy: Vec<usize>,
-    /// The places whose link wants a step for its own sake, each at most once, and when: the earliest first.
+    /// The places whose link needs a step for its own sake, each at most once, with the time of the
+    /// step, the earliest first.
     resting: VecDeque<(Time, usize)>,
-    /// Their connection is over; they discard what still comes.
+    /// The links whose connection is over, with their numbers. They discard the input that still
+    /// arrives.
     lingering: VecDeque<(usize, Link<S>)>,
 }
 
@@ -37,7 +42,8 @@ struct Place<S> {
     link: Link<S>,
     is_busy: bool,
     is_resting: bool,
-    /// Its connection has told its end: it goes soon, or as soon as the application removes it.
+    /// True if the connection has reported its end. Its place is freed soon, or as soon as the
+    /// application removes the connection.
     is_ending: bool,
 }
 
@@ -48,7 +54,8 @@ impl<S> Links<S> {
 
     pub(crate) fn insert(&mut self, id: ConnId, socket: S) {
         let index = id.index();
-        // The application may have removed the one before, and its socket has not gone yet.
+        // The application can have removed the previous connection while its socket still has the
+        // place.
         self.retire(index);
         if self.places.len() <= index {
             self.places.resize_with(index.saturating_add(1), || None);
@@ -65,7 +72,7 @@ impl<S> Links<S> {
         }
     }
 
-    /// The connection needs its place no longer.
+    /// Frees a place whose connection needs it no longer. The link lingers.
     fn retire(&mut self, index: usize) {
         if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
             self.busy.retain(|busy| *busy != index);
@@ -80,7 +87,7 @@ impl<S> Links<S> {
         (place.id == id).then(|| place.link.socket())
     }
 
-    /// The sockets with this number may have become readable, writable, or broken.
+    /// Notes that the sockets with this number can be readable, writable, or broken.
     pub(crate) fn ready(&mut self, index: usize) {
         if let Some(Some(place)) = self.places.get_mut(index) {
             place.link.ready();
@@ -91,7 +98,7 @@ impl<S> Links<S> {
         }
     }
 
-    /// The connection has told its end.
+    /// Notes that the connection has reported its end.
     pub(crate) fn ending(&mut self, id: ConnId) {
         let place = self.places.get_mut(id.index()).and_then(Option::as_mut);
         if let Some(place) = place.filter(|place| place.id == id) {
@@ -133,7 +140,7 @@ impl<S> Links<S> {
         }
     }
 
-    /// Those whose time has come to have memory given back.
+    /// Notes the places whose links are due to free memory.
     fn touch_due(&mut self, now: Time) {
         while self.resting.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, index)) = self.resting.pop_front() else { return };
@@ -146,8 +153,8 @@ impl<S> Links<S> {
 }
 
 impl<S: Read + Write + Shutdown> Links<S> {
-    /// Reads what has come, but no more than [`TURN`] bytes in all, the last read aside. Each connection gets its share,
-    /// and those that got none come first in the next turn.
+    /// Reads input, at most [`TURN`] bytes in all, apart from the last read. Each connection gets its
+    /// share. Connections that got none come first in the next turn.
     pub(crate) fn read(&mut self, host: &mut Host, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
         let (mut come, mut looked_at) = (0_usize, 0);
@@ -165,13 +172,13 @@ impl<S: Read + Write + Shutdown> Links<S> {
         self.busy.rotate_left(looked_at);
     }
 
-    /// Writes what there is to write.
+    /// Writes the send buffers of all connections that have output.
     pub(crate) fn write(&mut self, host: &mut Host, now: Time) {
         while let Some(id) = host.poll_transmit() {
             self.write_to(host, now, id.index());
         }
-        // The host names a connection when it gets output. Where there was no room for it, or memory is to be given
-        // back, the link knows.
+        // The host names a connection when it gets output. A link that had no room for its output, or
+        // that is due to free memory, is noted here.
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             if let Some(Some(place)) = self.places.get_mut(index) {
@@ -188,7 +195,7 @@ impl<S: Read + Write + Shutdown> Links<S> {
             link.write(&mut wire, now, BUDGET);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;
-                // All rest equally long, so this is the last, or nearly so.
+                // All links rest equally long, so this one is the last, or nearly the last.
                 let before = self.resting.iter().rposition(|(other, _)| *other <= at);
                 self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }
@@ -199,12 +206,12 @@ impl<S: Read + Write + Shutdown> Links<S> {
                 return;
             }
         }
-        // It is done, or the application removed it: the socket goes with it.
+        // The connection is done, or the application removed it. The socket ends with it.
         host.remove(now, *id);
         self.retire(index);
     }
 
-    /// Lets the sockets go whose farewell has arrived, or had its time.
+    /// Releases the sockets whose last bytes have arrived, or whose time is over.
     pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
         let mut surplus = self.lingering.len().saturating_sub(LINGERING);
         for _ in 0..self.lingering.len() {

@@ -1,4 +1,4 @@
-//! The lock file of a server, and where its guard runs.
+//! The lock file of a server, and the place where its guard runs.
 
 use crate::Transport;
 use ide_mcp::Time;
@@ -13,10 +13,11 @@ use std::sync::mpsc::{self, Receiver};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Guarding {
-    /// In the loop of the server. A turn waits for the disk when the guard looks: with notifications at the start and
-    /// after something happened to the file, else at every interval.
+    /// A guard in the loop of the server. A turn waits for the disk when the guard looks: with
+    /// notifications at the start and after something happened to the file, otherwise at every
+    /// interval.
     InLoop(GuardMode),
-    /// On a thread that the server starts, owns and ends, so that no turn waits for the disk.
+    /// A guard on a thread that the server starts, owns and ends, so that no turn waits for the disk.
     OnThread(GuardMode, Wake),
 }
 
@@ -25,7 +26,7 @@ pub enum Guarding {
 pub struct Wake(Arc<dyn Fn() + Send + Sync>);
 
 impl Wake {
-    /// Creates it from a function that the thread of the guard calls.
+    /// Creates a `Wake` from a function that the thread of the guard calls.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(wake))
     }
@@ -88,11 +89,11 @@ impl Lock {
         }
     }
 
-    /// The descriptor of the guard may be readable.
+    /// Takes notifications, since the descriptor of the guard may be readable.
     pub(crate) fn notified(&mut self, transport: &mut impl Transport) {
         if let Self::InLoop(guard) = self {
             guard.notified();
-            // What came between the two.
+            // Notifications can have arrived before the transport waited again.
             while transport.watch_again() {
                 guard.notified();
             }
@@ -106,7 +107,7 @@ impl Lock {
         }
     }
 
-    /// Looks if that is due, and hands over what happened.
+    /// Looks for the file if that is due, and passes the events to the host.
     pub(crate) fn tick(&mut self, now: Time, host: &mut Host) {
         match self {
             Self::InLoop(guard) => {

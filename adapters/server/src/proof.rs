@@ -1,12 +1,13 @@
-//! The proof that a server asks for: a token that outlived its process is worth less than a fresh one.
+//! The proof that a server requires: a token that outlived its process is worth less than a fresh
+//! one.
 
 use ide_mcp::ide::Auth;
 use ide_mcp_lockfile::{Owner, client_owner, new_token};
 use std::io;
 use std::net::SocketAddr;
 
-/// Returns the proof to ask for. A token that outlived its process needs a system that tells whose a socket is; without one, a fresh
-/// token takes its place.
+/// Returns the proof to require. A token that outlived its process needs a system that reports the
+/// owners of sockets; on other systems a fresh token takes its place.
 pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
     let kept = match configured {
         Auth::Token(token) if is_resumed => token,

@@ -14,38 +14,39 @@ use std::mem;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-/// How many connections are accepted before those that were are read. A pending connection can push out another only if
-/// that had its chance to say who it is.
+/// The number of connections that are accepted before the sockets are read. A pending connection can push out
+/// another only if that one had its chance to authenticate.
 const ACCEPTED_A_TURN: usize = 4;
 
 /// The server of an editor over any [`Transport`].
 #[derive(Debug)]
 pub struct Server<T: Transport> {
-    // Fields are dropped in this order: a lock file never names a port where nobody listens.
+    // The fields are dropped in this order: a lock file never names a port where nobody listens.
     lock: Option<Lock>,
     door: Door<T>,
     host: Host,
     links: Links<T::Socket>,
     addr: SocketAddr,
-    /// The token that it asks for.
+    /// The token that clients have to present.
     token: Option<AuthToken>,
-    /// A turn was begun, and its end waits for its events.
+    /// True if a turn was begun and not all of its events were taken.
     in_turn: bool,
     fair: FairPoll,
-    /// The number of pending connections that had ended when their sockets were last looked for.
+    /// The number of pending connections that had ended when the server last looked for their sockets.
     ended_pending: u64,
 }
 
 impl<T: Transport> Server<T> {
-    /// Listens. `open` makes the transport of the listener, which waits for its connections as it was bound.
+    /// Binds the listener. `open` makes the transport of the listener, which is in blocking mode.
     ///
-    /// The port of the configured policy is set to the one that is listened on. With [`Bind::Resume`], or
-    /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy opens the door to our own user alone; where the
-    /// system does not tell whose a socket is, a fresh token takes its place, which [`token`](Server::token) returns.
+    /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
+    /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy admits only clients of our
+    /// own user. If the system does not report the owners of sockets, a fresh token takes its place, which
+    /// [`token`](Server::token) returns.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if other machines may reach it and no token is asked for; else the error of binding, of `open`,
-    /// or of the randomness of the system.
+    /// [`ErrorKind::InvalidInput`] if other machines can reach the listener and the policy requires no token;
+    /// otherwise the error of binding, of `open`, or of the randomness of the system.
     pub fn bind(
         bind: Bind,
         mut config: HostConfig,
@@ -78,21 +79,22 @@ impl<T: Transport> Server<T> {
         })
     }
 
-    /// Publishes a lock file for the port, with the [token](Server::token) that the server asks for. It is brought back if it
-    /// vanishes, and removed before the listener closes. One that was published before is removed.
+    /// Publishes a lock file for the port, with the server's [token](Server::token). The guard restores the
+    /// file, and the server removes it before the listener closes. A previously published file is removed.
     ///
     /// # Errors
-    /// As [`LockDir::publish`], and [`Error::PortZero`] after [`shutdown`](Server::shutdown), when nothing listens any
-    /// more; nothing is published then.
+    /// The errors of [`LockDir::publish`], and [`Error::PortZero`] after [`shutdown`](Server::shutdown), when
+    /// nothing listens any more; nothing is published then.
     pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
         let guarding = self.door.transport.guarding();
         self.publish_guarded(dir, file, guarding)
     }
 
-    /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where and when `guarding` says.
+    /// Publishes a lock file as [`publish`](Self::publish) does, and guards it as `guarding` requires.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish), and [`Error::Io`] where the guard gets no thread; nothing is published then.
+    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread; nothing is
+    /// published then.
     pub fn publish_guarded(
         &mut self,
         dir: &LockDir,
@@ -112,24 +114,24 @@ impl<T: Transport> Server<T> {
         Ok(())
     }
 
-    /// Returns the token that clients have to know, for an editor that keeps it for its next run. It is not that of the
-    /// configuration where a token of an earlier process cannot be used ([`bind`](Server::bind)).
+    /// Returns the token that clients have to present, for an editor that keeps it for its next run. A fresh
+    /// token can have replaced one of an earlier process ([`bind`](Server::bind)).
     #[must_use]
     pub const fn token(&self) -> Option<&AuthToken> {
         self.token.as_ref()
     }
 
-    /// Returns where the lock file is.
+    /// Returns the path of the lock file.
     #[must_use]
     pub fn lock_path(&self) -> Option<&Path> {
         self.lock.as_ref().map(Lock::path)
     }
 
-    /// Publishes other contents, when folders were opened or closed. A guard on a thread does so soon, and reports a
-    /// failure as an event; otherwise this waits for the disk. Nothing happens where nothing is published.
+    /// Publishes other contents, after folders changed. A guard on a thread does so soon, and reports a
+    /// failure as an event; otherwise this waits for the disk. Without a published file nothing happens.
     ///
     /// # Errors
-    /// As [`Published::update`](ide_mcp_lockfile::Published::update).
+    /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
     pub fn update_lock_file(&mut self, file: &LockFile) -> Result<(), Error> {
         self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file))
     }
@@ -141,44 +143,44 @@ impl<T: Transport> Server<T> {
         }
     }
 
-    /// Where it listens, or did.
+    /// Returns the address of the listener, also after it has closed.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The connections and what they share.
+    /// Returns the host, which has the connections and their shared state.
     #[must_use]
     pub const fn host(&self) -> &Host {
         &self.host
     }
 
-    /// The host, to answer a call or to tell something. [`deadline`](Server::deadline) then asks for a turn.
+    /// Returns the host, to send something. [`deadline`](Server::deadline) then requests a turn.
     pub const fn host_mut(&mut self) -> &mut Host {
         &mut self.host
     }
 
-    /// Connections may wait at the listener.
+    /// Notes that connections can wait at the listener.
     pub const fn acceptable(&mut self) {
         self.door.ready();
     }
 
-    /// The socket with this number may have become readable, writable, or broken.
+    /// Notes that the socket with this number can be readable, writable, or broken.
     pub fn ready(&mut self, number: usize) {
         self.links.ready(number);
     }
 
-    /// One turn: accepts and reads what waits, ticks, hands every event to `on`, and writes what there is to write, on
-    /// every connection that has something. Reads about 256 KiB in all at most, and writes about as much per connection.
+    /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output, on every
+    /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.host, event);
         }
     }
 
-    /// The same, event by event: the next of this turn, or `None` at its end. The call after that begins another.
-    ///
-    /// Nothing of a turn is lost or done twice if the next call comes later, or the host was used in between.
+    /// Returns the next event of a turn, or `None` at its end. The next call after `None` begins another
+    /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the host was used in
+    /// between.
     pub fn event_of_turn(&mut self, now: Time) -> Option<HostEvent> {
         if !mem::replace(&mut self.in_turn, true) {
             self.begin(now);
@@ -191,8 +193,9 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](ide_mcp_link::WakeSet): register, then hand over the
-    /// readiness. A turn may begin here before the events of the last have been taken; nothing is lost then.
+    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](ide_mcp_link::WakeSet): register
+    /// first, then pass the readiness. A turn can begin before all events of the last were taken; none is
+    /// lost.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
         if ready.listener {
             self.acceptable();
@@ -209,7 +212,7 @@ impl<T: Transport> Server<T> {
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
-    /// When the next turn is due at the latest: `now` while there is something to do.
+    /// Returns the latest time for the next turn: `now` while there is work.
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
         let links = self.links.deadline(&mut self.host, now);
@@ -217,7 +220,7 @@ impl<T: Transport> Server<T> {
         [links, lock, self.door.deadline(now), self.host.deadline()].into_iter().flatten().min()
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in good order. Go on until
+    /// Removes the lock file, stops listening, and closes every connection in order. Continue until
     /// [`is_over`](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         if let Some(lock) = self.lock.take() {
@@ -230,15 +233,15 @@ impl<T: Transport> Server<T> {
         self.host.shutdown(now);
     }
 
-    /// Whether it was shut down and nothing is left to do.
+    /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !self.door.is_open() && self.links.is_empty() && self.host.is_idle()
     }
 
-    /// A turn that is interrupted by every event.
+    /// Takes the next event of a turn that every event interrupts.
     fn step(&mut self, now: Time) -> Option<HostEvent> {
-        // What the application did about the last event, and since.
+        // The application can have used the host since the last event.
         if let Some(event) = self.poll_event() {
             return Some(event);
         }
@@ -285,7 +288,7 @@ impl<T: Transport> Server<T> {
     }
 
     fn finish(&mut self, now: Time) {
-        // The end of a pending connection is no event, so the application may have removed it unnoticed.
+        // The end of a pending connection is no event, and its socket can still have its place.
         let ended_pending = self.host.unauthenticated().total();
         if mem::replace(&mut self.ended_pending, ended_pending) != ended_pending {
             self.links.touch_removed(&mut self.host);

@@ -12,8 +12,9 @@ use std::net::{SocketAddr, TcpStream};
 
 /// One connection: a machine on a socket of the reactor.
 ///
-/// [`next_event`](Conn::next_event) waits; what the machine was made to send goes out with the next call. Call it until
-/// [`is_over`](Conn::is_over), or the farewell may be lost.
+/// [`next_event`](Conn::next_event) waits. The output that the application has given to the machine
+/// is sent by the next call of `next_event`. Call it until [`is_over`](Conn::is_over), or the last
+/// bytes can be lost.
 ///
 /// ```no_run
 /// use ide_mcp::{Time, ws};
@@ -42,20 +43,21 @@ impl<M: Wire + Machine> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors
-    /// Whatever connecting, or preparing the socket, reports.
+    /// The error of connecting, or of preparing the socket.
     pub async fn connect(addr: SocketAddr, machine: M) -> io::Result<Self> {
         let stream = Async::<TcpStream>::connect(addr).await?;
         refuse_itself(stream.get_ref().local_addr(), stream.get_ref().peer_addr())?;
         Ok(Self::on(stream, machine))
     }
 
-    /// Drives the machine on a connected socket, which does not block from here on.
+    /// Drives the machine on a connected socket, which becomes non-blocking.
     ///
-    /// Its clock starts now: a machine that is told the time when it is made is told [`Time::ZERO`]. Where it has
-    /// another clock, hand that over with [`with_clock`](Conn::with_clock).
+    /// The clock of the connection starts now, which fits a machine that was made at [`Time::ZERO`].
+    /// If the machine was made with another clock, pass that clock to
+    /// [`with_clock`](Conn::with_clock).
     ///
     /// # Errors
-    /// Whatever preparing the socket reports.
+    /// The error of preparing the socket.
     pub fn from_stream(stream: TcpStream, machine: M) -> io::Result<Self> {
         Ok(Self::on(Async::new(stream)?, machine))
     }
@@ -66,14 +68,14 @@ impl<M: Wire + Machine> Conn<M> {
         Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(wakes) }
     }
 
-    /// Uses this clock, the one the machine was made with.
+    /// Uses this clock, with which the machine was made.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.waiting.clock = clock;
         self
     }
 
-    /// The time now, for methods of the machine that want it.
+    /// Returns the current time, for methods of the machine that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.waiting.clock.now()
@@ -81,23 +83,24 @@ impl<M: Wire + Machine> Conn<M> {
 
     ide_mcp_link::hand_over!();
 
-    /// The socket, to ask for its addresses.
+    /// Returns the socket, for its addresses.
     #[must_use]
     pub fn stream(&self) -> &TcpStream {
         self.inner.link().socket().stream()
     }
 
-    /// By which another thread or task ends the wait.
+    /// Returns the waker by which another thread or task ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waiting.wakes.waker()
     }
 
-    /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all
-    /// [is over](Conn::is_over): the last event was delivered, and the connection has ended in order.
+    /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is
+    /// over](Conn::is_over): the last event was delivered, and the connection has ended in order.
     ///
-    /// It is cancel-safe: the future holds nothing, and dropping it at any time loses nothing. It gives way to the
-    /// other tasks of its executor at the end of every turn, and after 128 events in a row.
+    /// The future is cancel-safe: it holds nothing, and dropping it at any time loses nothing. It
+    /// yields to the other tasks of its executor at the end of every turn, and after 128 events in a
+    /// row.
     pub async fn next_event(&mut self) -> Option<M::Event> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await

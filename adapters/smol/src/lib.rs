@@ -1,15 +1,17 @@
-//! [`ide_mcp`] in a task of smol, GPUI, or any other executor: it needs `async-io` alone, whose reactor waits.
+//! [`ide_mcp`] in a task of smol, GPUI, or any other executor. It needs only `async-io`, whose
+//! reactor waits.
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
-//! - [`Server`] is what an editor needs: the listener, the lock file, the sockets and an
+//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`](ide_mcp::ide::Host).
-//! - [`Waker`] is how another thread says that there is something in a queue.
+//! - [`Waker`] notifies a task from another thread that a queue of the application has an entry.
 //!
-//! Everything happens within `next_event`, on the task that awaits it: no task is spawned, nothing is behind a lock
-//! but the note of which sockets woke it. Each socket wakes by itself, so a turn for one connection makes no system call
-//! for the others; while nothing happens the reactor sleeps until the next timer of the protocol is due.
+//! Everything happens within `next_event`, on the task that awaits it. No task is spawned, and only
+//! the notes of wake-ups are behind a lock. Each socket wakes by itself, so a turn for one connection
+//! makes no system call for the others. While nothing happens, the reactor sleeps until the next
+//! timer of the protocol is due.
 //!
-//! How this adapter compares with the others stands in [`ide_mcp_server`].
+//! [`ide_mcp_server`] compares this adapter with the others.
 
 mod conn;
 mod server;

@@ -1,4 +1,4 @@
-//! What an editor needs to be attached to, in a task.
+//! The server of an editor, in a task.
 
 use crate::Waker;
 use crate::sockets::Sockets;
@@ -12,9 +12,10 @@ use std::io;
 
 /// The server of an editor, in a task of the application, on any executor.
 ///
-/// [`next_event`](Server::next_event) waits, and hands over one event at a time: so the task that awaits it can also
-/// `await` whatever it needs to answer, and race it against its own channels, which a callback could not. What the
-/// [`host_mut`](Server::host_mut) was made to send goes out with the next call.
+/// [`next_event`](Server::next_event) waits, and returns one event at a time. So the task that awaits
+/// it can also `await` what it needs for an answer, and race the wait against its own channels, which
+/// a callback could not. The output that the application has given to [`host_mut`](Server::host_mut)
+/// is sent by the next call of `next_event`.
 ///
 /// ```no_run
 /// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
@@ -60,13 +61,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Its clock starts now.
+    /// Binds the listener, and starts the clock of the server.
     ///
-    /// The port of the configured policy is set to the one that is listened on.
+    /// Sets the port of the configured policy to the port of the listener.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines may reach it and no token is asked for; else
-    /// whatever binding reports.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
+    /// policy requires no token; otherwise the error of binding.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
@@ -75,38 +76,40 @@ impl Server {
 
     ide_mcp_server::hand_over!();
 
-    /// Uses this clock, that of the application.
+    /// Uses this clock, which is that of the application.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.waiting.clock = clock;
         self
     }
 
-    /// The time now, for methods of the host that want it.
+    /// Returns the current time, for methods of the host that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.waiting.clock.now()
     }
 
-    /// By which another thread or task ends the wait.
+    /// Returns the waker by which another thread or task ends the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waiting.wakes.waker()
     }
 
-    /// Waits for the next event. `None` if a [`Waker`] asks to look at the queue, or if all [is over](Server::is_over)
-    /// after [`shutdown`](Server::shutdown).
+    /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is
+    /// over](Server::is_over) after [`shutdown`](Server::shutdown).
     ///
-    /// It is cancel-safe: the future holds nothing, and dropping it at any time loses nothing. Nothing moves while
-    /// nobody awaits it, so do not stay away for long. It gives way to the other tasks of its executor at the end of every turn,
-    /// and after 128 events in a row.
+    /// The future is cancel-safe: it holds nothing, and dropping it at any time loses nothing. No
+    /// byte moves and no timer runs between two calls, so do not wait long before the next call. The
+    /// future yields to the other tasks of its executor at the end of every turn, and after 128
+    /// events in a row.
     pub async fn next_event(&mut self) -> Option<HostEvent> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in good order. Go on with
-    /// [`next_event`](Server::next_event) until it [is over](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
+    /// [`next_event`](Server::next_event) until the server [is over](Server::is_over): a few seconds
+    /// at most.
     pub fn shutdown(&mut self) {
         let now = self.now();
         self.inner.shutdown(now);

@@ -6,15 +6,15 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
-/// A socket that never blocks. A call that would have blocked has armed the reactor: it wakes the task once the call is worth
-/// another try. One that did not block costs the reactor nothing.
+/// A non-blocking socket. A call that would have blocked has armed the reactor, which wakes the task
+/// once the call is worth another try. A call that did not block costs the reactor nothing.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: Async<TcpStream>,
     waker: Waker,
-    /// The reactor wakes the task for a read.
+    /// True if the reactor is to wake the task for a read.
     armed_to_read: bool,
-    /// The same for a write.
+    /// True if the reactor is to wake the task for a write.
     armed_to_write: bool,
 }
 
@@ -26,7 +26,8 @@ enum To {
 
 impl Socket {
     pub(crate) fn new(io: Async<TcpStream>, waker: Waker) -> Self {
-        // A turn writes all it has at once; holding it back would only add delay. A socket that refuses still works.
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
+        // socket that refuses the option still works.
         let _ = io.get_ref().set_nodelay(true);
         Self { io, waker, armed_to_read: false, armed_to_write: false }
     }
@@ -37,7 +38,8 @@ impl Socket {
 
     fn try_to<T>(&mut self, to: To, mut call: impl FnMut(&TcpStream) -> io::Result<T>) -> io::Result<T> {
         if *self.armed(to) {
-            // Takes note of what the reactor has reported, or it would be taken for news later.
+            // Takes the readiness that the reactor has reported. Otherwise a later poll would report
+            // it again.
             let _ = self.poll(to)?;
         }
         loop {

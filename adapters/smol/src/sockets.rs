@@ -68,7 +68,7 @@ impl Transport for Sockets {
         let fd = guard.as_fd().and_then(|fd| fd.try_clone_to_owned().ok());
         self.guard = fd.and_then(|fd| Async::new(fd).ok()).map(|fd| (fd, self.wakes.guard_waker()));
         if self.watch_again() {
-            // A notification is there already.
+            // A notification has already arrived.
             self.wakes.guard_waker().wake();
         }
         self.guard.is_some()

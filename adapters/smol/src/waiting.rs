@@ -1,4 +1,4 @@
-//! The wait of a task: for wake-ups, and for time.
+//! The wait of a task, for wake-ups and for timers.
 
 use async_io::Timer;
 use ide_mcp::{Clock, Time};
@@ -7,20 +7,22 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What a task waits with. It holds nothing of what it waits for, so it may stop waiting at any time.
+/// The state of a wait. It holds nothing of the connection or server, so the task can stop waiting at
+/// any time.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) wakes: WakeSet,
     pub(crate) clock: Clock,
     timer: Timer,
-    /// When the timer goes off, if it does.
+    /// The time to which the timer is set, if it is set.
     set_to: Option<Time>,
-    /// How often it was ready since it last gave way.
+    /// The number of polls since the task last yielded.
     ready: u32,
 }
 
-/// So often in a row a wait is over at once; then the other tasks of the executor have a turn. A peer that always has
-/// something to say does not freeze the window of an editor whose tasks share its thread.
+/// The number of polls in a row that can be ready before the other tasks of the executor get a turn.
+/// So a peer that sends without pause does not freeze the window of an editor whose tasks share one
+/// thread.
 const READY_IN_A_ROW: u32 = 128;
 
 impl Waiting {
@@ -28,7 +30,7 @@ impl Waiting {
         Self { wakes, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
     }
 
-    /// Takes a step, and sees to it that the task is woken when the next is due.
+    /// Takes a step, and arranges that the task is woken when the next step is due.
     pub(crate) fn poll<E>(
         &mut self,
         context: &mut Context<'_>,
@@ -50,20 +52,20 @@ impl Waiting {
                 self.wake_at(context, now, until);
                 Poll::Pending
             }
-            // An application that was woken looks at its queue, and at whether all is over.
+            // After a wake-up the application reads its queue and checks whether all is over.
             Next::Wake | Next::Over | _ => Poll::Ready(None),
         }
     }
 
-    /// Has the task woken at this time, or a little after it.
+    /// Arranges that the task is woken at this time, or a little after it.
     fn wake_at(&mut self, context: &mut Context<'_>, now: Time, until: Option<Time>) {
         let Some(until) = until else { return };
         if until <= now {
-            // There is more to do, after everybody else on this executor had a turn.
+            // There is more work, after the other tasks of this executor had a turn.
             return context.waker().wake_by_ref();
         }
-        // A timer that goes off early costs one look at the clock. Most are set anew before they go off, and moving each
-        // to a later time would cost more.
+        // A timer that goes off early costs one look at the clock. Most timers are set anew before
+        // they go off, and moving each to a later time would cost more.
         if self.set_to.is_none_or(|set_to| until < set_to || set_to <= now) {
             self.timer.set_after(until.saturating_since(now));
             self.set_to = Some(until);

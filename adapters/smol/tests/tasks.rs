@@ -1,4 +1,4 @@
-//! What a task adds: waits that are given up at any time, and other tasks beside it.
+//! The additions of a task: waits that are dropped at any time, and other tasks beside it.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
@@ -24,13 +24,13 @@ use std::time::Duration;
 
 const CALLS: usize = 2000;
 
-/// So many of them are under way at any time.
+/// The number of calls that are in flight at any time.
 const AT_ONCE: usize = 100;
 
-/// Longer than anything here may take on a busy machine.
+/// The time after which a test fails: longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Polled once and dropped, as a race against something that is ready would.
+/// Polls a future once and drops it, as a race against a ready future would.
 fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -39,7 +39,8 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Both sides give every wait up after one poll, thousands of times; nothing is lost, and nothing comes twice.
+/// Drops every wait of both sides after one poll, thousands of times. Nothing is lost, and nothing comes
+/// twice.
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
     let token = new_token().unwrap();
@@ -90,7 +91,7 @@ fn a_wait_that_is_dropped_loses_nothing() {
     assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
 }
 
-/// Counts how often a task is woken.
+/// A counter of the wake-ups of a task.
 struct Count(AtomicUsize, thread::Thread);
 
 impl Wake for Count {
@@ -100,7 +101,7 @@ impl Wake for Count {
     }
 }
 
-/// The task is woken for what happens and for timers, and else it sleeps.
+/// Checks that events and timers wake the task, and that it sleeps otherwise.
 #[test]
 fn a_wait_that_is_not_over_costs_no_polls() {
     let config = HostConfig::new(ServerConfig::new(
@@ -119,7 +120,7 @@ fn a_wait_that_is_not_over_costs_no_polls() {
             let before = count.0.load(Ordering::Relaxed);
             assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
             polls += 1;
-            // Until somebody wakes it, as an executor would.
+            // The task sleeps until it is woken, as with an executor.
             while count.0.load(Ordering::Relaxed) == before && clock.now() < Time::from_millis(1500) {
                 thread::park_timeout(Time::from_millis(1500).saturating_since(clock.now()));
             }
@@ -129,7 +130,7 @@ fn a_wait_that_is_not_over_costs_no_polls() {
     drop(peer);
 }
 
-/// A task that shares its thread with a flooded one has its turns.
+/// Checks that a task that shares its thread with a flooded one gets its turns.
 #[test]
 fn a_flood_leaves_room_for_other_tasks() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -175,7 +176,7 @@ fn a_flood_leaves_room_for_other_tasks() {
     assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {heard} events");
 }
 
-/// An executor with threads can have them.
+/// Checks that an executor with threads can run them.
 #[test]
 fn servers_connections_and_their_waits_are_send() {
     fn is_send<T: Send>(_: &T) {}
@@ -203,7 +204,7 @@ fn a_waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // Most likely it waits by then; it may not matter.
+        // Most likely the task waits by then; the result is the same if it does not.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
@@ -212,7 +213,7 @@ fn a_waker_ends_the_wait_of_a_connection() {
     other.join().unwrap();
 }
 
-/// Counts how often a task is woken.
+/// A counter of the wake-ups of a task.
 #[cfg(target_os = "linux")]
 #[derive(Default)]
 struct Wakes(AtomicUsize);
@@ -224,7 +225,7 @@ impl Wake for Wakes {
     }
 }
 
-/// Longer than the interval at which a guard looks without notifications; then the file vanishes.
+/// Waits longer than the interval at which a guard looks without notifications; then removes the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
@@ -240,7 +241,7 @@ fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
     let path = server.lock_path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
-        // The reactor reports within this time what the publishing led to.
+        // Within this time the reactor reports the notifications of the publishing.
         thread::sleep(Duration::from_millis(20));
     }
     let wakes = Arc::new(Wakes::default());

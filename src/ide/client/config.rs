@@ -1,4 +1,4 @@
-//! The settings of an agent's side.
+//! The settings of the agent's side of a connection.
 
 use crate::ide::client_env::{LOOPBACK, authority};
 use crate::ide::{AuthToken, Dialect, LockFile, Transport};
@@ -7,36 +7,38 @@ use crate::ws;
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-/// Whom a client attaches to, and as whom.
+/// The settings of a [`Client`](super::Client): the editor that it attaches to, and its own identity.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// The host and port, as the `Host` field has them: `127.0.0.1:41111`.
+    /// The host and port, as in the `Host` field: `127.0.0.1:41111`.
     pub host: String,
-    /// The token of the lock file; `None` where the lock file has none.
+    /// The token of the lock file; `None` if the lock file has none.
     pub token: Option<AuthToken>,
-    /// Header fields that the request to open has beside its own: name and value. For a probe, such as one with an
-    /// `Origin`. Default none.
+    /// Header fields that the opening handshake has beside its own: name and value. For a probe, such
+    /// as one with an `Origin`. Default none.
     pub fields: Vec<(String, String)>,
-    /// The process id to say in `ide_connected`.
+    /// The process id to send in `ide_connected`.
     pub pid: Option<u32>,
-    /// In which dialect the editor is spoken to: the names of tools and arguments. What it says is understood in all.
-    /// Default [`Dialect::VsCode`].
+    /// The dialect of the names of tools and arguments that the client sends. The client reads the
+    /// messages of the editor in every dialect. Default [`Dialect::VsCode`].
     pub dialect: Dialect,
-    /// Whether all that the editor says unasked comes as [`ClientEvent::Notification`](super::ClientEvent::Notification),
-    /// as it is written, be it known or not. For a bridge. Default no.
+    /// True if every notification of the editor becomes a
+    /// [`ClientEvent::Notification`](super::ClientEvent::Notification), unchanged, even one that is
+    /// known. For a bridge. Default false.
     pub raw_notifications: bool,
-    /// Who the client is, how long it waits, and the limits of a session.
+    /// The identity of the client, its timeouts, and the limits of a session.
     pub mcp: mcp::ClientConfig,
     /// The limits of a connection.
     pub ws: ws::Limits,
 }
 
 impl ClientConfig {
-    /// The client `info`, attaching to the editor on this port of this machine.
+    /// Creates the settings of the client `info` for the editor on this port of this machine.
     #[must_use]
     pub fn new(info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
-        // As long as the real client: an editor that is busy starting is not given up.
+        // The handshake has as long as with the real client: the client does not give up an editor that
+        // is busy starting.
         let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
         Self {
             host: authority(LOOPBACK, port),
@@ -50,16 +52,17 @@ impl ClientConfig {
         }
     }
 
-    /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host) returns it. The
-    /// socket must be connected to that host.
+    /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host)
+    /// returns it. The socket has to be connected to that host.
     #[must_use]
     pub fn with_host(mut self, host: &str, port: u16) -> Self {
         self.host = authority(host, port);
         self
     }
 
-    /// The client `info`, attaching to the editor that this lock file for `port` is of; `None` if that does not speak
-    /// WebSocket. What [`choose`](crate::ide::matching::choose) accepts does.
+    /// Creates the settings of the client `info` for the editor of this lock file for `port`; `None` if
+    /// the editor does not use WebSocket. Every file that [`choose`](crate::ide::matching::choose)
+    /// accepts names an editor that does.
     #[must_use]
     pub fn of_lock_file(info: Implementation, port: u16, file: &LockFile) -> Option<Self> {
         let speaks = file.transport == Transport::WebSocket;

@@ -1,4 +1,4 @@
-//! What an agent hears of an editor.
+//! The events of the agent's side of a connection.
 
 use crate::ide::Push;
 use crate::mcp::{self, CallEnd, Outcome, Progress, ServerInfo};
@@ -7,54 +7,56 @@ use crate::ws::Closed;
 use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
-/// What an agent hears of the editor it attaches to.
+/// An event of a [`Client`](super::Client).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// Attached: the session is initialized, and `ide_connected` is said if the configuration has a pid.
+    /// The client is attached: the session is initialized, and `ide_connected` is sent if the
+    /// configuration has a pid.
     Ready(ServerInfo),
-    /// The editor did not choose the sub-protocol `mcp`, without which nothing is said; the connection closes.
+    /// The editor did not choose the sub-protocol `mcp`, without which no message is sent. The
+    /// connection closes.
     SubprotocolMissing,
-    /// The session could not be opened; the connection closes.
+    /// The session could not be opened. The connection closes.
     Failed(mcp::Failure),
     /// A request ended.
     Outcome {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how.
+        /// The end of the request.
         outcome: Outcome,
     },
-    /// The editor says how far a request has come.
+    /// The editor reports the progress of a request.
     Progress {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how far.
+        /// The progress of the request.
         progress: Progress<'static>,
     },
-    /// The editor asks for something that the configuration forwards. Answer it with `respond_raw` or `fail`; by its
-    /// deadline it is answered for you, with an error.
+    /// The editor sends a request that the configuration forwards. Answer it with `respond_raw` or
+    /// `fail`. At its deadline the request is answered for you, with an error.
     Request {
-        /// What to answer it by.
+        /// The name by which the request is answered.
         call: CallId,
-        /// What is asked.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
     /// A request of the editor ended without your answer.
     CallEnded {
-        /// Which one.
+        /// The call.
         call: CallId,
-        /// And how.
+        /// The end of the call.
         reason: CallEnd,
     },
     /// The editor pushed a notification of the protocol: the selection, a mention, and what has changed.
     Pushed(Push),
-    /// The editor offers other tools: list them again.
+    /// The editor offers other tools. List them again.
     ToolsChanged,
-    /// The editor said something else.
+    /// The editor sent another notification.
     Notification {
-        /// What is said.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
@@ -63,6 +65,6 @@ pub enum ClientEvent {
     PeerError(ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
     PeerFault(mcp::PeerFault),
-    /// The end of the connection. Comes exactly once and last.
+    /// The end of the connection. This event comes exactly once and last.
     Closed(Closed),
 }

@@ -22,7 +22,7 @@ use rand_core::TryCryptoRng;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// One connection, the agent's side.
+/// The agent's side of one connection.
 ///
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
@@ -34,23 +34,25 @@ use serde_json::value::RawValue;
 pub struct Client {
     ws: ws::Client,
     mcp: mcp::Client,
-    /// To be said in `ide_connected`, until it is.
+    /// The process id for `ide_connected`, until the notification is sent.
     pid: Option<u32>,
     dialect: Dialect,
-    /// The editor did not choose `mcp`, which was not told yet.
+    /// True if the editor did not choose `mcp`, and [`ClientEvent::SubprotocolMissing`] was not polled
+    /// yet.
     not_chosen: bool,
     raw_notifications: bool,
     closed: Option<Closed>,
 }
 
 impl Client {
-    /// Attaches: the request waits in [`outgoing`](Wire::outgoing). `session` marks its handles: no two connections of
-    /// a program may have the same.
+    /// Creates a connection whose opening handshake waits in [`outgoing`](Wire::outgoing). `session`
+    /// marks the names of its calls and requests, and has to differ between the connections of a
+    /// program.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields), or the name or version of the agent, which is its
-    /// `User-Agent`, cannot stand in a request; or if a limit is 0.
+    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields), or the name or version of
+    /// the agent, which is its `User-Agent`, cannot stand in an opening handshake, or if a limit is 0.
     pub fn new(
         config: ClientConfig,
         random: impl TryCryptoRng + Send + Sync + 'static,
@@ -80,7 +82,7 @@ impl Client {
         })
     }
 
-    /// Asks for the tools of the editor.
+    /// Requests the list of the tools of the editor.
     ///
     /// # Errors
     ///
@@ -89,8 +91,8 @@ impl Client {
         self.list(List::Tools, Timeout::Default)
     }
 
-    /// Asks for a list of the editor, all pages of it, each within this time. One [`Outcome`](ClientEvent::Outcome)
-    /// follows: the list as if it had come in one page.
+    /// Requests a list of the editor, all pages of it, each within this time. One
+    /// [`Outcome`](ClientEvent::Outcome) follows: the list as if it had come in one page.
     ///
     /// # Errors
     ///
@@ -100,8 +102,9 @@ impl Client {
         session.list(list, timeout, &mut out)
     }
 
-    /// Calls a tool. An `openDiff` or `executeCode` waits as long as the person does, everything else as long as the
-    /// configuration says. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
+    /// Calls a tool. An `openDiff` or `executeCode` waits for the person without a timeout, every other
+    /// call for the time of the configuration. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
@@ -112,8 +115,8 @@ impl Client {
         self.call_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
     }
 
-    /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor says how far it has come, as
-    /// [`Progress`](ClientEvent::Progress), and each time starts the clock again.
+    /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor reports the progress of
+    /// the call, as [`Progress`](ClientEvent::Progress), and each report starts the timeout again.
     ///
     /// # Errors
     ///
@@ -130,7 +133,7 @@ impl Client {
         Ok(Pending::new(request))
     }
 
-    /// Asks for something by a method of the Obsidian dialect.
+    /// Sends a request with a method of the Obsidian dialect.
     ///
     /// # Errors
     ///
@@ -139,7 +142,7 @@ impl Client {
         self.request(request.method(), Some(request), Timeout::Default)
     }
 
-    /// Asks anything.
+    /// Sends a request with any method.
     ///
     /// # Errors
     ///
@@ -154,7 +157,7 @@ impl Client {
         session.request(method, params, timeout, &mut out)
     }
 
-    /// Gives up a request and tells the editor; false if it has ended.
+    /// Cancels a request and notifies the editor. Returns false if the request has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
@@ -163,7 +166,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended; or if the result is no object, in which case it is still open. Nothing is sent.
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::Unserializable`] if the result is no object, in which case the call is still
+    /// open. Nothing is sent.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
         let (session, mut out) = self.reply()?;
         session.respond_with(call, result, &mut out)
@@ -173,43 +178,45 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
     pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
         let (session, mut out) = self.reply()?;
         session.fail(call, code, message, &mut out)
     }
 
-    /// The same with an error that came from elsewhere, data and all.
+    /// Answers a request of the editor with an error that came from elsewhere, its data included.
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
     pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), NotOpen> {
         let (session, mut out) = self.reply()?;
         session.fail_with(call, error, &mut out)
     }
 
-    /// Says how far a request of the editor has come, which starts the clock of its deadline again. True if the editor
-    /// asked to be told and is.
+    /// Reports the progress of a request of the editor, and puts its deadline off as far as its
+    /// [`Timeout`] permits. Returns true if the editor receives the report: it asked for reports, and
+    /// there is room.
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
     pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
         let (session, mut out) = self.reply()?;
         session.progress(call, said, &mut out)
     }
 
-    /// Lets a request of the editor wait this long from now on, whatever was configured.
+    /// Sets the time for which a request of the editor waits from now on, in place of the configured
+    /// one.
     ///
     /// # Errors
     ///
-    /// If it is not open: how it ended.
+    /// [`NotOpen`], which names the end of the call, if the call is not open.
     pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
         self.reply()?.0.set_call_timeout(call, timeout)
     }
 
-    /// Says something.
+    /// Sends a notification.
     ///
     /// # Errors
     ///
@@ -224,19 +231,21 @@ impl Client {
         let _ = self.ws.sender().close(CloseCode::NORMAL, "");
     }
 
-    /// Whether the session is initialized and has not ended.
+    /// Returns true if the session is initialized and has not ended.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.mcp.is_ready()
     }
 
-    /// Returns the session at the latest time seen, and where its messages go: what was ticked need not have been polled.
+    /// Returns the session at the latest time seen, and the sender for its messages. The latest `tick`
+    /// need not have been followed by a poll.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.tick(self.ws.now());
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// Refuses what would be dropped in silence: before the connection is open, and after our close frame.
+    /// Returns the session and its sender for a message that is no answer. Refuses messages that would
+    /// be lost in silence: before the connection is open, and after our close frame.
     fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
             true => Ok(self.session()),
@@ -245,7 +254,9 @@ impl Client {
         }
     }
 
-    /// Where the connection has ended and that was not polled yet, what was asked is still open; it ends with it.
+    /// Returns the session and its sender for an answer. Refuses the answer once the connection has
+    /// ended, even if the end was not polled yet. Until that poll the calls are open, and they end with
+    /// the connection.
     fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotOpen> {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotOpen::Closed) }
     }
@@ -255,18 +266,20 @@ impl Client {
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
-                // Nothing was sent before, so there is room, and it is the first time. A mark below the length of the
-                // request leaves none after the end of the transport: then the session never begins.
+                // The session starts once, and nothing was sent before, so there is room. There is no
+                // room in one case: the transport has ended, and the high-water mark is below the
+                // length of the opening handshake. The session never begins then.
                 let started = self.mcp.start(now, &mut sender);
                 debug_assert!(!matches!(started, Err(NotSent::TooManyInFlight)), "{started:?}");
             }
-            // The real client leaves without a word (measured); a reason helps the author of the editor.
+            // The real client drops the connection and sends nothing (measured). A reason helps the
+            // author of the editor.
             ws::Event::Open { subprotocol: None } => {
                 self.not_chosen = true;
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
-            // Binary messages that hold text are understood by the real client (measured).
+            // The real client reads binary messages that hold text (measured).
             ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
                 Ok(text) => self.mcp.receive(now, text, &mut sender),
                 Err(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
@@ -280,7 +293,8 @@ impl Client {
         true
     }
 
-    /// As soon as there is room: the editor says nothing unasked for a while without it.
+    /// Sends `ide_connected` as soon as there is room. Without it the editor sends no pushes for a
+    /// while.
     fn say_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
             if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
@@ -317,7 +331,7 @@ impl Client {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Of servers alone.
+            // Only the session of a server reports it.
             mcp::Event::ToolsListed => return None,
         })
     }
@@ -328,7 +342,8 @@ struct Connected {
     pid: u32,
 }
 
-/// The pushes of an editor, by the name of any dialect; one that cannot be read so is handed on as it is.
+/// Reads a push of the editor by its name in any dialect. A notification that cannot be read as a push
+/// is handed on unchanged.
 fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
     if &*method == "notifications/tools/list_changed" {
         return ClientEvent::ToolsChanged;
@@ -374,7 +389,8 @@ impl Machine for Client {
             if self.take_bytes() {
                 continue;
             }
-            // Above the mark the bytes have not all been looked at, so it is not yet time for the timers.
+            // Above the high-water mark some received bytes are not delivered yet, so the timers have
+            // to wait.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }

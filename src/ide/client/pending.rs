@@ -1,4 +1,4 @@
-//! A call of ours that waits for the editor, typed by its tool.
+//! A tool call of the agent that waits for the editor, typed by its tool.
 
 use crate::ide::Answer;
 use crate::mcp::{Outcome, ToolResult};
@@ -7,8 +7,8 @@ use alloc::{string::String, vec::Vec};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A call of a tool whose answer is an `A`. Its [outcome](super::ClientEvent::Outcome) comes with the same
-/// [name](Pending::id).
+/// A call of a tool whose answer is an `A`. The [outcome](super::ClientEvent::Outcome) of the call has
+/// the same [name](Pending::id).
 pub struct Pending<A> {
     id: RequestId,
     answer: PhantomData<fn() -> A>,
@@ -29,8 +29,8 @@ impl<A: Answer> Pending<A> {
     ///
     /// # Errors
     ///
-    /// [`CallError`] if the editor did not answer with an `A`. The result of an [`OtherTool`](crate::ide::OtherTool) is
-    /// returned also if it says that the tool failed.
+    /// [`CallError`] if the editor did not answer with an `A`. The result of an
+    /// [`OtherTool`](crate::ide::OtherTool) is returned even if it reports that the tool failed.
     pub fn answer(self, outcome: Outcome) -> Result<A, CallError> {
         let raw = match outcome {
             Outcome::Result(raw) => raw,
@@ -64,15 +64,15 @@ impl<A> fmt::Debug for Pending<A> {
 pub enum CallError {
     /// The editor refused the call.
     Refused(ErrorObject),
-    /// The tool failed: its text, which says why.
+    /// The tool failed. The text gives the reason.
     Failed(String),
     /// No answer came in time.
     TimedOut,
-    /// We cancelled the call.
+    /// The agent cancelled the call.
     Cancelled,
     /// The result is no answer of this tool.
     Unreadable,
-    /// The session ended first.
+    /// The session ended before the answer.
     Closed,
 }
 

@@ -1,4 +1,4 @@
-//! The dialect of the JetBrains plugin, as it is described.
+//! The dialect of the JetBrains plugin, from a description of the plugin.
 
 use super::{Rules, SelectionForm, Wording, vs_code};
 use crate::rpc::code;

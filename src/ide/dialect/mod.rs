@@ -32,10 +32,11 @@ macro_rules! dialects {
 }
 
 dialects! {
-    /// How an editor speaks: the names of its tools, and the shapes of what it says.
+    /// The names of an editor's tools and notifications, and the shapes of its messages.
     ///
-    /// The real client was written for the first one; use another only for a client that needs it. What is *received* is
-    /// understood in all of them at once: `open_file` is `openFile`, and `notifications/ide_connected` is `ide_connected`.
+    /// The real client was written for [`VsCode`](Self::VsCode). Use another dialect only for a
+    /// client that needs it. Tools, arguments, answers and notifications are *read* in all dialects
+    /// at once: `open_file` is `openFile`, and `notifications/ide_connected` is `ide_connected`.
     ///
     /// | | [`VsCode`](Self::VsCode) (default) | [`JetBrains`](Self::JetBrains) | [`SnakeCase`](Self::SnakeCase) | [`Obsidian`](Self::Obsidian) |
     /// | --- | --- | --- | --- | --- |
@@ -54,32 +55,35 @@ dialects! {
     /// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
     /// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |
     ///
-    /// `VsCode` is what was measured and recorded (docs/evidence.md). `JetBrains` is a description of the plugin,
-    /// `SnakeCase` what was read from a decompiled one: the real client ignores its prefixed notifications (measured).
-    /// `Obsidian` is described for one plugin; nothing is known to send its methods.
+    /// `VsCode` was measured and recorded (docs/evidence.md). `JetBrains` follows a description of
+    /// the plugin. `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed
+    /// notifications (measured). `Obsidian` follows the description of one plugin; no client is
+    /// known to send its methods.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Dialect {
-        /// As the VS Code extension.
+        /// The dialect of the VS Code extension.
         #[default]
         VsCode = vs_code,
-        /// As the JetBrains plugin is described.
+        /// The dialect of the JetBrains plugin, from a description of the plugin.
         JetBrains = jetbrains,
-        /// As a decompiled JetBrains plugin: snake case, and notifications below `notifications/`.
+        /// The dialect of a decompiled JetBrains plugin: snake case, and notifications below
+        /// `notifications/`.
         SnakeCase = snake_case,
-        /// As VS Code, with six methods that are requests of their own.
+        /// The dialect of VS Code, with six methods that are requests of their own.
         Obsidian = obsidian,
     }
 }
 
-/// One dialect.
+/// The data of one dialect.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Tools, their arguments, and the members of a mention are spelled `open_file` and not `openFile`.
+    /// True if tools, their arguments, and the members of a mention are spelled like `open_file`
+    /// and not like `openFile`.
     pub(crate) snake_case: bool,
-    /// Names of notifications begin with `notifications/`.
+    /// True if the names of notifications begin with `notifications/`.
     pub(crate) notification_prefix: bool,
-    /// `DIFF_REJECTED` is followed by the tab.
+    /// True if the tab follows `DIFF_REJECTED`.
     pub(crate) reject_includes_tab: bool,
     /// The answers of `close_tab`, `openFile` and `reformat_file`.
     pub(crate) wording: Wording,
@@ -87,15 +91,15 @@ pub(crate) struct Rules {
     pub(crate) diagnostics: DiagnosticsForm,
     /// The answers of `getCurrentSelection` and `getLatestSelection`.
     pub(crate) selection_answer: SelectionAnswerForm,
-    /// `ERROR` and not `Error`.
+    /// True if severities are spelled like `ERROR` and not like `Error`.
     pub(crate) uppercase_severity: bool,
     /// The members of `selection_changed`.
     pub(crate) selection: SelectionForm,
-    /// The error for a tool that nobody handles.
+    /// The code of the error for a tool that the editor does not handle.
     pub(crate) unknown_tool: i64,
-    /// The client is pinged over JSON-RPC.
+    /// True if the editor pings the client over JSON-RPC.
     pub(crate) rpc_ping: bool,
-    /// `readFile` and its like are served.
+    /// True if the editor serves `readFile` and the other direct methods.
     pub(crate) direct_methods: bool,
 }
 
@@ -112,9 +116,9 @@ pub(crate) enum SelectionForm {
 /// The words of an answer that reports what was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// A text for each tool; what was not found is an error.
+    /// A text for each tool; an error for a file that was not found.
     VsCode,
-    /// `OK`; what was not found is a text.
+    /// `OK`; a text for a file or a tab that was not found.
     JetBrains,
 }
 

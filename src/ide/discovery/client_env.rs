@@ -1,17 +1,18 @@
-//! The environment variables that tell a client which editor to attach to, the counterpart of
-//! [`launch_env`](crate::ide::launch_env), which an editor sets. This module does no I/O; `ide_mcp_lockfile::client_env`
-//! reads the variables.
+//! The environment variables by which a client chooses the editor to attach to, the counterpart of
+//! [`launch_env`](crate::ide::launch_env), whose variables an editor sets. This module does no I/O;
+//! `ide_mcp_lockfile::client_env` reads the variables.
 //!
 //! | variable | 2.1.330 | 1.0.51 |
 //! | --- | --- | --- |
 //! | `CLAUDE_CODE_SSE_PORT`, two editors have the folder open | attaches to the one on that port | attaches to none |
 //! | `CLAUDE_CODE_AUTO_CONNECT_IDE=false`, with `--ide` | does not attach | attaches |
-//! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and says so in `Host` | |
+//! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and sends that host in `Host` | |
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
-//! The two columns are versions of the real client, measured (docs/evidence.md in the repository); an empty cell was
-//! not. Where versions differ, this crate follows the newest. Of the accepted words for true and false, only `1` and
-//! `false` were measured. The directory of lock files depends on other variables: [`locate`](crate::ide::locate).
+//! The two columns are versions of the real client. Their cells are measured (docs/evidence.md in
+//! the repository), except the empty ones. Where versions differ, this crate follows the newest. Of
+//! the accepted words for true and false, only `1` and `false` were measured. The directory of lock
+//! files depends on other variables: [`locate`](crate::ide::locate).
 
 use crate::ide::LockFile;
 use crate::ide::launch_env::PORT_VARIABLE;
@@ -19,23 +20,24 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-/// The variable that says whether a client attaches by itself.
+/// The variable that determines whether a client attaches by itself.
 pub const AUTO_CONNECT_VARIABLE: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 
 /// The variable that names the host on which the editor is reached.
 pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
 
-/// The variable that switches the check of folders off.
+/// The variable that switches the folder check off.
 pub const SKIP_CHECK_VARIABLE: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 
-/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends no token there
-/// (measured with 1.18.33), so that an editor which asks for one refuses it for ever.
+/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends
+/// no token to that port (measured with 1.18.33), so an editor that requires a token always refuses
+/// opencode.
 pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
 
 /// The variable in which WSL names the Linux distribution.
 pub const DISTRIBUTION_VARIABLE: &str = "WSL_DISTRO_NAME";
 
-/// The host of an editor where no variable names another.
+/// The host of an editor if no variable names another host.
 pub const LOOPBACK: &str = "127.0.0.1";
 
 /// The variables of a client, as they were set. A variable that is not set is `None`.
@@ -57,7 +59,7 @@ pub struct ClientEnv {
 }
 
 impl ClientEnv {
-    /// Reads each variable once with `value`, which returns `None` for one that is not set.
+    /// Reads each variable once with `value`, which returns `None` for a variable that is not set.
     pub fn read(mut value: impl FnMut(&'static str) -> Option<String>) -> Self {
         Self {
             port: value(PORT_VARIABLE),
@@ -69,15 +71,15 @@ impl ClientEnv {
         }
     }
 
-    /// Returns the port in [`PORT_VARIABLE`], set by the editor that opened this terminal; `None` if the variable is
-    /// missing or not a port.
+    /// Returns the port in [`PORT_VARIABLE`], set by the editor that opened this terminal; `None`
+    /// if the variable is missing or not a port.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port.as_deref().and_then(LockFile::parse_port)
     }
 
-    /// Returns false if [`AUTO_CONNECT_VARIABLE`] forbids the client to attach by itself. The variable does not
-    /// affect an editor that the person names.
+    /// Returns false if [`AUTO_CONNECT_VARIABLE`] forbids the client to attach by itself. The
+    /// variable does not affect an editor that the person names.
     #[must_use]
     pub fn auto_connects(&self) -> bool {
         !self.auto_connect.as_deref().is_some_and(is_no)
@@ -89,7 +91,8 @@ impl ClientEnv {
         self.skip_check.as_deref().is_some_and(is_yes)
     }
 
-    /// Returns the host on which the editor is reached, a name or an address without brackets; [`LOOPBACK`] by default.
+    /// Returns the host on which the editor is reached, a name or an address without brackets;
+    /// [`LOOPBACK`] by default.
     #[must_use]
     pub fn host(&self) -> &str {
         let host = self.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(LOOPBACK);
@@ -97,7 +100,7 @@ impl ClientEnv {
     }
 }
 
-/// Returns host and port as the `Host` field has them: `127.0.0.1:41111`, `[::1]:41111`.
+/// Returns host and port in the form of the `Host` field: `127.0.0.1:41111`, `[::1]:41111`.
 #[must_use]
 pub fn authority(host: &str, port: u16) -> String {
     let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host) };

@@ -1,24 +1,26 @@
-//! What a terminal or a client that the editor starts finds in its environment.
-//! Pure: the inherited variables go in, what to set and what to remove comes out.
+//! The environment of a terminal or a client that the editor starts. This module does no I/O: it
+//! takes the inherited variables and returns the variables to set and to remove.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::ide::client_env::OPENCODE_PORT_VARIABLE;
 
-/// The variables for a child process of an editor that listens on `port`, or on none.
+/// Returns the changes to the environment of a child process of an editor that listens on `port`,
+/// or on no port.
 ///
-/// With a port, the child connects to this editor without any test of folders, and not through a proxy: the real
-/// client would send even loopback connections there. `no_proxy` and `NO_PROXY` get the same value, the entries of
-/// both and then the missing ones of `localhost,127.0.0.1,::1`, as they are one variable on Windows and nobody knows
-/// which of them the client reads.
+/// With a port, the child connects to this editor without a folder check and without a proxy: the
+/// real client sends even loopback connections to a proxy. `no_proxy` and `NO_PROXY` get the same
+/// value: the entries of both, and then the missing ones of `localhost,127.0.0.1,::1`. The two
+/// names are one variable on Windows, and it is not known which of the two the client reads.
 ///
-/// Without a port, what an outer editor left is removed, so that the child does not connect there or wait for a port
-/// that has long been closed.
+/// Without a port, the variables that an outer editor left are removed. Otherwise the child would
+/// connect to that editor, or wait for a port that was closed long ago.
 ///
-/// Start opencode with `launch_env(None, …)`: where a variable names a port, opencode connects there without a token and is
-/// refused for ever; without one it reads the lock files and their token (measured with 1.18.33). A variable that names a
-/// port to opencode alone is always removed.
+/// Start opencode with `launch_env(None, …)`. If a variable names a port, opencode connects there
+/// without a token, and the editor always refuses it. If no variable names a port, opencode reads
+/// the lock files and their tokens (measured with 1.18.33). A variable that names a port to
+/// opencode alone is always removed.
 pub fn launch_env<'a>(
     port: Option<u16>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -41,31 +43,32 @@ pub fn launch_env<'a>(
     LaunchEnv { set, remove }
 }
 
-/// What to change in the environment of a child process.
+/// The changes to the environment of a child process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchEnv {
     /// Names and values to set.
     pub set: Vec<(String, String)>,
-    /// Names to remove; each was inherited, and none of them is in [`set`](Self::set).
+    /// Names to remove. Each of them was inherited, and none of them is in [`set`](Self::set).
     pub remove: Vec<String>,
 }
 
-/// The variable that names the port to a client; older than WebSocket, hence its name.
+/// The variable that names the port to a client. The name is older than the WebSocket transport.
 pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 
 const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
 const NO_PROXY: &str = "no_proxy";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// Says that the terminal is one of VS Code: true for the one it was set in, not for those of an editor started there.
+/// The mark of a terminal of VS Code. It is true of the terminal in which VS Code set it, and false
+/// of the terminals of an editor that was started there.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
 const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =
     &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
 
 fn variables(port: u16, mut excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
-    // The lower-case name first, whatever the order of the environment was.
+    // The lower-case name comes first, independent of the order of the environment.
     excluded.sort_by_key(|(name, _)| *name != NO_PROXY);
     let mut hosts: Vec<&str> = Vec::new();
     for host in excluded.iter().flat_map(|(_, value)| value.split(',')).map(str::trim).chain(LOOPBACK) {

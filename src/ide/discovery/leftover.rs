@@ -1,19 +1,19 @@
-//! Lock files that an editor left behind when it was killed, and who may remove them.
+//! Lock files that an editor left behind when it was killed, and the conditions for their removal.
 //!
-//! A process that we cannot see may live all the same: that of Windows seen from WSL, that of another container. So a
-//! file is only taken for left over where everything says so, and never one of another editor or one that is not
-//! understood.
+//! A process can be alive although it is not visible from here: a process of Windows seen from WSL,
+//! or a process of another container. So a file counts as left over only if all facts show it. A
+//! file of another editor, or a file that could not be read, never counts as left over.
 
 use crate::ide::matching::Candidate;
 use core::fmt;
 
-/// Whether this is a file that our own editor left behind and that may be removed.
+/// Checks that our own editor left this file behind, so that the file can be removed.
 ///
-/// `ide_name` is ours, byte for byte; `listening` is whether somebody accepts connections on its port, `None` where that
-/// is not known.
+/// `ide_name` is the name of our editor, byte for byte. `listening` is true if a process accepts
+/// connections on the port of the file; `None` if that is not known.
 ///
 /// # Errors
-/// Why it has to stay.
+/// The reason for which the file has to stay.
 pub fn is_left_over<E>(
     candidate: &Candidate<E>,
     ide_name: &str,
@@ -32,23 +32,24 @@ pub fn is_left_over<E>(
     }
 }
 
-/// Why a lock file has to stay.
+/// The reason for which a lock file has to stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStaleReason {
-    /// It could not be read, so nobody knows whose it is.
+    /// A file that could not be read, so that its editor is not known.
     NotUnderstood,
-    /// It has another name of an editor.
+    /// An editor name in the file that differs from ours, or an empty name on our side.
     OfAnother,
-    /// Its process lives.
+    /// A process that is alive.
     Alive,
-    /// Its process cannot be seen from here.
+    /// A process that is not visible from here.
     PerhapsAlive,
-    /// Its port accepts connections.
+    /// A port that accepts connections.
     Listening,
-    /// It is not known whether its port does.
+    /// A port of which it is not known whether it accepts connections.
     PerhapsListening,
-    /// Another file has its name by now. Never returned by [`is_left_over`], which gets one file.
+    /// Another file that has this name by now. [`is_left_over`] never returns this reason, since it
+    /// takes one file.
     Replaced,
 }
 

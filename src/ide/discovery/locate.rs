@@ -1,6 +1,6 @@
-//! Where lock files are: the candidate directories, from variables that are handed in (measured, see
-//! docs/evidence.md). Nothing is read from the environment or the disk, and nothing is guessed: a
-//! variable that cannot be right is an error that says what to do.
+//! The candidate directories of lock files, computed from variables that the caller passes
+//! (measured, see docs/evidence.md). This module reads neither the environment nor the disk, and it
+//! does not guess: a variable that cannot be right is an error, whose text contains the remedy.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,13 +10,14 @@ use core::fmt;
 use crate::ide::LockForm;
 use crate::ide::paths::{is_absolute, is_windows};
 
-/// The ordered candidate directories. The first is where to publish; a client reads all of them.
+/// Returns the candidate directories in order. An editor publishes in the first one; a client reads
+/// all of them.
 ///
-/// The real client looks into `$CLAUDE_CONFIG_DIR/ide` if that variable is set, else into `~/.claude/ide`, and nowhere
-/// else. What [`Extras`] asks for comes after that.
+/// The real client reads `$CLAUDE_CONFIG_DIR/ide` if that variable is set, otherwise
+/// `~/.claude/ide`, and no other directory. The directories of [`Extras`] come after this one.
 ///
 /// # Errors
-/// [`LocateError`] if a variable that is needed is unset, empty or no absolute path.
+/// [`LocateError`] if a needed variable is unset, empty or not an absolute path.
 pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockDirCandidate>, LocateError> {
     let config_dir = environment.claude_config_dir;
     let home = || absolute(HOME_VARIABLE, environment.home.ok_or(LocateError::NoHome)?);
@@ -42,44 +43,47 @@ pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockD
     Ok(found)
 }
 
-/// The variable that names the home directory on the system that this was compiled for: `HOME`, on Windows
-/// `USERPROFILE`.
+/// The variable that names the home directory on the system for which this crate was compiled:
+/// `HOME`, or `USERPROFILE` on Windows.
 pub const HOME_VARIABLE: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// The variables that decide. `None` is a variable that is not set.
+/// The variables that determine the directories. A variable that is not set is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Environment<'a> {
     /// `CLAUDE_CONFIG_DIR`.
     pub claude_config_dir: Option<&'a str>,
     /// [`HOME_VARIABLE`].
     pub home: Option<&'a str>,
-    /// `XDG_CONFIG_HOME`; only looked at where [`Extras::xdg`] asks for it.
+    /// `XDG_CONFIG_HOME`, which is read only with [`Extras::xdg`].
     pub xdg_config_home: Option<&'a str>,
 }
 
-/// Directories beside those of the real client. None by default.
+/// The directories beside those of the real client. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// `~/.claude/ide` even where `CLAUDE_CONFIG_DIR` is set: some other editor may not know that variable.
+    /// `~/.claude/ide`, even if `CLAUDE_CONFIG_DIR` is set, for editors that do not read that
+    /// variable.
     pub default_too: bool,
-    /// `$XDG_CONFIG_HOME/claude/ide`, or `~/.config/claude/ide`. The real client never looks there.
+    /// `$XDG_CONFIG_HOME/claude/ide`, or `~/.config/claude/ide`. The real client never reads this
+    /// directory.
     pub xdg: bool,
-    /// `~/.claude-code`, with files for [`LockFile::parse_project`](crate::ide::LockFile::parse_project).
+    /// `~/.claude-code`, with files for
+    /// [`LockFile::parse_project`](crate::ide::LockFile::parse_project).
     pub claude_code: bool,
 }
 
-/// A directory that may hold lock files. It need not exist.
+/// A directory that can contain lock files. It need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockDirCandidate {
-    /// Its absolute path.
+    /// The absolute path of the directory.
     pub dir: String,
-    /// Why it is a candidate.
+    /// The reason for which the directory is a candidate.
     pub source: Source,
 }
 
 impl LockDirCandidate {
-    /// The kind of files that are there.
+    /// Returns the kind of the lock files in this directory.
     #[must_use]
     pub const fn form(&self) -> LockForm {
         match self.source {
@@ -89,36 +93,36 @@ impl LockDirCandidate {
     }
 }
 
-/// Why a directory is a candidate.
+/// The reason for which a directory is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// `CLAUDE_CONFIG_DIR` names its parent.
+    /// The variable `CLAUDE_CONFIG_DIR`, which names the parent directory.
     ConfigDir,
-    /// It is the default below the home directory.
+    /// The default below the home directory.
     Home,
-    /// [`Extras::xdg`].
+    /// The option [`Extras::xdg`].
     Xdg,
-    /// [`Extras::claude_code`].
+    /// The option [`Extras::claude_code`].
     ClaudeCode,
 }
 
-/// Why no directory can be named.
+/// The reason for which [`locate`] can name no directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocateError {
-    /// The home directory is needed and not known.
+    /// A home directory that is needed and not known.
     NoHome,
-    /// A variable is set and empty.
+    /// A variable that is set and empty.
     Empty {
-        /// Its name.
+        /// The name of the variable.
         variable: &'static str,
     },
-    /// A variable is no absolute path.
+    /// A variable that is not an absolute path.
     Relative {
-        /// Its name.
+        /// The name of the variable.
         variable: &'static str,
-        /// Its value.
+        /// The value of the variable.
         value: String,
     },
 }
@@ -170,7 +174,7 @@ mod tests {
 
     struct Case {
         name: &'static str,
-        /// `CLAUDE_CONFIG_DIR`, `HOME`, `XDG_CONFIG_HOME`.
+        /// The values of `CLAUDE_CONFIG_DIR`, `HOME` and `XDG_CONFIG_HOME`.
         environment: [Option<&'static str>; 3],
         extras: Extras,
         expected: Result<Vec<(&'static str, Source)>, LocateError>,

@@ -1,5 +1,5 @@
-//! How an agent and an editor find each other: the lock file, its directory and its token, which file an agent chooses,
-//! what is left over, and how an agent comes back.
+//! The discovery of editors by agents: the lock file, its directory and its token, the choice of a
+//! file, the files left behind, and the reconnection of an agent.
 
 pub mod client_env;
 pub mod launch_env;

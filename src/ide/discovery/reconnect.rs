@@ -1,4 +1,4 @@
-//! When an agent tries again to reach an editor that it has lost or not reached.
+//! The times at which an agent tries again to reach an editor that it has lost or not reached.
 //!
 //! ```text
 //!            ┌──────── lost, 1 s ────────┐
@@ -8,27 +8,32 @@
 //!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GaveUp
 //! ```
 //!
-//! It knows no lock file and no socket. While the editor is away, another user can take its port, so read the lock file again
-//! before each attempt, and ask whose server answers before the first byte (`ide_mcp_lockfile::check_server`).
+//! This module accesses neither lock files nor sockets. While the editor is away, another user can
+//! take its port. So read the lock file again before each attempt, and check the owner of the
+//! server before the first byte (`ide_mcp_lockfile::check_server`).
 //!
-//! Measured: an editor that is stopped and started again on the same port with the same token has its client back within
-//! about 12 s, by itself; a client that is refused makes one attempt and no second.
+//! Measured: if an editor is stopped and started again on the same port with the same token, its
+//! client reconnects by itself within about 12 s. A client that the editor refuses makes one
+//! attempt and no second one.
 
 use crate::Time;
 use crate::ws::{CloseCode, Closed, ResponseError};
 use core::fmt;
 use core::time::Duration;
 
-/// How often and for how long it is tried.
+/// The pauses between attempts, and the time after which no attempt begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backoff {
-    /// The first pause. Default 1 s; each is twice the one before.
+    /// The first pause. Default 1 s. Each further pause is twice as long as the pause before it, up
+    /// to [`max`](Self::max).
     pub first: Duration,
-    /// The longest pause. Default 8 s, so that an editor that is back is found within the 12 s of the real client.
+    /// The longest pause. Default 8 s, so that the client finds a restarted editor within the 12 s
+    /// of the real client.
     pub max: Duration,
-    /// How long after it was lost, or first looked for, no attempt begins any more. Default 60 s: an editor that is
-    /// started again is there by then, and one that is not has been closed.
+    /// The time after the loss of the connection, or after the first search, from which on no
+    /// attempt begins. Default 60 s: an editor that is started again is back by then, and an editor
+    /// that is not back has been closed.
     pub timeout: Duration,
 }
 
@@ -38,8 +43,8 @@ impl Default for Backoff {
     }
 }
 
-/// Decides when to connect. One for an editor, from the first attempt on; each attempt is a new
-/// [`Client`](crate::ide::Client) with the same configuration.
+/// The decision when to connect. An application needs one for each editor, from the first attempt
+/// on. Each attempt is a new [`Client`](crate::ide::Client) with the same configuration.
 ///
 /// ```
 /// use ide_mcp::{Time, ide::{Backoff, Reconnect}, ws::Closed};
@@ -56,43 +61,45 @@ impl Default for Backoff {
 #[derive(Clone, Debug)]
 pub struct Reconnect {
     backoff: Backoff,
-    /// The pause after the attempt that runs, if it fails.
+    /// The pause after the running attempt, if that attempt fails.
     pause: Duration,
-    /// The beginning of the time without a connection; `None` while there is one.
+    /// The beginning of the time without a connection; `None` while there is a connection.
     without_since: Option<Time>,
     due: Option<Time>,
 }
 
 impl Reconnect {
-    /// Tries at once.
+    /// Creates the state before the first attempt, which is due at once.
     #[must_use]
     pub const fn new(backoff: Backoff, now: Time) -> Self {
         Self { backoff, pause: backoff.first, without_since: Some(now), due: Some(now) }
     }
 
-    /// When the next attempt is to begin; `None` while one runs, the connection stands, or it was given up.
+    /// Returns the time of the next attempt; `None` while an attempt runs, while the connection
+    /// exists, and if no attempt follows.
     #[must_use]
     pub const fn next_attempt(&self) -> Option<Time> {
         self.due
     }
 
-    /// An attempt has begun.
+    /// Notes that an attempt has begun.
     pub const fn on_attempt(&mut self) {
         self.due = None;
     }
 
-    /// The session is ready: what went before is forgotten.
+    /// Notes that the session is ready, and forgets the failed attempts.
     pub const fn on_connected(&mut self) {
         self.pause = self.backoff.first;
         self.without_since = None;
         self.due = None;
     }
 
-    /// The attempt failed or the connection ended so. A socket that could not be connected is [`Closed::Abnormal`]. When
-    /// the next attempt begins, which [`next_attempt`](Self::next_attempt) says as well.
+    /// Notes that the attempt failed or that the connection ended, for the reason `closed`. Pass
+    /// [`Closed::Abnormal`] for a socket that could not be connected. Returns the time of the next
+    /// attempt, as [`next_attempt`](Self::next_attempt) does.
     ///
     /// # Errors
-    /// [`GaveUp`]: nothing is due any more.
+    /// [`GaveUp`] if no attempt follows.
     pub fn on_disconnected(&mut self, now: Time, closed: &Closed) -> Result<Time, GaveUp> {
         self.due = None;
         if let Some(why) = for_good(closed) {
@@ -109,19 +116,21 @@ impl Reconnect {
     }
 }
 
-/// Why it is not tried again.
+/// The reason for which no attempt follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GaveUp {
-    /// This side closed: because it was told to, or since no session could be opened, which
-    /// [`Failed`](crate::ide::ClientEvent::Failed) or [`SubprotocolMissing`](crate::ide::ClientEvent::SubprotocolMissing) said.
+    /// An ending by this side: the application closed the connection, this side failed (such as
+    /// [`Closed::Entropy`]), or no session could be opened, which
+    /// [`Failed`](crate::ide::ClientEvent::Failed) or
+    /// [`SubprotocolMissing`](crate::ide::ClientEvent::SubprotocolMissing) reported.
     Closed,
-    /// The editor does not let us in, and would not the next time: the token, the host or the path is another. Look at
-    /// the lock files again.
+    /// A refusal by the editor that would repeat at the next attempt: the token, the host or the
+    /// path is not the right one. Read the lock files again.
     Refused,
-    /// What listens there does not speak as an editor does.
+    /// A peer whose protocol is not that of an editor.
     Incompatible,
-    /// It has been tried for long enough.
+    /// The end of the time for attempts.
     TooLong,
 }
 
@@ -138,14 +147,15 @@ impl fmt::Display for GaveUp {
 
 impl core::error::Error for GaveUp {}
 
-/// Whether this is an end after which nothing would be different.
+/// Returns the reason to give up if a further attempt would end in the same way; `None` if a
+/// further attempt can succeed.
 fn for_good(closed: &Closed) -> Option<GaveUp> {
     match closed {
         Closed::Local { .. } | Closed::InputOverflow | Closed::Entropy | Closed::ZeroLimit(_) => {
             Some(GaveUp::Closed)
         }
         Closed::Remote { code: Some(CloseCode::POLICY), .. } => Some(GaveUp::Refused),
-        // 503 is an editor that is full, 408 one that was busy.
+        // An editor that is full answers 503. An editor that was busy answers 408.
         Closed::NotAccepted(ResponseError::Status(408 | 500..=599, _) | ResponseError::TimedOut) => None,
         Closed::NotAccepted(ResponseError::Status(401 | 403 | 404, _)) => Some(GaveUp::Refused),
         Closed::NotAccepted(_) | Closed::ProtocolError(_) | Closed::Refused(_) => Some(GaveUp::Incompatible),
@@ -162,7 +172,8 @@ mod tests {
         Time::from_millis(seconds.saturating_mul(1000))
     }
 
-    /// When it is tried after it was lost at second 100, if every attempt fails at once.
+    /// Returns the times of the attempts, in seconds after a loss at second 100, if every attempt
+    /// fails at once.
     fn attempts(backoff: Backoff) -> Vec<u64> {
         let mut reconnect = Reconnect::new(backoff, at(0));
         reconnect.on_attempt();

@@ -1,31 +1,34 @@
-//! The token by which a client shows that it could read the lock file. To this crate it is opaque text: the sources
-//! know UUIDs, hexadecimal and base64url forms. It never leaves through `Debug`, there is no
-//! `Display`, and two tokens are compared without the time telling where they differ.
+//! The token by which a client proves that it could read the lock file. This crate treats the token
+//! as opaque text: the sources contain UUIDs, hexadecimal and base64url forms. `Debug` never shows
+//! the token, there is no `Display`, and the time of a comparison does not reveal where two tokens
+//! differ.
 
 use alloc::string::String;
 use core::fmt;
 use rand_core::TryCryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
-/// A secret that the lock file holds and the upgrade request repeats in `X-Claude-Code-Ide-Authorization`.
+/// A secret that the lock file contains, and that the opening handshake repeats in
+/// `X-Claude-Code-Ide-Authorization`.
 ///
-/// It is 1 to 1024 visible ASCII bytes, so that it fits a header field. `==` takes the same time for all tokens of
-/// one length.
+/// A token has 1 to 1024 visible ASCII bytes, so that it fits into a header field. `==` takes the
+/// same time for all tokens of one length.
 #[derive(Clone)]
 pub struct AuthToken(String);
 
 impl AuthToken {
-    /// The most bytes a token may have. The longest seen are 88; a request head may have 8 KiB in all.
+    /// The maximum length of a token in bytes. The longest known tokens have 88 bytes; a request
+    /// head can have 8 KiB in all.
     pub const MAX_LEN: usize = 1024;
 
-    /// The fewest bytes of a token that is published: 16 random bytes cannot be guessed. A shorter token of another editor is
-    /// read all the same.
+    /// The minimum length of a published token in bytes: 16 random bytes cannot be guessed. A
+    /// shorter token of another editor is still read.
     pub const MIN_PUBLISHED_LEN: usize = 16;
 
     /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters.
     ///
     /// # Errors
-    /// The error of `rng`. There is no weaker source to fall back to.
+    /// The error of `rng`. There is no weaker source as a fallback.
     pub fn generate<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
         let mut bytes = [0_u8; 32];
         rng.try_fill_bytes(&mut bytes)?;
@@ -33,11 +36,11 @@ impl AuthToken {
         Ok(Self(halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()))
     }
 
-    /// Takes a token that comes from elsewhere: a setting, or somebody's lock file.
+    /// Takes a token from elsewhere, such as a setting or a lock file.
     ///
     /// # Errors
-    /// [`InvalidToken`] if it is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or has a byte that is not visible
-    /// ASCII (`0x21` to `0x7e`).
+    /// [`InvalidToken`] if the text is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or contains a
+    /// byte that is not visible ASCII (`0x21` to `0x7e`).
     pub fn from_text(text: impl Into<String>) -> Result<Self, InvalidToken> {
         let text = text.into();
         if text.is_empty() {
@@ -52,31 +55,34 @@ impl AuthToken {
         }
     }
 
-    /// The secret itself, for the lock file or the header of a client.
+    /// Returns the secret, for the lock file or the header field of a client.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The bytes of the secret.
+    /// Returns the bytes of the secret.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// Whether `offered`, the value of the header or its absence, is this token.
+    /// Returns true if `offered` is this token. `offered` is the value of the header field, `None`
+    /// if the field is missing.
     ///
-    /// The work depends on nothing but the length of this token: a missing offer and one of another length are
-    /// answered after as many compares as a right one.
+    /// The work depends only on the length of this token. A missing value and a value of another
+    /// length take as many comparisons as the right value.
     #[must_use]
     pub fn matches(&self, offered: Option<&[u8]>) -> bool {
         self.matches_by(offered, |own, theirs| own.ct_eq(&theirs))
     }
 
-    /// [`matches`](Self::matches) with the compare of two bytes handed in, so that a test can count.
+    /// Does the work of [`matches`](Self::matches) with the comparison of two bytes as a parameter,
+    /// so that a test can count the comparisons.
     fn matches_by(&self, offered: Option<&[u8]>, mut compare: impl FnMut(u8, u8) -> Choice) -> bool {
         let own = self.as_bytes();
-        // Where nothing comparable came, the token is compared to itself, and the result is spoilt from the start.
+        // Without a value of the right length, the token is compared with itself, and the result is
+        // false from the start.
         let (theirs, comparable) = match offered {
             Some(bytes) if bytes.len() == own.len() => (bytes, 1),
             _ => (own, 0),
@@ -103,18 +109,19 @@ impl fmt::Debug for AuthToken {
     }
 }
 
-/// Why a text is no token. It names the place, never a byte of the text.
+/// The reason for which a text is not a token. The error contains the position of a byte, never a
+/// byte of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidToken {
-    /// It has no bytes: everybody would know it.
+    /// An empty text, which everybody could guess.
     Empty,
-    /// It has more than [`AuthToken::MAX_LEN`] bytes.
+    /// A text of more than [`AuthToken::MAX_LEN`] bytes.
     TooLong {
-        /// How many it has.
+        /// The length of the text in bytes.
         len: usize,
     },
-    /// It has a byte that could not stand in a header field unchanged.
+    /// A byte that cannot stand unchanged in a header field.
     NotVisibleAscii {
         /// The offset of the first such byte.
         at: usize,
@@ -147,7 +154,7 @@ mod tests {
     use alloc::{format, string::ToString, vec, vec::Vec};
     use rand_core::{TryCryptoRng, TryRng};
 
-    /// Counts up, or fails: what a test needs of a source of randomness.
+    /// A source of randomness for tests that counts up or fails.
     struct Counting {
         next: u8,
         broken: bool,

@@ -1,4 +1,4 @@
-//! One of the agents of a host, for what concerns it alone.
+//! One agent of a host, for messages to this agent alone.
 
 use super::{AgentId, Host};
 use crate::ide::Server;
@@ -6,7 +6,8 @@ use crate::mcp::Timeout;
 use crate::rpc::{NotSent, RequestId};
 use serde::Serialize;
 
-/// An agent that is attached, as [`Host::client`](super::Host::client) gives it: to tell or ask this one something.
+/// An attached agent, as [`Host::client`](super::Host::client) returns it: for notifications and
+/// requests to this agent alone.
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct AttachedClient<'a> {
@@ -23,16 +24,18 @@ impl<'a> AttachedClient<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room; [`NotSent::Closed`] if there is no such agent.
+    /// [`NotSent`] if the session is not ready or there is no room; [`NotSent::Closed`] if there is no
+    /// such agent.
     pub fn notify<P: Serialize + ?Sized>(self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.with(|server| server.notify(method, params))
     }
 
-    /// Asks the client something, such as `roots/list`. One [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
+    /// Sends a request to the client, such as `roots/list`. One
+    /// [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
     ///
     /// # Errors
     ///
-    /// As [`notify`](Self::notify).
+    /// The errors of [`notify`](Self::notify).
     pub fn request<P: Serialize + ?Sized>(
         self,
         method: &str,

@@ -1,4 +1,4 @@
-//! The settings of a host, and what it reports.
+//! The settings of a host, and its events.
 
 use super::{AgentId, ConnId, Filter};
 use crate::ide::{Mention, ServerConfig, ServerEvent};
@@ -9,37 +9,42 @@ use core::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HostConfig {
-    /// What every connection shares: who may attach, the tools, the limits.
+    /// The settings that all connections share: the policy, the tools, the limits.
     pub server: ServerConfig,
-    /// How many clients may be attached. Default 16: editors see one to five. At it: 503 for who has the token.
+    /// The greatest number of attached clients. Default 16: editors have one to five. At this number, a
+    /// further client with the token receives 503.
     pub max_clients: usize,
-    /// How many connections may be there beside them that have not been let in. Default 8. One more ends the oldest of
-    /// them, unanswered.
+    /// The greatest number of connections that have not been let in, counted beside the attached
+    /// clients. Default 8. One more connection ends the oldest of them without an answer.
     ///
-    /// One that has ended counts neither here nor there, but is kept for what is left to write and to tell, until it is
-    /// [removed](super::Host::remove): the caller of `connect` has to remove what [is done](crate::Wire::is_done).
+    /// A connection that has ended counts against neither limit. The host keeps it for its remaining
+    /// bytes and events until it is [removed](super::Host::remove), so the caller of `connect` has to
+    /// remove each connection that [is done](crate::Wire::is_done).
     pub max_pending_connections: usize,
-    /// The bytes that the open calls of all clients may hold together, by the size of their messages. Default 128 MiB:
-    /// four times what one client may ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond it is answered with
-    /// -32603, as the 257th of a client is.
+    /// The bytes that the open calls of all clients can hold together, by the size of their messages.
+    /// Default 128 MiB: four times the limit of one client
+    /// ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond this limit is answered
+    /// with -32603, as the 257th call of a client is.
     ///
-    /// One half is divided among the [places](HostConfig::max_clients), so that no client can use up what another one
-    /// needs: 4 MiB each. The other half is for the first clients that ask.
+    /// One half is divided among the [places](HostConfig::max_clients), 4 MiB for each, so that no
+    /// client can use up the bytes that another client needs. The other half serves the clients that
+    /// ask first.
     pub open_bytes: usize,
-    /// How long the selection must rest before it is sent. Default 50 ms; zero sends each at once.
+    /// The time for which the selection has to rest before it is sent. Default 50 ms; with zero, each
+    /// selection is sent at once.
     pub debounce: Duration,
-    /// How long a selection that does not rest is held back at most. Default 200 ms.
+    /// The longest time for which a selection that does not rest is held back. Default 200 ms.
     pub debounce_max: Duration,
-    /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start
-    /// (measured).
+    /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up
+    /// to 20 s to start (measured).
     pub mention_timeout: Duration,
-    /// What may leave the editor unasked. Default everything.
+    /// The filter for pushes. By default everything passes.
     pub filter: Filter,
 }
 
 impl HostConfig {
-    /// Returns how many bytes a host with these settings holds for its clients at most, one answer per client and the
-    /// constant costs of a connection aside.
+    /// Returns the greatest number of bytes that a host with these settings holds for its clients,
+    /// apart from one answer for each client and the constant costs of a connection.
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
@@ -54,7 +59,7 @@ impl HostConfig {
         each.saturating_mul(self.max_clients).saturating_add(self.open_bytes)
     }
 
-    /// The default settings for these connections.
+    /// Creates the default settings of a host whose connections share `server`.
     #[must_use]
     pub const fn new(server: ServerConfig) -> Self {
         Self {
@@ -70,11 +75,11 @@ impl HostConfig {
     }
 }
 
-/// What happened at a [`Host`](super::Host).
+/// An event of a [`Host`](super::Host).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
-    /// Something happened to an agent that was let in. Connections that never were are
+    /// An event of an agent that was let in. Connections that were never let in are
     /// [counted](super::Host::unauthenticated).
     Agent {
         /// The agent.
@@ -82,33 +87,37 @@ pub enum HostEvent {
         /// The event of its connection.
         event: ServerEvent,
     },
-    /// A client knows the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for
-    /// [`admit`](super::Host::admit), up to the 5 s that the opening handshake has. There is no such event with another
-    /// [`Auth`](crate::ide::Auth), and none from the adapters of this project, which decide by the owner of the socket.
+    /// A client has sent the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed))
+    /// and waits for [`admit`](super::Host::admit). No timer ends this wait. This event comes with no
+    /// other [`Auth`](crate::ide::Auth). The adapters of this project do not report it: they decide by
+    /// the owner of the socket.
     AdmissionPending {
         /// The connection of the client.
         conn: ConnId,
     },
-    /// Something happened to the lock file, as its guard reported with [`Host::on_lock_file`](super::Host::on_lock_file).
+    /// A change of the lock file, as its guard reported it with
+    /// [`Host::on_lock_file`](super::Host::on_lock_file).
     LockFile(LockFileEvent),
-    /// A mention found no client that accepts it in time.
+    /// A mention that expired: no client accepted it in time, or its addressee ended.
     MentionExpired {
         /// The mention.
         mention: Mention,
     },
 }
 
-/// A change of the lock file of an editor. For a person to know: without the lock file no agent finds the editor.
+/// A change of the lock file of an editor, to show to a person: without the lock file no agent finds
+/// the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileEvent {
-    /// The file is gone, and is being brought back.
+    /// The file is gone, and the guard is bringing it back.
     Lost,
     /// The file is in place again.
     Restored,
-    /// Another file has its name, and was left alone.
+    /// Another file has the name of the lock file. The guard left that file alone.
     Taken,
-    /// The file could not be looked for, brought back, changed or removed. The guard tries again.
+    /// The guard could not look for the file, bring it back, change it or remove it. The guard tries
+    /// again.
     Failed {
         /// The error, as text.
         error: String,

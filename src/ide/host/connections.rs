@@ -1,11 +1,14 @@
-//! The connections of a host: places for them, whose turn it is to be polled, and who has to be written.
+//! The connections of a host: their places, the order in which they are polled, and the queue of those
+//! with new output.
 //!
-//! Two queues hold places, each at most once. A connection is put into them by whatever is done with it, and its
-//! deadline is noted then, so that nothing has to be searched: a turn for one of a thousand looks at that one.
+//! Two queues hold places, each place at most once. Every operation on a connection puts its place into
+//! these queues and notes its deadline, so nothing has to be searched: a turn for one of a thousand
+//! connections looks at that connection alone.
 //!
-//! The open calls of all connections together hold at most `share * places + pool` bytes: every connection may hold its
-//! share, and what exceeds the share comes from the pool. `excess` is what is taken from the pool, and never more. So no
-//! client can use up the room of another one's usual calls.
+//! The open calls of all connections together hold at most `share * places + pool` bytes. Every
+//! connection can hold its share, and the bytes above the share come from the pool. `excess` is the
+//! number of bytes taken from the pool, and never exceeds the pool. So no client can use up the room of
+//! the usual calls of another client.
 
 use super::deadlines::Deadlines;
 use super::{ConnId, Unauthenticated};
@@ -18,15 +21,15 @@ use core::mem;
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     slots: Vec<Slot>,
-    /// How many connections there ever were.
+    /// The number of connections that were ever accepted.
     accepted: u64,
-    /// The places whose server may have an event, in the order of their turns.
+    /// The places whose server can have an event, in the order of their turns.
     eventful: VecDeque<usize>,
     /// The places that got output or became done since they were last named.
     transmitting: VecDeque<usize>,
-    /// Those of the places that are not eventful are exact.
+    /// The deadlines of the connections, exact for the places that are not eventful.
     deadlines: Deadlines,
-    /// How many are open.
+    /// The number of open connections.
     open: usize,
     share: usize,
     pool: usize,
@@ -42,21 +45,22 @@ pub(super) struct Connections {
 struct Slot {
     generation: u64,
     server: Option<Server>,
-    /// Its transport is gone.
+    /// True if the transport of the connection is gone.
     removed: bool,
     is_eventful: bool,
     is_transmitting: bool,
-    /// It counts as open.
+    /// True if `Connections::open` counts the connection.
     is_open: bool,
-    /// The bytes that its open calls hold beyond its share.
+    /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
-    /// How far its output was when it was last named.
+    /// The end of the outgoing stream when the connection was last named.
     named_at: u64,
     named_done: bool,
 }
 
 impl Connections {
-    /// Creates no connections, up to `places` of which may hold `bytes` in open calls, half of that shared out.
+    /// Creates an empty set. The open calls of up to `places` connections can hold `bytes` together:
+    /// one half is divided into shares, the other half is the pool.
     pub(super) fn new(bytes: usize, places: usize) -> Self {
         let pool = bytes / 2;
         let share = bytes.saturating_sub(pool).checked_div(places).unwrap_or_default();
@@ -67,7 +71,7 @@ impl Connections {
         self.now = self.now.max(now);
     }
 
-    /// Ends the oldest of those that were not let in, if as many as the limit are there.
+    /// Ends the oldest connection that was not let in, if there are `limit` of them.
     pub(super) fn evict_oldest_pending(&mut self, limit: usize) {
         let pending = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_pending());
         if pending().count() >= limit.max(1) {
@@ -78,7 +82,7 @@ impl Connections {
         }
     }
 
-    /// Takes a new connection into a free place.
+    /// Puts a new connection into a free place.
     pub(super) fn accept(&mut self, make: impl FnOnce(ConnId, Time) -> Server) -> ConnId {
         let free = self.slots.iter().position(|slot| slot.server.is_none());
         let index = free.unwrap_or(self.slots.len());
@@ -101,7 +105,7 @@ impl Connections {
         id
     }
 
-    /// The transport of a connection is gone.
+    /// Ends a connection whose transport is gone.
     pub(super) fn remove(&mut self, conn: ConnId) {
         let Some(index) = self.index(conn) else { return };
         if let Some(slot) = self.slots.get_mut(index) {
@@ -109,25 +113,25 @@ impl Connections {
         }
         let now = self.now;
         self.with(index, |server| server.feed_eof(now));
-        // Where its end has not been told yet, the place is free after that.
+        // If the end is not reported yet, the place becomes free after that report.
         if let Some(slot) = self.slots.get_mut(index) {
             slot.server.take_if(|server| server.is_done());
         }
         self.note(index);
     }
 
-    /// The place of a connection, if it is there.
+    /// Returns the place of a connection; `None` if the connection is gone.
     pub(super) fn index(&self, conn: ConnId) -> Option<usize> {
         let slot = self.slots.get(conn.index())?;
         (slot.server.is_some() && slot.id(conn.index()) == conn).then_some(conn.index())
     }
 
-    /// The same, if its transport is there as well.
+    /// Returns the place of a connection whose transport is not gone.
     pub(super) fn wired(&self, conn: ConnId) -> Option<usize> {
         self.index(conn).filter(|index| self.slots.get(*index).is_some_and(|slot| !slot.removed))
     }
 
-    /// Whether there is such a connection and it has not ended.
+    /// Returns true if the connection was let in and has not ended.
     pub(super) fn is_attached(&self, conn: ConnId) -> bool {
         self.index(conn).and_then(|index| self.get(index)).is_some_and(Server::is_attached)
     }
@@ -136,12 +140,13 @@ impl Connections {
         self.slots.get(index)?.server.as_ref()
     }
 
-    /// A connection, for something that brings neither an event nor output.
+    /// Returns a connection, for an operation that causes neither an event nor output.
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Server> {
         self.slots.get_mut(index)?.server.as_mut()
     }
 
-    /// Does something with a connection, at the latest time seen, and notes what came of it.
+    /// Runs `act` on a connection at the latest time seen, and queues the connection for its events and
+    /// output.
     pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
         let now = self.now;
         let done = self.get_mut(index).map(|server| {
@@ -152,7 +157,7 @@ impl Connections {
         done
     }
 
-    /// Lets the latest time seen be known where it is waited for.
+    /// Brings the latest time seen to each connection whose deadline has come.
     pub(super) fn tick(&mut self) {
         let mut from = 0;
         while let Some(index) = self.deadlines.next_due(from, self.now) {
@@ -161,14 +166,14 @@ impl Connections {
         }
     }
 
-    /// Does something with each connection.
+    /// Runs `act` on each connection.
     pub(super) fn with_each(&mut self, mut act: impl FnMut(&mut Server)) {
         for index in 0..self.slots.len() {
             self.with(index, &mut act);
         }
     }
 
-    /// Those that are not over, oldest first.
+    /// Returns the connections that have a place, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Server)> {
         let there = |(index, slot): (usize, &'_ Slot)| slot.server.is_some().then(|| slot.id(index));
         let mut ids: Vec<ConnId> = self.slots.iter().enumerate().filter_map(there).collect();
@@ -176,12 +181,13 @@ impl Connections {
         ids.into_iter().filter_map(|id| Some((id, self.get(id.index())?)))
     }
 
-    /// The next connection that has got something to write, or is done, since it was last named.
+    /// Returns the next connection that has got output, or has become done, since this method last
+    /// returned it.
     pub(super) fn poll_transmit(&mut self) -> Option<ConnId> {
         while let Some(index) = self.transmitting.pop_front() {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_transmitting = false;
-            // By now another connection may have the place, and nothing to write.
+            // Another connection can have this place by now, without anything to write.
             if slot.has_unnamed() {
                 slot.named_at = slot.server.as_ref().map_or(0, Server::position);
                 slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
@@ -191,9 +197,10 @@ impl Connections {
         None
     }
 
-    /// One event of a connection whose turn it is. Then it is the turn of the next, so that nobody waits behind one
-    /// that always has something to say. Who asks to come in while `places` are taken is told that all are. The end of a
-    /// connection that was never let in, its only event, is counted.
+    /// Returns one event of the connection whose turn it is, and passes the turn on. So no connection
+    /// waits behind another one that always has events. While `places` connections are open, a client
+    /// with the token is refused with 503. The end of a connection that was never let in is counted and
+    /// not returned.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
         while let Some(index) = self.eventful.pop_front() {
             let full = self.is_full(places);
@@ -208,7 +215,8 @@ impl Connections {
             };
             server.full = full;
             server.set_quota(quota);
-            // It is to see the time by which its turn was found to have come, or it would be found again for ever.
+            // The server receives the time at which its deadline was found to have come. Otherwise its
+            // turn would come again for ever.
             server.tick(self.now);
             let event = server.poll_event();
             let admission = server.admission;
@@ -216,11 +224,13 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // What may still wait to be written to a transport that is gone cannot be.
+            // The transport is gone, so the rest of the send buffer cannot be written.
             if let (Some(ServerEvent::Closed(_)), true) = (&event, slot.removed) {
                 slot.server = None;
             }
-            // Where nothing came, nothing does until it is touched: at the end of time what is due later is due now.
+            // A server without an event has none until the next `touch`. The place is not queued again
+            // here: at the end of time every later deadline is due now, and the place would be queued
+            // for ever.
             self.note(index);
             match event {
                 Some(ServerEvent::Closed(_)) if admission != Admission::LetIn => {
@@ -238,7 +248,8 @@ impl Connections {
         self.open >= places
     }
 
-    /// The latest time seen while there is an event or unnamed output, else the earliest of all deadlines.
+    /// Returns the latest time seen while there is an event or unnamed output, else the earliest of all
+    /// deadlines.
     pub(super) fn deadline(&self) -> Option<Time> {
         if !self.eventful.is_empty() || !self.transmitting.is_empty() {
             return Some(self.now);
@@ -246,7 +257,7 @@ impl Connections {
         self.deadlines.next()
     }
 
-    /// Queues a connection where it has something: an event, new output, its end.
+    /// Queues a connection that has an event or new output, or has become done.
     fn touch(&mut self, index: usize) {
         let at = self.note(index);
         let Some(slot) = self.slots.get_mut(index) else { return };
@@ -256,8 +267,9 @@ impl Connections {
         }
     }
 
-    /// Notes what a connection has become, where its events are known; gives its deadline, unless its turn comes anyway:
-    /// then it is asked for after that.
+    /// Queues a connection that has new output or has become done, and updates the counts. Notes and
+    /// returns its deadline; `None` if the place is queued for its events, since the deadline is noted
+    /// after that turn.
     fn note(&mut self, index: usize) -> Option<Time> {
         let slot = self.slots.get_mut(index)?;
         if !slot.is_transmitting && slot.has_unnamed() {
@@ -283,13 +295,13 @@ impl Slot {
         ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.generation)
     }
 
-    /// Neither let in nor turned away, and still there.
+    /// Returns true if the client was not let in and the connection has not ended.
     fn is_pending(&self) -> bool {
         let waits = |server: &Server| server.admission != Admission::LetIn && !server.has_ended();
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 
-    /// Whether it got output or became done since it was last named.
+    /// Returns true if the connection got output or became done since it was last named.
     fn has_unnamed(&self) -> bool {
         self.server.as_ref().is_some_and(|server| {
             let news = server.position() > self.named_at || (server.is_done() && !self.named_done);

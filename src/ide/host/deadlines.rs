@@ -1,18 +1,20 @@
-//! The deadlines of many places, and which of them have come, without a look at each.
+//! The deadlines of many places: the earliest of all, and the places whose deadline has come, without a
+//! look at each.
 
 use crate::Time;
 use alloc::vec::Vec;
 
-/// So many places share one earliest deadline: about the square root of a thousand, so that neither a change nor the
-/// earliest of all takes more than some thirty comparisons there. An editor with its 16 agents has one such block.
+/// The number of places that share one earliest deadline. It is about the square root of a thousand:
+/// for a thousand places, neither a change nor the earliest deadline of all takes more than some thirty
+/// comparisons. An editor with its 16 agents has one such block.
 const BLOCK: usize = 32;
 
-/// The end of time stands for none.
+/// The deadline of each place. The end of time stands for no deadline.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
-    /// By place.
+    /// The deadlines by place.
     all: Vec<Time>,
-    /// The earliest of each [`BLOCK`] of places.
+    /// The earliest deadline of each [`BLOCK`] of places.
     earliest: Vec<Time>,
 }
 
@@ -35,12 +37,13 @@ impl Deadlines {
         }
     }
 
-    /// The earliest of all.
+    /// Returns the earliest deadline of all.
     pub(super) fn next(&self) -> Option<Time> {
         self.earliest.iter().min().copied().and_then(Time::finite)
     }
 
-    /// The first place, `from` here on, whose deadline has come. At the end of time every deadline has, and so has none.
+    /// Returns the first place, from `from` on, whose deadline has come. At the end of time every place
+    /// is due, even one without a deadline.
     pub(super) fn next_due(&self, from: usize, now: Time) -> Option<usize> {
         let blocks = self.earliest.iter().zip(self.all.chunks(BLOCK)).enumerate().skip(from / BLOCK);
         for (block, (_, places)) in blocks.filter(|(_, (earliest, _))| **earliest <= now) {
@@ -59,7 +62,7 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    /// The model looks at each.
+    /// Compares the deadlines with a plain list, which looks at each place.
     #[test]
     fn they_are_those_of_a_plain_list() {
         arbtest::arbtest(|u| {

@@ -1,15 +1,17 @@
-//! Turns a stream of selections, one per key press, into few that are worth sending.
+//! The debounce of selections: of a stream of them, one for each key press, it sends the few that are
+//! worth sending.
 
 use crate::Time;
 use crate::ide::Selection;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The time without any report after which an equal selection is sent again. An editor that reports its selection with each
-/// frame never sends it twice; a person who selects the same text again gets it sent again.
+/// The pause after which a selection equal to the last one is sent again. An editor that reports its
+/// selection with each frame makes no such pause, so the selection is sent once. A person who selects
+/// the same text again later gets it sent again.
 const PAUSE_FOR_EQUAL: Duration = Duration::from_secs(1);
 
-/// Holds the latest selection until the person pauses, or for so long that it has to go anyway.
+/// The latest selection, held until the person pauses, or until it has waited for the longest time.
 #[derive(Debug)]
 pub(super) struct Debounce {
     pause: Duration,
@@ -39,7 +41,7 @@ impl Debounce {
     }
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
-        // One that is only reported again rests.
+        // A selection that is only reported again is at rest, so its time does not begin anew.
         if self.held.as_ref().is_some_and(|held| *held.selection == selection) {
             return;
         }
@@ -56,14 +58,14 @@ impl Debounce {
         self.held = Some(Held { selection: Arc::new(selection), since, due });
     }
 
-    /// What is to go now, once.
+    /// Takes the held selection if its time has come.
     pub(super) fn release(&mut self, now: Time) -> Option<Arc<Selection>> {
         let held = self.held.take_if(|held| held.due <= now)?;
         self.last = Some(Last { selection: held.selection.clone(), reported: now });
         Some(held.selection)
     }
 
-    /// What was let go last: what a client that comes now is to know.
+    /// Returns the selection that was released last, which a client that attaches now receives.
     pub(super) fn last(&self) -> Option<Arc<Selection>> {
         self.last.as_ref().map(|last| last.selection.clone())
     }
@@ -79,7 +81,7 @@ mod tests {
     use crate::ide::Range;
     use alloc::{string::String, vec::Vec};
 
-    /// Holds a selection at each of these times and says when which came out.
+    /// Holds each selection at its time, and returns the released selections with their times.
     fn run(pause: u64, at_most: u64, held: &[(u64, &str)]) -> Vec<(u64, String)> {
         let millis = Duration::from_millis;
         let mut debounce = Debounce::new(millis(pause), millis(at_most));

@@ -1,14 +1,16 @@
-//! What may leave the editor unasked: the selection and mentions go into a prompt, and with it to a service, without
-//! anybody being asked again.
+//! The filter for pushes. The selection and mentions go into a prompt, and with the prompt to a
+//! service, without another question to the person.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
 use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// Which files an agent is told of unasked, and how much of them. Everything by default.
+/// A filter for pushes: the files that they can name, and the length of a selected text. By default
+/// everything passes.
 ///
-/// What an agent asks for is answered by the application, which decides about that itself.
+/// The requests of an agent do not pass the filter: the application answers them, and decides about
+/// them itself.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -22,17 +24,20 @@ impl Filter {
         Self { hides: None, most: usize::MAX }
     }
 
-    /// Keeps back whatever concerns a file for whose path this is true: secrets, ignored files, buffers that are no
-    /// files. It is asked for every selection, so it should be quick; and for every path that a text can be read as, the
-    /// text itself and the decoded path of a URI among them, of which any is enough.
+    /// Hides each file for whose path `hides` returns true: secrets, ignored files, buffers that are no
+    /// files.
+    ///
+    /// The filter calls `hides` for every selection, so `hides` needs to be quick. It calls `hides`
+    /// with every path that a text can be read as, among them the text itself and the decoded path of a
+    /// URI. One path for which `hides` returns true is enough.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hides = Some(Arc::new(hides));
         self
     }
 
-    /// Cuts the text of a selection to so many bytes, at a character; more than
-    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) it never is.
+    /// Cuts the text of a selection to this many bytes, at a character.
+    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) stays the upper limit.
     #[must_use]
     pub const fn max_text(mut self, bytes: usize) -> Self {
         if bytes < self.most {
@@ -41,18 +46,18 @@ impl Filter {
         self
     }
 
-    /// What may be told in the place of this selection.
+    /// Replaces the selection by the selection to send, and returns what became of it.
     pub(super) fn selection(&self, selection: &mut Selection, limits: &ContentLimits) -> Selected {
         let url = selection.file_url.as_deref();
         if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
-            // The client would go on to show the one before, as if it were still selected.
+            // Without a cleared selection the client would go on to show the previous one as selected.
             *selection = Selection::cleared();
             return Selected::Hidden;
         }
         if selection.cut(self.most.min(limits.selection)) { Selected::Truncated } else { Selected::Whole }
     }
 
-    /// What may be told of changed problems; `None` if nothing may.
+    /// Returns the part of the change that can be sent; `None` if nothing can be sent.
     pub(super) fn diagnostics(&self, mut changed: DiagnosticsChanged) -> Option<DiagnosticsChanged> {
         let is_told = match &mut changed {
             DiagnosticsChanged::Stale { uris } => {
@@ -64,8 +69,9 @@ impl Filter {
         is_told.then_some(changed)
     }
 
-    /// Whether what this text names is to be hidden. It may be a path or a URI, percent-encoded or not, with a place in the
-    /// file behind it or not, and which it was cannot be seen: any reading hides it.
+    /// Returns true if the filter hides the file that this text names. The text can be a path or a URI,
+    /// percent-encoded or not, with a place in the file behind it or not. The text does not show its
+    /// own form, so one reading that `hides` accepts is enough.
     pub(super) fn hides(&self, text: &str) -> bool {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
@@ -93,14 +99,16 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// What became of a selection.
+/// The fate of a selection in the [`Filter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selected {
-    /// It is told as it is.
+    /// The selection is sent unchanged.
     Whole,
-    /// The beginning of its text is told: it is longer than the filter lets through.
+    /// The beginning of the text is sent: the text is longer than the filter and the
+    /// [limits](ContentLimits) allow.
     Truncated,
-    /// It is not told: the filter hides its file. Told is that nothing is selected.
+    /// The selection is not sent, because the filter hides its file. The clients receive that nothing
+    /// is selected.
     Hidden,
 }

@@ -1,10 +1,12 @@
-//! The names under which an application holds agents and connections: plain numbers that are never reused.
+//! The names under which an application holds agents and connections: a number, which is never reused, and a place,
+//! which is.
 
 use crate::rpc::{CallId, RequestId, SessionId};
 
-/// Names one agent that is attached to a [`Host`](super::Host), for ever: an agent that attaches again has another name.
+/// The name of one agent that is attached to a [`Host`](super::Host), for ever: an agent that attaches
+/// again has another name.
 ///
-/// Every agent of this version has one connection, and both have the same number.
+/// In this version every agent has one connection, and both have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(ConnId);
 
@@ -21,14 +23,15 @@ impl AgentId {
         Self(ConnId(request.session()))
     }
 
-    /// Returns the number of the agent, in the order in which the connections were accepted, from 1: for people, and
-    /// for other languages. [`Host::agent`](super::Host::agent) finds the agent again.
+    /// Returns the number of the agent, in the order in which the connections were accepted, from 1:
+    /// for people, and for other languages. [`Host::agent`](super::Host::agent) finds the agent again.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
     }
 
-    /// Returns the call of this agent that has this [number](CallId::number), whether it was ever made or not.
+    /// Returns the call of this agent that has this [number](CallId::number), even if the agent never
+    /// made it.
     #[must_use]
     pub const fn call(self, number: u64) -> CallId {
         CallId::new(self.0.0, number)
@@ -48,25 +51,27 @@ impl From<ConnId> for AgentId {
     }
 }
 
-/// Names one connection of a [`Host`](super::Host), for ever: a later one in the same place has another name.
+/// The name of one connection of a [`Host`](super::Host), for ever: a later connection in the same
+/// place has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub(super) SessionId);
 
 impl ConnId {
-    /// Names the connection at this place. The number is never reused: at 100,000 connections a second the numbers last
-    /// for 5 million years.
+    /// Creates the name of the connection at this place. The number is never reused: at 100,000
+    /// connections a second the numbers last for 5 million years.
     pub(super) const fn new(index: u32, number: u64) -> Self {
         Self(SessionId::at_place(number, index))
     }
 
-    /// A small number that no other connection has at the same time; later ones get it again. For tables and tokens of
-    /// an event loop.
+    /// Returns a small number that no other connection has at the same time. A later connection can
+    /// have it again. For tables and tokens of an event loop.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0.place() as usize
     }
 
-    /// Returns the number of the connection, in the order in which they were accepted, from 1. For people.
+    /// Returns the number of the connection, in the order in which connections were accepted, from 1.
+    /// For people.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()

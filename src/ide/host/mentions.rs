@@ -1,6 +1,6 @@
-//! Mentions that wait for a client that accepts them, or to be written to it. They keep their order, and none is lost
-//! without an event: of a client that ends before its mention was written, the mention waits for another client, or
-//! expires if it was addressed to that one.
+//! Mentions that wait for a client that accepts them, and mentions in a send buffer. They keep their
+//! order, and no mention is lost without an event. If a client ends before its mention was written, the
+//! mention waits for another client, or expires if it was addressed to the client that ended.
 
 use super::AgentId;
 use crate::Time;
@@ -8,7 +8,8 @@ use crate::ide::Mention;
 use alloc::collections::{BTreeMap, VecDeque};
 use core::fmt;
 
-/// Far more than a person mentions within the 30 s for which they are kept. At 100 ms each, they are sent in that time.
+/// The number of mentions that can wait: far more than a person mentions within the 30 s for which they
+/// are kept. At 100 ms each, all of them can be sent in that time.
 pub(super) const MAX_WAITING: usize = 256;
 
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ pub(super) struct Mentions {
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) mention: Mention,
-    /// To whom; `None`: to the client that became ready last.
+    /// The addressee; `None` for the client that became ready last.
     pub(super) to: Option<AgentId>,
     until: Time,
 }
@@ -40,12 +41,12 @@ impl Mentions {
         Ok(())
     }
 
-    /// The one at this place of the queue.
+    /// Returns the mention at this place of the queue.
     pub(super) fn at(&self, index: usize) -> Option<&Waiting> {
         self.waiting.get(index)
     }
 
-    /// Notes that the one at this place was put into the send buffer of `agent`.
+    /// Notes that the mention at this place was put into the send buffer of `agent`.
     pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);
         self.unwritten.extend(sent.map(|sent| (agent, sent)));
@@ -63,12 +64,13 @@ impl Mentions {
         }
     }
 
-    /// The agents that something waits for.
+    /// Returns the agents for which mentions wait.
     pub(super) fn addressees(&self) -> impl Iterator<Item = AgentId> {
         self.waiting.iter().filter_map(|waiting| waiting.to)
     }
 
-    /// The first that has waited too long, or waits for this agent, which has ended.
+    /// Removes and returns the first mention that has waited too long, or is addressed to `ended`, an
+    /// agent that has ended.
     pub(super) fn expire(&mut self, now: Time, ended: Option<AgentId>) -> Option<Mention> {
         let over = |waiting: &Waiting| waiting.until <= now || (ended.is_some() && waiting.to == ended);
         let index = self.waiting.iter().position(over)?;
@@ -84,7 +86,7 @@ impl Mentions {
     }
 }
 
-/// Why a mention was not taken. Nothing has changed.
+/// The reason for which a mention was not taken. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MentionError {

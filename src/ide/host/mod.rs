@@ -1,4 +1,4 @@
-//! What an editor holds: the set of its connections, and what they share.
+//! The editor's side of all its connections, and the state that they share.
 
 mod attached;
 mod config;
@@ -33,20 +33,24 @@ use debounce::Debounce;
 use mentions::Mentions;
 use serde::Serialize;
 
-/// All the agents that are attached to an editor, and what they share: the selection, mentions, limits.
+/// The agents that are attached to an editor, and the state that they share: the selection, mentions,
+/// limits.
 ///
-/// It is as free of sockets as its connections. One turn of a loop:
+/// A host uses no sockets, and neither do its connections. One turn of a loop has five steps:
 ///
-/// 1. read the readable sockets into [`wire`](Host::wire), and [`connect`](Host::connect) new ones;
-/// 2. [`tick`](Machine::tick);
-/// 3. [`poll_event`](Machine::poll_event) to `None`, answering;
-/// 4. write the [`outgoing`](crate::Wire::outgoing) bytes of every connection that
-///    [`poll_transmit`](Host::poll_transmit) names, and of every one whose socket had no room the last time; where one
-///    [`is_done`](crate::Wire::is_done), drop the socket and [`remove`](Host::remove) it;
-/// 5. wait until [`deadline`](Machine::deadline), or not at all while a socket is unread and wants input.
+/// 1. Read the readable sockets into [`wire`](Host::wire), and [`connect`](Host::connect) the new ones.
+/// 2. Call [`tick`](Machine::tick).
+/// 3. Call [`poll_event`](Machine::poll_event) until it returns `None`, and answer the events.
+/// 4. Write the [`outgoing`](crate::Wire::outgoing) bytes of every connection that
+///    [`poll_transmit`](Host::poll_transmit) names, and of every connection whose socket had no room
+///    the last time. If a connection [`is_done`](crate::Wire::is_done), drop its socket and
+///    [`remove`](Host::remove) it.
+/// 5. Wait until [`deadline`](Machine::deadline), or not at all while a socket is unread and wants
+///    input.
 ///
-/// A loop that writes only the sockets that were ready never sends a selection that a timer released, and one that
-/// writes only what is named never sends the rest of a short write. One whole turn, over any sockets that do not block:
+/// A loop that writes only to ready sockets never sends a selection that a timer released. A loop that
+/// writes only to the named connections never sends the rest of a short write. One whole turn, over any
+/// sockets that do not block:
 #[doc = concat!("\n```\n", include_str!("turn.rs"), "# fn main() {}\n```")]
 #[derive(Debug)]
 pub struct Host {
@@ -58,12 +62,12 @@ pub struct Host {
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
     shut_down: bool,
-    /// The reports of the guard of the lock file that were not polled.
+    /// The reports of the guard of the lock file that were not polled yet.
     lock_file: VecDeque<LockFileEvent>,
 }
 
 impl Host {
-    /// An editor without connections.
+    /// Creates an editor without connections.
     #[must_use]
     pub fn new(config: HostConfig) -> Self {
         Self {
@@ -78,8 +82,8 @@ impl Host {
         }
     }
 
-    /// Adds a connection that was accepted. At [`max_pending_connections`](HostConfig::max_pending_connections) the oldest
-    /// pending connection ends, unanswered.
+    /// Adds an accepted connection. At [`max_pending_connections`](HostConfig::max_pending_connections)
+    /// the oldest pending connection ends without an answer.
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
@@ -94,8 +98,9 @@ impl Host {
         })
     }
 
-    /// Lets a client in that is an [`AdmissionPending`](HostEvent::AdmissionPending), or refuses it as one with a wrong
-    /// token. If all places are taken by now, it is told so. Returns false if no client waits for that on this connection.
+    /// Decides about a client that waits as an [`AdmissionPending`](HostEvent::AdmissionPending): opens
+    /// the connection, or refuses it as one with a wrong token. If all places are taken by now, an
+    /// admitted client receives 503. Returns false if no client waits on this connection.
     pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };
@@ -106,21 +111,22 @@ impl Host {
         admitted.unwrap_or(false)
     }
 
-    /// The bytes of a connection; `None` once it was [removed](Host::remove).
+    /// Returns the byte side of a connection; `None` once the connection was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
         let index = self.connections.wired(conn)?;
-        // It shows what is true at the latest time seen, which another connection may have brought in.
+        // The wire reflects the latest time seen, which another connection can have brought in.
         self.connections.with(index, |_| {});
         Some(HostWire { host: self, conn })
     }
 
-    /// The next connection that has got something to write, or is done, since it was last named.
+    /// Returns the next connection that has got output, or has become done, since this method last
+    /// returned it.
     pub fn poll_transmit(&mut self) -> Option<ConnId> {
         self.connections.poll_transmit()
     }
 
-    /// The transport of a connection is gone, whatever the reason. What is left to tell still comes as events; then
-    /// its place is free.
+    /// Ends a connection whose transport is gone, for any reason. The remaining events of the
+    /// connection are still reported; then its place is free.
     pub fn remove(&mut self, now: Time, conn: ConnId) {
         self.connections.set_now(now);
         self.connections.remove(conn);
@@ -129,24 +135,25 @@ impl Host {
 
     /// Answers a call with the answer of its tool, in the dialect of the session.
     ///
-    /// The agent closes the tab of an `openDiff` then; an editor that keeps the view until that comes handles
-    /// [`Tool::CloseTab`](super::Tool::CloseTab) as well. **Do not write the file** of an accepted diff: the agent does.
+    /// After the answer to an `openDiff` the agent closes its tab with `close_tab`. An editor that
+    /// keeps the view until then handles [`Tool::CloseTab`](super::Tool::CloseTab) as well. **Do not
+    /// write the file** of an accepted diff: the agent writes it.
     ///
     /// # Errors
     ///
-    /// If the call is not open any more: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
     pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
         let answered = self.with(AgentId::of_call(call.id()), |server| server.answer(call, answer));
         answered.unwrap_or(Err(NotOpen::Closed))
     }
 
-    /// Returns the call with this name: to fail it, to report its progress, to let it wait longer, or to answer it by
-    /// its name alone.
+    /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
+    /// to answer it by its name alone.
     pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
         OpenCall::new(self, call.into())
     }
 
-    /// Returns one agent, to tell or ask it something.
+    /// Returns one agent, for notifications and requests to this agent alone.
     pub fn client(&mut self, agent: AgentId) -> AttachedClient<'_> {
         AttachedClient::new(self, agent)
     }
@@ -157,8 +164,9 @@ impl Host {
         self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
     }
 
-    /// The person selected something, or moved the cursor. Call it as often as it happens: all clients are told once
-    /// the person pauses, those that come later too. The [`Filter`] decides what of it.
+    /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
+    /// every change. All clients receive the selection once the person pauses, and so do clients that
+    /// attach later. The [`Filter`] decides which part of the selection is sent.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
         let selected = self.config.filter.selection(&mut selection, &self.server.content_limits);
@@ -166,8 +174,8 @@ impl Host {
         selected
     }
 
-    /// Mentions a file to this agent, or to the one that became ready last. The mention is sent once, when the
-    /// client [accepts it](Server::mention). If that takes longer than 30 s
+    /// Mentions a file to this agent, or to the agent that became ready last. The mention is sent once,
+    /// when the client [accepts it](Server::mention). If no client accepts it within 30 s
     /// ([`HostConfig::mention_timeout`](super::HostConfig::mention_timeout)), the host emits
     /// [`MentionExpired`](HostEvent::MentionExpired).
     ///
@@ -188,27 +196,29 @@ impl Host {
         Ok(())
     }
 
-    /// The problems of files are others than before. All clients that are ready are told what the [`Filter`] lets
-    /// through; says which of these it did not reach, as [`notify_all`](Host::notify_all) does.
+    /// Notifies every ready client that the problems of files have changed, as far as the [`Filter`]
+    /// lets the change through. Returns the clients that the notification did not reach, as
+    /// [`notify_all`](Host::notify_all) does.
     pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
         let Some(changed) = self.config.filter.diagnostics(changed) else { return Vec::new() };
         self.tell_all_that(|server| server.diagnostics_changed(&changed).map(|_| ()))
     }
 
-    /// The person looks at another file. All clients that are ready are told what the [`Filter`] lets through; says
-    /// which of these it did not reach, as [`notify_all`](Host::notify_all) does.
+    /// Notifies every ready client that the person looks at another file, as far as the [`Filter`] lets
+    /// it through. Returns the clients that the notification did not reach, as
+    /// [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.config.filter.selection(&mut selection, &self.server.content_limits);
         self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
-    /// Sends a notification to every client that is ready, and says which of these it did not reach: those that have no
-    /// room, and read too slowly.
+    /// Sends a notification to every client that is ready. Returns the clients that the notification
+    /// did not reach: they read too slowly, and their send buffers have no room.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Unserializable`] if the parameters cannot be written or are no object, and somebody is ready. Nobody
-    /// is told then.
+    /// [`NotSent::Unserializable`] if the parameters cannot be written or are no object, and at least
+    /// one client is ready. No client receives anything then.
     pub fn notify_all<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -217,26 +227,30 @@ impl Host {
         self.tell_all(|server| server.notify(method, params))
     }
 
-    /// Gives up a request of ours and tells the client; false if it has ended.
+    /// Cancels a request of the editor and notifies the client. Returns false if the request has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         let cancelled = self.with(AgentId::of_request(request), |server| server.cancel(request, reason));
         cancelled.unwrap_or(false)
     }
 
-    /// Offers other tools from now on, and tells every client that is ready.
+    /// Offers other tools from now on, and notifies every client that is ready.
     pub fn set_tools(&mut self, tools: ToolSet) {
         let tools = Arc::new(tools);
         Arc::make_mut(&mut self.server).tools = tools.clone();
-        // A client that is not ready yet has not listed the old ones, or is told once it is ready.
+        // A client that is not ready yet has not listed the old tools, or receives the change once it
+        // is ready.
         self.connections.with_each(|server| {
             let _ = server.set_tools(tools.clone());
         });
     }
 
-    /// Closes every connection in good order, and lets nobody in any more: open diffs are answered as rejected, other
-    /// calls as failed. Poll, write and wait as before until every connection is done: 4 s at most, 2 s for the answers to
-    /// our close frames ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes of who reads slowly
-    /// ([`drain`](crate::ws::Limits::drain)).
+    /// Closes every connection in good order, and admits no more clients. Open diffs are answered as
+    /// rejected, other calls as failed. Poll, write and wait as before until every connection is done.
+    ///
+    /// A client that reads nothing has 4 s: 2 s for the answer to our close frame
+    /// ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes
+    /// ([`drain`](crate::ws::Limits::drain)). The first 2 s begin anew with each write, so a client
+    /// that reads slowly can take longer.
     pub fn shutdown(&mut self, now: Time) {
         self.connections.set_now(now);
         self.shut_down = true;
@@ -249,30 +263,33 @@ impl Host {
         self.lock_file.is_empty() && self.connections.iter().next().is_none()
     }
 
-    /// Notes what the guard of the lock file reports; it becomes an event.
+    /// Takes a report of the guard of the lock file. The report becomes an event.
     pub fn on_lock_file(&mut self, event: LockFileEvent) {
         self.lock_file.push_back(event);
     }
 
-    /// Returns how many connections ended without having been let in, by the reason. They are no events.
+    /// Returns the number of connections that ended without having been let in, by reason. Their ends
+    /// are no events.
     #[must_use]
     pub const fn unauthenticated(&self) -> Unauthenticated {
         self.connections.unauthenticated
     }
 
-    /// Returns the connections that are not over, oldest first, those that were not let in among them.
+    /// Returns the connections, oldest first, including those that were not let in. A connection is
+    /// listed until it is [removed](Host::remove) and its events have been polled.
     pub fn connections(&self) -> impl Iterator<Item = (ConnId, &Server)> {
         self.connections.iter()
     }
 
-    /// Returns the agents that are attached, in the order in which they came: those that were let in and whose connection
-    /// has not ended.
+    /// Returns the attached agents, in the order in which their connections were accepted: those that
+    /// were let in and whose connection has not ended.
     pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Server)> {
         let attached = self.connections.iter().filter(|(_, server)| server.is_attached());
         attached.map(|(conn, server)| (conn.into(), server))
     }
 
-    /// Tells every client that is ready, and gives those that have no room.
+    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer has no
+    /// room.
     fn tell_all(
         &mut self,
         mut tell: impl FnMut(&mut Server) -> Result<(), NotSent>,
@@ -280,7 +297,7 @@ impl Host {
         let mut full = Vec::new();
         for agent in self.ready.clone() {
             match self.with(agent, &mut tell).unwrap_or(Err(NotSent::Closed)) {
-                // Its end was not polled yet.
+                // The end of this client was not polled yet.
                 Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
                 Err(NotSent::Full) => full.push(agent),
                 Err(error) => return Err(error),
@@ -289,7 +306,8 @@ impl Host {
         Ok(full)
     }
 
-    /// The same with what can always be written.
+    /// Runs `tell`, whose message can always be written as JSON, on every client that is ready, and
+    /// returns the clients whose send buffer has no room.
     fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
         let told = self.tell_all(tell);
         debug_assert!(told.is_ok());
@@ -306,12 +324,12 @@ impl Host {
         agent.conn().is_some_and(|conn| self.connections.is_attached(conn))
     }
 
-    /// Returns how many connections can be open at once.
+    /// Returns the number of connections that can be open at once.
     const fn places(&self) -> usize {
         if self.shut_down { 0 } else { self.config.max_clients }
     }
 
-    /// The next event of any connection.
+    /// Returns the next event of any connection.
     fn next_event(&mut self) -> Option<HostEvent> {
         let (conn, event) = self.connections.next_event(self.places())?;
         let agent = conn.into();
@@ -323,18 +341,20 @@ impl Host {
         } else if matches!(event, ServerEvent::Closed(_)) {
             self.ready.retain(|ready| *ready != agent);
         }
-        // A client that hears from this event on hears what waits before it is answered anything else. Otherwise it
-        // would depend on how its bytes were cut.
+        // From this event on the client can accept mentions. The waiting mentions go out before any
+        // further answer to this client. Otherwise the order would depend on the cuts between the
+        // received bytes.
         if !self.mentions.is_empty() {
             self.send_mentions();
         }
         Some(HostEvent::Agent { agent, event })
     }
 
-    /// Sends what waits for a client that hears it by now and has room.
+    /// Sends the waiting mentions whose client accepts them by now and has room.
     fn send_mentions(&mut self) {
         let mut index = 0;
-        // A client that has to wait for one mention has to wait for the next as well, or their order is lost.
+        // If one mention for a client has to wait, all further mentions for this client wait as well.
+        // Otherwise their order is lost.
         let mut waits = Vec::new();
         while let Some(waiting) = self.mentions.at(index) {
             let to = waiting.to.or_else(|| self.ready.last().copied());

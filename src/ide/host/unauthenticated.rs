@@ -1,29 +1,32 @@
-//! Connections that were never let in, as counts.
+//! Counts of the connections that were never let in.
 
 use crate::ide::server::Admission;
 
 /// Counts of the connections of a [`Host`](super::Host) that ended without having been let in.
 ///
-/// Such a connection is no event: anybody who reaches the port can make thousands of them a second. The counts only grow.
+/// The end of such a connection is no event: every program that reaches the port can cause thousands of
+/// them a second. The counts only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unauthenticated {
     /// Opening handshakes that were answered with a refusal, those with a wrong token included.
     pub refused: u64,
-    /// Opening handshakes whose token was missing or wrong: somebody else's agent, or somebody who guesses.
+    /// Opening handshakes whose token was missing or wrong, or whose client the application did not
+    /// admit: sent by an agent of another editor, or by an attacker who guesses tokens.
     pub wrong_tokens: u64,
-    /// Connections that ended before they were answered: the peer left, or a later one took the place.
+    /// Connections that ended before their opening handshake was answered: the peer left, or a later
+    /// connection took the place.
     pub ended: u64,
 }
 
 impl Unauthenticated {
-    /// Returns the number of all of them.
+    /// Returns the number of connections that ended without having been let in.
     #[must_use]
     pub const fn total(self) -> u64 {
         self.refused.saturating_add(self.ended)
     }
 
-    /// Counts one that has ended.
+    /// Counts a connection that has ended.
     pub(super) const fn count(&mut self, admission: Admission) {
         match admission {
             Admission::Pending => self.ended = self.ended.saturating_add(1),

@@ -4,9 +4,9 @@ use super::{ConnId, Host};
 use crate::ide::Server;
 use crate::{Time, Wire};
 
-/// One connection of a [`Host`], as far as a socket needs it.
+/// One connection of a [`Host`], reduced to the needs of its socket.
 ///
-/// Events, timers and answers go through the host, which would not hear of them otherwise.
+/// Events, timers and answers go through the host, since the host keeps track of them.
 #[derive(Debug)]
 pub struct HostWire<'a> {
     pub(super) host: &'a mut Host,
@@ -18,7 +18,7 @@ impl HostWire<'_> {
         self.host.connections.get(self.conn.index())
     }
 
-    /// Does something with the connection and notes what came of it.
+    /// Runs `act` on the connection, and queues the connection for its events and output.
     fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Server)) {
         if let Some(now) = now {
             self.host.connections.set_now(now);

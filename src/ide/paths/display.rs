@@ -1,10 +1,11 @@
-//! Texts of a peer on a terminal or in a title, which obey some characters instead of showing them: tab
-//! names, names of clients and editors, folders, messages.
+//! Texts of a peer for a terminal or a title: tab names, names of clients and editors, folders,
+//! messages. A terminal obeys some characters instead of showing them.
 
 use alloc::borrow::Cow;
 
-/// A text of a peer without the characters that would let it write over the screen or turn it around, each replaced by
-/// U+FFFD: control characters, separators of lines, and what sets the direction of writing.
+/// Returns a text of a peer with each dangerous character replaced by U+FFFD: control characters,
+/// line separators, and characters that set the direction of writing. Such characters let a text
+/// write over the screen or change its own order.
 ///
 /// ```
 /// assert_eq!(ide_mcp::ide::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
@@ -14,13 +15,13 @@ pub fn display_safe(text: &str) -> Cow<'_, str> {
     replace(text, is_display_unsafe)
 }
 
-/// The same for a text that may have several lines, and tabs in them.
+/// Returns a text as [`display_safe`] does, but keeps line feeds and tabs.
 #[must_use]
 pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
     replace(text, |character| is_display_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// Whether [`display_safe`] replaces this character.
+/// Returns true if [`display_safe`] replaces this character.
 #[must_use]
 pub fn is_display_unsafe(character: char) -> bool {
     character.is_control()

@@ -1,14 +1,15 @@
-//! Absolute paths as text: their root, their names, and what lies below what.
+//! Absolute paths as text: the root, the names, the normal form, and containment.
 
 use super::Platform;
 use alloc::vec::Vec;
 
-/// Whether a path is absolute, in the form of either family of systems: `/x`, `C:\x`, `C:/x` or `\\server\x`.
+/// Returns true if a path is absolute, in the form of either family of systems: `/x`, `C:\x`,
+/// `C:/x` or `\\server\x`.
 pub(in crate::ide) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || is_windows(path)
 }
 
-/// Whether a path has the form of an absolute one on Windows.
+/// Returns true if a path has the form of an absolute path on Windows.
 pub(in crate::ide) fn is_windows(path: &str) -> bool {
     match path.as_bytes() {
         [b'\\', b'\\', ..] => true,
@@ -17,7 +18,7 @@ pub(in crate::ide) fn is_windows(path: &str) -> bool {
     }
 }
 
-/// Whether a normal path is another one or lies below it.
+/// Returns true if `path` is `folder` or lies below it. Both are in normal form.
 pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     let separator = separator(windows);
     match path.strip_prefix(folder) {
@@ -27,8 +28,8 @@ pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     }
 }
 
-/// The absolute path in its only form; `None` if it is not absolute. `..` is resolved as text and does not lead above
-/// the root.
+/// Returns the normal form of an absolute path; `None` if the path is not absolute. `..` is
+/// resolved as text and does not lead above the root.
 pub(super) fn normal(given: &[u8], windows: bool) -> Option<Vec<u8>> {
     let (mut normal, names) = root(given, windows)?;
     let root_len = normal.len();
@@ -51,7 +52,7 @@ pub(super) fn normal(given: &[u8], windows: bool) -> Option<Vec<u8>> {
     Some(normal)
 }
 
-/// The root in its only form, and what follows it.
+/// Returns the root in normal form, and the text behind the root.
 fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
     match given {
         [b'/', rest @ ..] if !windows => Some((Vec::from(*b"/"), rest)),
@@ -65,7 +66,7 @@ fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Whether a path begins with a drive as `/c/x` has it.
+/// Returns true if a path begins with a drive in the form `/c/x`.
 pub(super) fn is_drive(given: &[u8]) -> bool {
     match given {
         [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
@@ -75,12 +76,14 @@ pub(super) fn is_drive(given: &[u8]) -> bool {
     }
 }
 
-/// The case of its letter depends on who asked.
+/// Returns the root of a drive, and the text behind it. The letter becomes upper case, since peers
+/// write it in either case.
 fn drive(letter: u8, rest: &[u8]) -> (Vec<u8>, &[u8]) {
     (Vec::from([letter.to_ascii_uppercase(), b':', b'\\']), rest)
 }
 
-/// The server and the share belong to the root. The name of a server has no case.
+/// Returns the root of a share, and the text behind it. The root contains the server and the share.
+/// The name of a server becomes lower case, since its case has no meaning.
 fn share(given: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut root = Vec::from(*b"\\\\");
     let (server, rest) = first_name(given);
@@ -99,7 +102,7 @@ fn first_name(given: &[u8]) -> (&[u8], &[u8]) {
     given.split_at(end)
 }
 
-/// `/C:/x` is how a URI has `C:/x`.
+/// Removes the slash that a URI has before a drive: `/C:/x` becomes `C:/x`.
 pub(super) fn without_uri_slash(decoded: &[u8], platform: Platform) -> &[u8] {
     match decoded.strip_prefix(b"/") {
         Some(rest @ [letter, b':', ..]) if platform == Platform::Windows && letter.is_ascii_alphabetic() => {

@@ -1,4 +1,4 @@
-//! What a path or a `file:` URI of a peer means, before anybody opens it.
+//! The meaning of a path or a `file:` URI of a peer, before a program opens it.
 //!
 //! ```text
 //!  text ──`file:`?──▶ decoded once ──▶ checked name by name ──▶ LocalPath, without `.` and `..` ──▶ Inside | Outside
@@ -6,9 +6,11 @@
 //!   └────────────────────┴────────────────────┴──▶ Suspicious(why)
 //! ```
 //!
-//! It is decided as text, for either family of systems on either: no disk is asked, so a symbolic link is not seen.
-//! Open the [`LocalPath`] and not the text that it was made of, and where it must not leave the folders, resolve it
-//! first (`ide_mcp_lockfile::resolve`). Nothing is expanded: `~`, `$HOME`, `%TEMP%` and `*` are names like others.
+//! The decision depends on the text alone, for the paths of both families of systems on every
+//! system. The disk is not read, so symbolic links are not detected. Open the [`LocalPath`] and not
+//! the text from which it was made. If the path has to stay inside the folders, resolve it first
+//! (`ide_mcp_lockfile::resolve`). Nothing is expanded: `~`, `$HOME`, `%TEMP%` and `*` are ordinary
+//! names.
 //!
 //! | given | on POSIX | on Windows |
 //! | --- | --- | --- |
@@ -20,7 +22,8 @@
 //! | `_claude_fs_right:/home/x` | `/home/x` | suspicious: no drive |
 //! | `C:w`, `\w`, `\\?\C:\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
 //!
-//! [`spellings`] returns the other spellings of an open folder, by which clients on the far side of WSL know it.
+//! [`spellings`] returns the other spellings of an open folder, which clients on the far side of
+//! WSL use.
 
 pub(super) mod display;
 mod lexical;
@@ -40,40 +43,41 @@ pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
 pub(super) use uri::{Unencoded, as_written, lenient, unescaped};
 
-/// The most bytes a path may have: `PATH_MAX` of Linux. What is longer could not be opened there.
+/// The maximum length of a path in bytes: `PATH_MAX` of Linux, which cannot open a longer path.
 pub const MAX_PATH: usize = 4096;
 
-/// Whose rules a path follows.
+/// The family of systems whose rules a path follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Platform {
-    /// One root, names separated by `/`, every other byte is part of a name.
+    /// One root, with names separated by `/`. Every other byte is part of a name.
     Posix,
-    /// Drives and shares, names separated by `/` or `\`.
+    /// Drives and shares, with names separated by `/` or `\`.
     Windows,
 }
 
 impl Platform {
-    /// The one that this was compiled for.
+    /// Returns the platform for which this crate was compiled.
     #[must_use]
     pub const fn native() -> Self {
         if cfg!(windows) { Self::Windows } else { Self::Posix }
     }
 }
 
-/// What a path of a peer is to an editor.
+/// The class of a path of a peer, for an editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathClass {
-    /// In one of the open folders, as far as the text tells.
+    /// A path in one of the open folders, as far as the text shows.
     Inside(LocalPath),
-    /// A path like others, elsewhere: plans and settings of an agent are. Ask the person, or the settings.
+    /// An ordinary path outside of the folders, such as the plans and settings of an agent. Ask the
+    /// person, or follow the settings.
     Outside(LocalPath),
-    /// Nothing to be opened.
+    /// A path that is not to be opened, with the reason.
     Suspicious(Suspicion),
 }
 
-/// What `given`, a path or a `file:` URI of a peer, is to an editor with these folders.
+/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders.
 ///
 /// ```
 /// use ide_mcp::ide::paths::{LocalPath, PathClass, Platform::Posix, classify};
@@ -93,9 +97,10 @@ pub fn classify(given: &str, folders: &[LocalPath], platform: Platform) -> PathC
     }
 }
 
-/// An absolute path in its only form: no `.`, no `..`, no doubled and no trailing separator, a drive in upper case.
+/// An absolute path in its normal form: no `.`, no `..`, no doubled and no trailing separator, a
+/// drive in upper case.
 ///
-/// On POSIX it is bytes and need not be Unicode; on Windows it is.
+/// On POSIX the path consists of bytes and need not be Unicode. On Windows the path is Unicode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalPath {
     bytes: Vec<u8>,
@@ -106,7 +111,7 @@ impl LocalPath {
     /// Reads an absolute path, or a `file:` URI.
     ///
     /// # Errors
-    /// The first [`Suspicion`] that it raises.
+    /// The first [`Suspicion`] that the text raises.
     pub fn parse(given: &str, platform: Platform) -> Result<Self, Suspicion> {
         match uri::path_of(given)? {
             Some(decoded) => Self::from_bytes(lexical::without_uri_slash(&decoded, platform), platform),
@@ -114,49 +119,51 @@ impl LocalPath {
         }
     }
 
-    /// Takes an absolute path, which may be no Unicode on POSIX.
+    /// Takes an absolute path, which need not be Unicode on POSIX.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// The first [`Suspicion`] that the path raises.
     pub fn from_bytes(given: &[u8], platform: Platform) -> Result<Self, Suspicion> {
         let windows = platform == Platform::Windows;
         suspicion::check(given, windows)?;
         let bytes = lexical::normal(given, windows).ok_or(Suspicion::NotAbsolute)?;
-        // A drive that was written as `/c` is longer in its own form.
+        // A drive in the form `/c` is longer in its normal form.
         if bytes.len() > MAX_PATH {
             return Err(Suspicion::TooLong { len: bytes.len() });
         }
         Ok(Self { bytes, windows })
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the path.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Its text; `None` where it is no Unicode.
+    /// Returns the text of the path; `None` if the path is not Unicode.
     #[must_use]
     pub fn to_str(&self) -> Option<&str> {
         core::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Whether it is `folder` or lies below it, name by name. Names are compared byte for byte, also where a file system
-    /// would not: what is taken for outside then is only asked about.
+    /// Returns true if the path is `folder` or lies below it, name by name. Names are compared byte
+    /// for byte, even if the file system ignores a difference. A path that counts as outside for
+    /// that reason only leads to a question to the person.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
     }
 
-    /// The path as a `file:` URI (RFC 8089): everything is percent-encoded but what RFC 3986 calls unreserved, the
-    /// separators, and the colon of a drive. A share has four slashes in front, so that nobody takes it for an authority.
+    /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the
+    /// characters that RFC 3986 calls unreserved, the separators, and the colon of a drive. A share
+    /// begins with four slashes, so that no reader takes its server for an authority.
     #[must_use]
     pub fn to_uri(&self) -> String {
         uri::of(&self.bytes, self.windows)
     }
 
-    /// The form that POSIX tools on Windows use, and one plugin in its lock file: `C:\w\p` as `/c/w/p`, a share with
-    /// slashes. `None` where it is no Unicode.
+    /// Returns the form that POSIX tools on Windows use, and that one plugin writes into its lock
+    /// file: `C:\w\p` as `/c/w/p`, a share with slashes. `None` if the path is not Unicode.
     #[must_use]
     pub fn to_posix_form(&self) -> Option<String> {
         let text = self.to_str()?;

@@ -1,5 +1,6 @@
-//! The spellings of a folder: the paths by which programs on two sides of a border (Windows and its Linux distributions,
-//! POSIX tools on Windows), or on a file system that ignores case, know one directory.
+//! The spellings of a folder: the paths that programs use for one directory on two sides of a
+//! border (Windows and its Linux distributions, POSIX tools on Windows), or on a file system that
+//! ignores case.
 
 use super::lexical::{is_below, is_windows, normal};
 use super::suspicion;
@@ -8,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The system on which a path is used, as far as it decides about spellings.
+/// The system on which a path is used. It determines the spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum System<'a> {
@@ -20,15 +21,15 @@ pub enum System<'a> {
     Windows,
     /// Linux on Windows (the Windows Subsystem for Linux).
     Wsl {
-        /// `WSL_DISTRO_NAME`; `None` if it is not set, as in a service or under `sudo`. Then Windows has no name for the
-        /// paths outside of its drives.
+        /// `WSL_DISTRO_NAME`; `None` if the variable is not set, as in a service or under `sudo`.
+        /// Then the paths outside of the drives have no known spelling on Windows.
         distribution: Option<&'a str>,
     },
 }
 
 impl<'a> System<'a> {
-    /// Returns the system that this was compiled for. A Linux program cannot know at compile time that it runs on Windows:
-    /// [`on_kernel`](Self::on_kernel) decides that.
+    /// Returns the system for which this crate was compiled. The compiler cannot detect that a
+    /// Linux program runs on Windows: [`on_kernel`](Self::on_kernel) detects that.
     #[must_use]
     pub const fn native() -> Self {
         if cfg!(windows) {
@@ -40,8 +41,9 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Returns the system of a Linux program, from the text of `/proc/version` or `/proc/sys/kernel/osrelease` (which
-    /// contains `microsoft` under WSL) and from `WSL_DISTRO_NAME`. A name that cannot be part of a path is ignored.
+    /// Returns the system of a Linux program, from the text of `/proc/version` or
+    /// `/proc/sys/kernel/osrelease` (which contains `microsoft` under WSL) and from
+    /// `WSL_DISTRO_NAME`. A name that cannot be part of a path is ignored.
     #[must_use]
     pub fn on_kernel(version: &str, distribution: Option<&'a str>) -> Self {
         if !version.to_ascii_lowercase().contains("microsoft") {
@@ -61,8 +63,8 @@ impl Default for System<'_> {
     }
 }
 
-/// Returns the spellings under which an editor publishes an absolute folder: the given one first, then those in the
-/// table, without duplicates.
+/// Returns the spellings under which an editor publishes an absolute folder: the given spelling
+/// first, then those in the table, without duplicates.
 ///
 /// | system | folder | further spellings |
 /// | --- | --- | --- |
@@ -73,9 +75,10 @@ impl Default for System<'_> {
 /// | WSL | `/mnt/c/w/p` | `C:\w\p` |
 /// | WSL, distribution D | `/home/p` | `\\wsl.localhost\D\home\p`, `\\wsl$\D\home\p` |
 ///
-/// A folder of a distribution is not published as `/home/p` by an editor on Windows, nor a drive as `/c/w` by one in WSL: in
-/// a distribution that is another folder. A name that Windows does not allow has no spelling there. Drives are expected at `/mnt`, where
-/// distributions have them unless `/etc/wsl.conf` says otherwise.
+/// An editor on Windows does not publish a folder of a distribution as `/home/p`, and an editor in
+/// WSL does not publish a drive as `/c/w`: in a distribution, such a path is another folder. A name
+/// that Windows does not allow has no spelling on Windows. Drives are expected below `/mnt`, where
+/// distributions mount them unless `/etc/wsl.conf` names another directory.
 #[must_use]
 pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     let mut all = vec![folder.to_string()];
@@ -111,15 +114,17 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
 /// The way in which a folder contains a path, the better way first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ide) enum Fit {
-    /// In the spelling that the real client compares.
+    /// The spelling that the real client compares.
     Exact,
-    /// In another spelling of the same folder.
+    /// Another spelling of the same folder.
     Spelled,
 }
 
-/// Returns how `folder`, which an editor published, contains `path` of a client on `system`; `None` if it does not.
+/// Returns the way in which `folder`, which an editor published, contains `path` of a client on
+/// `system`; `None` if `folder` does not contain `path`.
 ///
-/// `of_windows` is `runningInWindows` of the lock file: a client in WSL then translates the folder.
+/// `of_windows` is `runningInWindows` of the lock file. If it is true, a client in WSL translates
+/// the folder.
 pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> Option<Fit> {
     if is_exact(folder, path, system, of_windows) {
         return Some(Fit::Exact);
@@ -127,14 +132,15 @@ pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windo
     let path = Location::of(path, system)?;
     let contains = |folder: Option<Location>| folder.is_some_and(|folder| folder.contains(&path, system));
     let spelled = contains(Location::of(folder, system))
-        // POSIX tools on Windows have drives at the root; in a distribution that is another folder.
+        // POSIX tools on Windows write drives at the root; in a distribution that path is another
+        // folder.
         || (of_windows && matches!(system, System::Wsl { .. }) && contains(Location::of(folder, System::Windows)));
     spelled.then_some(Fit::Spelled)
 }
 
-/// Returns `folder` as an absolute path, resolved against the working directory of the client, as the real client
-/// does (measured for `.`). An empty folder, or one relative to a current drive, is returned unchanged and contains
-/// no path.
+/// Returns `folder` as an absolute path, resolved against the working directory of the client, as
+/// the real client does (measured for `.`). An empty folder, or one relative to a current drive, is
+/// returned unchanged and contains no path.
 pub(in crate::ide) fn resolved<'a>(folder: &'a str, cwd: &str, system: System<'_>) -> Cow<'a, str> {
     let windows = system == System::Windows;
     let bytes = folder.as_bytes();
@@ -193,7 +199,8 @@ enum Root {
 }
 
 impl Location {
-    /// Returns what an absolute path means on `system`; `None` if it means nothing there.
+    /// Returns the directory that an absolute path names on `system`; `None` if the path names no
+    /// directory there.
     fn of(path: &str, system: System<'_>) -> Option<Self> {
         let path = without_prefix(path);
         let on_windows_side = matches!(system, System::Windows | System::Wsl { .. });
@@ -266,8 +273,8 @@ fn is_letter(name: &str) -> bool {
     matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
 }
 
-/// Returns true if two names differ only in case or not at all, by the Unicode rules for single characters. Unicode
-/// normalisation (NFC, NFD) is not considered.
+/// Returns true if two names differ only in case or not at all, by the Unicode rules for single
+/// characters. Unicode normalisation (NFC, NFD) is not considered.
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)
@@ -463,7 +470,7 @@ mod tests {
         }
     }
 
-    /// A client in WSL reads folders that an editor on Windows published.
+    /// Checks folders that an editor on Windows published and that a client in WSL reads.
     #[test]
     fn folder_of_windows_is_translated_in_wsl() {
         let cases: &[(&str, &str, Option<Fit>)] = &[
@@ -548,7 +555,7 @@ mod tests {
             assert_eq!(all.first(), Some(&folder));
             let meant = Location::of(&folder, system);
             for spelling in &all {
-                // Tools have drives at the root, which only Windows knows.
+                // The spelling of a drive at the root has a meaning on Windows alone.
                 let read_by = if spelling.starts_with("/mnt/") || spelling.starts_with('\\') {
                     system
                 } else {

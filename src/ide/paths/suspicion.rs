@@ -1,45 +1,45 @@
-//! What makes a path of a peer one that nobody should open, name by name.
+//! The checks that a path of a peer is safe to open, name by name.
 
 use super::MAX_PATH;
 use super::lexical::is_separator;
 use core::fmt;
 
-/// Why a path is not to be opened.
+/// The reason for which a path is not to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// There is nothing.
+    /// An empty path.
     Empty,
-    /// It has more than [`MAX_PATH`] bytes.
+    /// A path of more than [`MAX_PATH`] bytes.
     TooLong {
-        /// How many it has.
+        /// The length of the path in bytes.
         len: usize,
     },
-    /// It has a control character, such as NUL, where a name would end for some and not for others.
+    /// A control character, such as NUL, at which a name ends for some programs and not for others.
     ControlCharacter,
-    /// It depends on where somebody is: no root, or on Windows no drive.
+    /// A path that depends on the current directory: it has no root, or on Windows no drive.
     NotAbsolute,
-    /// It is a URI of another scheme.
+    /// A URI of another scheme.
     OtherScheme,
-    /// Its URI names a user, another machine or a port.
+    /// A URI that names a user, another machine or a port.
     Authority,
-    /// Its URI has a query or a fragment.
+    /// A URI with a query or a fragment.
     QueryOrFragment,
-    /// Its URI has a `%` without two hexadecimal digits behind it.
+    /// A `%` in a URI without two hexadecimal digits behind it.
     BadEscape,
-    /// It is no Unicode, and Windows has none such.
+    /// A path that is not Unicode, for Windows, whose paths are Unicode.
     NotUnicode,
-    /// It leads past the rules of names: `\\?\` or `\\.\` on Windows.
+    /// A path that bypasses the rules of names: `\\?\` or `\\.\` on Windows.
     DevicePath,
-    /// It names a server and no share, or neither.
+    /// A path that begins like a share, and lacks the server or the share.
     IncompleteShare,
-    /// A name is that of a device on Windows: `NUL`, `CON.txt`.
+    /// A name of a device on Windows: `NUL`, `CON.txt`.
     DeviceName,
-    /// A name has a colon on Windows: a stream beside the file.
+    /// A colon in a name, which on Windows means a stream beside the file.
     Stream,
-    /// A name ends in a dot or a space, which Windows drops.
+    /// A dot or a space at the end of a name, which Windows drops.
     TrailingDotOrSpace,
-    /// A name has one of `<>"|?*`, which none has on Windows.
+    /// A character of `<>"|?*`, which no name has on Windows.
     IllegalCharacter,
 }
 
@@ -69,13 +69,14 @@ impl fmt::Display for Suspicion {
 
 impl core::error::Error for Suspicion {}
 
-/// Looks at every name as it was given, also at those that a later `..` takes back.
+/// Checks every name as it was given, including the names that a later `..` removes.
 pub(super) fn check(given: &[u8], windows: bool) -> Result<(), Suspicion> {
     check_bytes(given)?;
     if windows { check_windows(given) } else { Ok(()) }
 }
 
-/// The same for a path that is relative to a folder of whichever system. It may be a pattern, so every letter is good.
+/// Checks a path that is relative to a folder on any system. The path can be a pattern, so the
+/// characters of patterns are accepted.
 pub(in crate::ide) fn check_relative(given: &str) -> Result<(), Suspicion> {
     check_bytes(given.as_bytes())?;
     names(given).try_for_each(check_meaning)
@@ -91,7 +92,8 @@ fn check_bytes(given: &[u8]) -> Result<(), Suspicion> {
     if has_control(given) { Err(Suspicion::ControlCharacter) } else { Ok(()) }
 }
 
-/// Those of ASCII among any bytes, and those of Unicode in what is that.
+/// Returns true if the bytes contain an ASCII control character, or if they are Unicode text that
+/// contains any control character.
 fn has_control(given: &[u8]) -> bool {
     given.iter().any(u8::is_ascii_control)
         || core::str::from_utf8(given).is_ok_and(|text| text.contains(char::is_control))
@@ -126,7 +128,7 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "." | ".."))
 }
 
-/// What a name means to Windows that is not just a name.
+/// Checks that a name has no special meaning on Windows.
 fn check_meaning(name: &str) -> Result<(), Suspicion> {
     if name.contains(':') {
         return Err(Suspicion::Stream);
@@ -134,12 +136,13 @@ fn check_meaning(name: &str) -> Result<(), Suspicion> {
     if name.ends_with(['.', ' ']) {
         return Err(Suspicion::TrailingDotOrSpace);
     }
-    // What stands behind a dot does not count, nor do spaces before it.
+    // Windows ignores the part of a device name behind the first dot, and the spaces before that
+    // dot.
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     if is_device(stem) { Err(Suspicion::DeviceName) } else { Ok(()) }
 }
 
-/// The reserved names of Windows; the digits of ports may be superscript.
+/// Returns true for a reserved name of Windows. The digit of a port can be superscript.
 fn is_device(stem: &str) -> bool {
     const WHOLE: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     if WHOLE.iter().any(|device| stem.eq_ignore_ascii_case(device)) {

@@ -1,11 +1,11 @@
-//! The rows P1 and P4 to P7 of the threats; those that need a disk are with the adapter.
+//! Tests of the rows P1 and P4 to P7 of the threats. The tests that need a disk are in the adapter.
 
 use super::Platform::{Posix, Windows};
 use super::*;
 use Suspicion::*;
 use alloc::string::ToString;
 
-/// What a given path should be.
+/// The expected class of a path.
 enum Is {
     Inside(&'static str),
     Outside(&'static str),
@@ -127,7 +127,7 @@ fn p05_uris_are_decoded_once() {
             ("vscode-remote://ssh/w/p", Suspicious(OtherScheme)),
         ],
     );
-    // What is no Unicode comes through as the bytes it is.
+    // Bytes that are not Unicode stay as they are.
     let raw = LocalPath::parse("file:///w/p/%ff", Posix).unwrap();
     assert_eq!((raw.as_bytes(), raw.to_str()), (&b"/w/p/\xff"[..], None));
     assert_eq!(raw.to_uri(), "file:///w/p/%FF");
@@ -249,7 +249,7 @@ fn p07_what_is_too_long_or_cannot_be_seen_is_suspicious() {
     let of_len = |len: usize| alloc::format!("/{}", "x".repeat(len - 1));
     assert_eq!(LocalPath::parse(&of_len(4096), Posix).unwrap().as_bytes().len(), 4096);
     assert_eq!(LocalPath::parse(&of_len(4097), Posix), Err(TooLong { len: 4097 }));
-    // The limit is about the path and not about its URI, and about the form that is opened.
+    // The limit applies to the path and not to its URI, and to the normal form, which is opened.
     let escaped = alloc::format!("file:///{}", "%78".repeat(4095));
     assert_eq!(LocalPath::parse(&escaped, Posix).unwrap().as_bytes(), of_len(4096).as_bytes());
     let short = alloc::format!("/c/{}", "x".repeat(4093));
@@ -289,7 +289,8 @@ fn a_path_of_another_family_is_within_nothing() {
 
 #[test]
 fn forms_are_told_apart_by_their_roots() {
-    // Path, is it absolute, has it the form of Windows, does it begin with a drive as POSIX tools write it.
+    // The columns: the path; true if it is absolute; true if it has the form of Windows; true if it
+    // begins with a drive in the form of POSIX tools.
     for (path, absolute, windows, drive) in [
         ("/w", true, false, true),
         ("/w/x", true, false, true),

@@ -4,8 +4,9 @@
 //! file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute )
 //! ```
 //!
-//! Characters that should be percent-encoded and are not are taken as they are: editors write them so. The names that VS
-//! Code has for the two sides of a proposed change, `_claude_fs_right:/w/a`, mean the file: agents ask by them.
+//! Characters that RFC 3986 requires to be percent-encoded are also accepted unencoded, since
+//! editors write them so. The names that VS Code gives the two sides of a proposed change, such as
+//! `_claude_fs_right:/w/a`, mean the file, since agents send these names in requests.
 
 use super::Suspicion;
 use super::lexical::{is_separator, is_windows};
@@ -17,7 +18,7 @@ use core::fmt;
 const SIDES: [&str; 4] =
     ["_claude_fs_left", "_claude_fs_right", "_claude_vscode_fs_left", "_claude_vscode_fs_right"];
 
-/// The path of a `file:` URI, decoded once; `None` where the text is no URI but a path.
+/// Returns the path of a `file:` URI, decoded once; `None` if the text is not a URI but a path.
 pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(None);
@@ -41,7 +42,8 @@ pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
     decode(path).map(Some)
 }
 
-/// RFC 3986 section 3.1. One letter is a drive.
+/// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is a
+/// drive.
 fn is_scheme(text: &str) -> bool {
     let is_plain = text.len() > 1
         && text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -61,7 +63,8 @@ fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
     Ok(decoded)
 }
 
-/// Returns the bytes of a path, escapes decoded. A `%` without two hexadecimal digits behind it stands for itself.
+/// Returns the bytes of a path with all escapes decoded. A `%` without two hexadecimal digits
+/// behind it stands for itself.
 pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
     let mut bytes = path.bytes();
     core::iter::from_fn(move || {
@@ -88,7 +91,7 @@ fn digit(byte: Option<u8>) -> Result<u8, Suspicion> {
     }
 }
 
-/// The URI of a normal path.
+/// Returns the URI of a normal path.
 pub(super) fn of(path: &[u8], windows: bool) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
@@ -108,7 +111,7 @@ pub(super) fn of(path: &[u8], windows: bool) -> String {
     uri
 }
 
-/// Shows the URI of an absolute path in either form as VS Code writes it: nothing is percent-encoded.
+/// The URI of an absolute path in either form, as VS Code writes it: nothing is percent-encoded.
 pub(in crate::ide) struct Unencoded<'a>(pub(in crate::ide) &'a str);
 
 impl fmt::Display for Unencoded<'_> {
@@ -125,13 +128,15 @@ impl fmt::Display for Unencoded<'_> {
     }
 }
 
-/// The path in a URI that was written so; what is no URI is one.
+/// Returns the path in a URI that [`Unencoded`] writes. A text that is not such a URI counts as the
+/// path.
 pub(in crate::ide) fn as_written(uri: &str) -> &str {
     drive_first(uri.strip_prefix("file://").unwrap_or(uri))
 }
 
-/// The path that somebody may take a text for who minds nothing: of a URI of any scheme the path, decoded wherever that
-/// goes. What is no Unicode then is shown as such.
+/// Returns the path that a program without any checks can read in a text. For a URI of any scheme,
+/// that is the path of the URI. Every valid escape is decoded, and bytes that are not Unicode
+/// become U+FFFD.
 pub(in crate::ide) fn lenient(given: &str) -> String {
     let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
     let path = match of_uri.map(|rest| (rest, rest.strip_prefix("//"))) {
@@ -144,7 +149,7 @@ pub(in crate::ide) fn lenient(given: &str) -> String {
     drive_first(&String::from_utf8_lossy(&decoded)).into()
 }
 
-/// `/C:/x` is how a URI has `C:/x`.
+/// Removes the slash that a URI has before a drive: `/C:/x` becomes `C:/x`.
 fn drive_first(path: &str) -> &str {
     path.strip_prefix('/').filter(|path| is_windows(path) && !path.starts_with('\\')).unwrap_or(path)
 }

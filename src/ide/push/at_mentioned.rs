@@ -2,7 +2,7 @@
 
 use super::InDialect;
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,29 +15,31 @@ pub(super) const NAMES: [&str; 2] = ["at_mentioned", "notifications/at_mentioned
 pub struct Mention {
     /// The absolute path of the file.
     pub file_path: String,
-    /// The first and the last line, both from 0 and both meant; `None` for the whole file.
+    /// The first and the last line, counted from 0, the last line included; `None` for the whole
+    /// file.
     pub lines: Option<(u32, u32)>,
-    /// The number of lines of the file, if known. Used for opencode only, which ignores a mention of a whole file
-    /// without a line range (measured).
+    /// The number of lines of the file, if known. Used for opencode only, which ignores a mention
+    /// of a whole file without a line range (measured).
     pub line_count: Option<u32>,
 }
 
 impl Mention {
-    /// Mentions the file with this absolute path: these lines of it (from 0, the last one included), or all.
+    /// Creates a mention of the file with this absolute path. `lines` are the first and the last
+    /// line, counted from 0, the last line included; `None` mentions the whole file.
     #[must_use]
     pub fn new(file_path: impl Into<String>, lines: Option<(u32, u32)>) -> Self {
         Self { file_path: file_path.into(), lines, line_count: None }
     }
 
-    /// Sets how many lines the file has.
+    /// Sets the number of lines of the file.
     #[must_use]
     pub const fn with_line_count(mut self, lines: u32) -> Self {
         self.line_count = Some(lines);
         self
     }
 
-    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads the whole file
-    /// for the lines 0 to 0 (measured).
+    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode
+    /// reads the whole file for the lines 0 to 0 (measured).
     pub(crate) fn with_lines_from_one(&self) -> Self {
         let lines = match (self.lines, self.line_count) {
             (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),
@@ -49,14 +51,14 @@ impl Mention {
 }
 
 impl Serialize for Mention {
-    /// As VS Code has it.
+    /// Writes the parameters in the shape of VS Code.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         InDialect(self, Dialect::VsCode).serialize(serializer)
     }
 }
 
 impl Serialize for InDialect<'_, Mention> {
-    /// Both lines or none: a client may look at them together.
+    /// Writes both lines or none, because a client can depend on both.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Mention { file_path, lines, .. } = self.0;
         let [path, first, last] = match self.1.rules().snake_case {
@@ -82,7 +84,7 @@ arguments! {
 }
 
 impl<'de> Deserialize<'de> for Mention {
-    /// Tolerant of what editors send: a single line number stands for both.
+    /// Reads the parameters tolerantly: a single line number stands for both lines.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let MentionIn { file_path, first, last } = MentionIn::deserialize(deserializer)?;
         Ok(Self::new(file_path, first.or(last).zip(last.or(first))))

@@ -1,4 +1,4 @@
-//! `diagnostics_changed`: the problems of files are others than before.
+//! `diagnostics_changed`: the problems of files have changed.
 
 use super::InDialect;
 use crate::ide::{Dialect, FileDiagnostics};
@@ -7,24 +7,26 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub(super) const NAMES: [&str; 2] = ["diagnostics_changed", "notifications/diagnostics_changed"];
 
-/// The problems of files are others than before: the parameters of `diagnostics_changed`. The real client shows nothing
-/// of it (measured).
+/// A change in the problems of files: the parameters of `diagnostics_changed`. The real client does
+/// not show the change (measured).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
-    /// A client that wants to know those of these files has to ask again: `{"uris":[…]}`.
+    /// The files whose problems have changed, without the problems: `{"uris":[…]}`. A client that
+    /// needs the problems has to ask for them again.
     Stale {
         /// The files, as `file:` URIs.
         uris: Vec<String>,
     },
-    /// These are the problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
+    /// The problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
     /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) of them.
     Now(FileDiagnostics),
 }
 
 impl DiagnosticsChanged {
-    /// The same with so many problems; `None` where there are no more.
+    /// Returns the notification cut to its first `most` problems; `None` if it has no more problems
+    /// than that.
     pub(crate) fn cut(&self, most: usize) -> Option<Self> {
         match self {
             Self::Now(file) if file.diagnostics.len() > most => {
@@ -38,7 +40,7 @@ impl DiagnosticsChanged {
 }
 
 impl Serialize for DiagnosticsChanged {
-    /// As VS Code has it.
+    /// Writes the parameters in the shape of VS Code.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         InDialect(self, Dialect::VsCode).serialize(serializer)
     }

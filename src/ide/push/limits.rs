@@ -1,15 +1,17 @@
-//! Limits of what an editor sends.
+//! The limits of the contents that an editor sends.
 
-/// The limits of what an editor sends at a time, in answers and pushes, where nothing else bounds it. Every byte of it
-/// costs the agent's model.
+/// The limits of the contents of one answer or push of an editor, for contents that have no other
+/// bound. Every byte of them has a cost for the agent's model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentLimits {
-    /// The bytes of a selected text, in an answer or a push; the rest is cut off at a character. Default 256 KiB: it goes
-    /// into a prompt, where more of it does harm.
+    /// The largest number of bytes of a selected text in an answer or a push. The rest is cut off,
+    /// between two characters. Default 256 KiB: the text goes into a prompt, where a longer text
+    /// does harm.
     pub selection: usize,
-    /// How many problems are given in an answer or a notification, those of all its files together; of the rest an answer
-    /// says how many they are. Default 1,000: more than a model can use.
+    /// The largest number of problems in an answer or a notification, those of all its files
+    /// together. An answer also contains the number of the problems that it leaves out. Default
+    /// 1,000: more than a model can use.
     pub diagnostics: usize,
 }
 

@@ -1,7 +1,8 @@
-//! What an editor pushes to an agent: the selection, mentions, and what has changed.
+//! The notifications that an editor pushes to an agent: the selection, mentions, and changes.
 //!
-//! One file declares one notification: its names, and its parameters as a type that is read tolerantly and written in
-//! the shape of each dialect. The list below is the only one: [`EditorNotification`] and [`Push`] follow from it.
+//! One file declares one notification: its names, and its parameters as a type that is read
+//! tolerantly and written in the shape of each dialect. The list below is the only list of
+//! notifications: [`EditorNotification`] and [`Push`] follow from it.
 
 mod active_editor_changed;
 mod at_mentioned;
@@ -21,7 +22,8 @@ pub(crate) use selection_changed::RangeOut;
 use super::Dialect;
 use serde::Serialize;
 
-/// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its parameters.
+/// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its
+/// parameters.
 macro_rules! pushes {
     ($($file:ident::$notification:ident($params:ty)),* $(,)?) => {
         /// A notification that an editor pushes, by its name.
@@ -46,7 +48,8 @@ macro_rules! pushes {
             }
         }
 
-        /// A notification that an editor pushed, with its parameters. It serializes as these, in the shape of VS Code.
+        /// A notification that an editor pushed, with its parameters. It serializes as its
+        /// parameters, in the shape of VS Code.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         #[non_exhaustive]
@@ -58,7 +61,7 @@ macro_rules! pushes {
         }
 
         impl Push {
-            /// Returns which notification was pushed.
+            /// Returns the notification that was pushed, without its parameters.
             #[must_use]
             pub const fn notification(&self) -> EditorNotification {
                 match self {
@@ -66,8 +69,8 @@ macro_rules! pushes {
                 }
             }
 
-            /// Reads a notification by its name in any dialect; `None` for another name, and for parameters that
-            /// cannot be read. `params` is a JSON object.
+            /// Reads a notification by its name in any dialect. Returns `None` for another name,
+            /// and for parameters that cannot be read. `params` is a JSON object.
             pub(crate) fn read(method: &str, params: &str) -> Option<Self> {
                 match EditorNotification::from_name(method)? {
                     $(
@@ -90,7 +93,7 @@ pushes! {
 }
 
 impl EditorNotification {
-    /// Returns which notification has this name in any dialect.
+    /// Returns the notification that has this name in any dialect.
     #[must_use]
     pub fn from_name(method: &str) -> Option<Self> {
         let is_named =

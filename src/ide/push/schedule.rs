@@ -9,20 +9,22 @@
 //!                  (the time starts again)
 //! ```
 //!
-//! No message marks the moment from which a client accepts pushes. With the real client it is 40 to 500 ms after the
-//! answer to `tools/list`; opencode, which never lists tools, accepts pushes from `initialized` on (measured). A
-//! client that receives `tools/list_changed` forgets the selection, lists the tools again, and again ignores what
-//! comes too early. The settle time runs from the moment at which that message was written: a client that reads late
-//! acts late.
+//! No message marks the moment from which a client accepts pushes. The real client accepts them 40
+//! to 500 ms after the answer to `tools/list`; opencode, which never lists tools, accepts them from
+//! `initialized` on (measured). A client that receives `tools/list_changed` forgets the selection,
+//! lists the tools again, and again ignores pushes that arrive too early. The settle time begins
+//! when the send buffer up to the answer or the notification has been written, because a client
+//! that reads late acts late.
 //!
-//! A repeated selection does no harm. It is sent
+//! A repeated selection does no harm. The latest selection is sent
 //!
 //! 1. at once in `Settling` and `Settled`, and after each list;
 //! 2. again when the settle time is over;
 //! 3. once more 5 s after that, unless a newer one was sent meanwhile.
 //!
-//! A repeated mention is a second mention, so mentions wait for `Settled`, and each mention waits until 100 ms after
-//! the previous mention was written: two versions of the real client drop mentions that follow faster (measured).
+//! A repeated mention is a second mention, so mentions wait for `Settled`. Each mention also waits
+//! until 100 ms after the previous mention was written: two versions of the real client drop
+//! mentions that follow faster (measured).
 
 use super::Selection;
 use crate::Time;
@@ -30,12 +32,12 @@ use crate::time::earlier;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The longest time for which a client that lists its tools over and over can keep mentions waiting. Mentions are kept
-/// for 30 s.
+/// The longest time for which a client that lists its tools over and over can keep mentions
+/// waiting, unless the settle time itself is longer. The host keeps a mention for 30 s by default.
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
-/// The time from the end of the settle time until a selection is sent once more, for a client that is slower than any that
-/// was measured.
+/// The time from the end of the settle time until the selection is sent once more, for a client
+/// that is slower than all measured clients.
 const REPEAT: Duration = Duration::from_secs(5);
 
 /// The least time between two mentions.
@@ -45,18 +47,19 @@ const MENTION_GAP: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct PushSchedule {
     latest: Option<Arc<Selection>>,
-    /// The latest selection has to be sent as soon as there is room.
+    /// True if the latest selection is to be sent as soon as there is room.
     is_due: bool,
     state: State,
     settle: Duration,
     /// The ends of the last selection and the last mention in the outgoing stream, until they are written.
     unwritten_selection: Option<u64>,
     unwritten_mention: Option<u64>,
-    /// The time from which the next mention can be sent, while that is later than now.
+    /// The time from which the next mention can be sent; `None` once it has passed.
     next_mention: Option<Time>,
 }
 
-/// The outgoing stream: where it ends, and how far it has been written.
+/// The progress of the outgoing stream: the position of its end, and the position up to which it
+/// has been written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamPos {
     pub(crate) end: u64,
@@ -67,13 +70,14 @@ pub(crate) struct StreamPos {
 enum State {
     Attaching,
     Settling {
-        /// The moment at which the time first ran.
+        /// The moment at which the settle time first began.
         since: Option<Time>,
-        /// The time runs once the stream has been written up to here.
+        /// The position up to which the outgoing stream has to be written before the settle time
+        /// begins.
         behind: u64,
         until: Option<Time>,
     },
-    /// The selection is sent once more at this time.
+    /// The state after the settle time. The selection is sent once more at the time `repeat`.
     Settled {
         repeat: Option<Time>,
     },
@@ -120,7 +124,7 @@ impl PushSchedule {
         self.is_due = self.latest.is_some();
     }
 
-    /// Begins to settle anew: the client receives `tools/list_changed`, and lists its tools again.
+    /// Begins to settle anew: the client receives `tools/list_changed` and lists its tools again.
     pub(crate) fn on_list_changed(&mut self, now: Time, out: StreamPos) {
         if self.state != State::Attaching {
             self.settle_from(None, now, out);
@@ -149,11 +153,11 @@ impl PushSchedule {
         if self.unwritten_mention.take_if(|end| *end <= written).is_some() {
             self.next_mention = Some(now.saturating_add(MENTION_GAP));
         }
-        // With a settle time of zero the time has come.
+        // A settle time of zero is over at once.
         self.tick(now);
     }
 
-    /// Advances the clock.
+    /// Advances the clock to `now`.
     pub(crate) fn tick(&mut self, now: Time) {
         let is_due = |at: Time| at <= now && at.finite().is_some();
         match &mut self.state {
@@ -177,7 +181,8 @@ impl PushSchedule {
         earlier(state.and_then(Time::finite), self.next_mention.and_then(Time::finite))
     }
 
-    /// Returns true if the client accepts pushes at `now`, as far as can be known.
+    /// Returns true if the settle time is over at `now`: the client is then expected to accept
+    /// pushes.
     pub(crate) fn is_settled(&self, now: Time) -> bool {
         match self.state {
             State::Attaching => false,
@@ -203,8 +208,9 @@ impl PushSchedule {
         self.unwritten_mention = Some(end);
     }
 
-    /// Returns the selection to send now, if there is one. While the one before lies in the send buffer, it waits there,
-    /// so that the latest replaces it.
+    /// Returns the selection to send now, if there is one. While the previous selection lies in the
+    /// send buffer, the latest selection waits in the schedule, so that a newer selection can
+    /// replace it.
     #[inline]
     pub(crate) fn due(&self) -> Option<Arc<Selection>> {
         let can_be_sent = self.is_due && self.state != State::Attaching && self.unwritten_selection.is_none();
@@ -225,7 +231,7 @@ mod tests {
 
     const SETTLE: Duration = Duration::from_millis(1_600);
 
-    /// Everything has been written.
+    /// A stream that has been written to its end.
     const WRITTEN: StreamPos = StreamPos { end: 0, written: 0 };
 
     fn at(millis: u64) -> Time {
@@ -243,7 +249,8 @@ mod tests {
 
     use Step::{Changed, Initialized, Listed, Select};
 
-    /// Lets the steps happen at their milliseconds; returns when a selection was sent and since when the schedule is settled.
+    /// Runs the steps at their milliseconds. Returns the times at which a selection was sent, and
+    /// the time from which the schedule is settled.
     fn run(steps: &[(u64, Step)]) -> (Vec<u64>, Option<u64>) {
         let (mut schedule, mut sent, mut settled) = (PushSchedule::new(), Vec::new(), None);
         for millis in 0..40_000 {

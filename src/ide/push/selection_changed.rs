@@ -2,9 +2,9 @@
 
 use super::InDialect;
 use crate::ide::Range;
-use crate::ide::arguments::{Said, arguments};
 use crate::ide::dialect::SelectionForm;
 use crate::ide::paths::Unencoded;
+use crate::ide::tool::arguments::{Said, arguments};
 use crate::ide::{Dialect, Position};
 use crate::text::truncate;
 use alloc::string::String;
@@ -13,10 +13,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(super) const NAMES: [&str; 2] = ["selection_changed", "notifications/selection_changed"];
 
-/// The selection of the editor, or its cursor where nothing is selected: the parameters of `selection_changed`.
+/// The selection of the editor, or its cursor if nothing is selected: the parameters of
+/// `selection_changed`.
 ///
-/// There is one slot for it on the other side: the last one counts. Its text goes into the next prompt without anybody
-/// asking (measured), so leave out what must not be seen.
+/// The client keeps one selection: the last that it received. The client puts the text of that
+/// selection into the next prompt without asking the person (measured), so leave out text that is
+/// not meant for the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {
@@ -24,28 +26,30 @@ pub struct Selection {
     pub text: String,
     /// The absolute path of the file; empty if no file has the focus.
     pub file_path: String,
-    /// The same as a `file:` URI. Made of the path where it is `None`.
+    /// The file as a `file:` URI. If it is `None`, the URI is made from the path.
     pub file_url: Option<String>,
-    /// Where it is.
+    /// The range of the selection.
     pub range: Range,
 }
 
 impl Selection {
-    /// A selection in the file with this absolute path.
+    /// Creates a selection in the file with this absolute path.
     #[must_use]
     pub fn new(file_path: impl Into<String>, range: Range, text: impl Into<String>) -> Self {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
-    /// No file has the focus: nothing is selected, and there is no cursor. Sending this selection clears the
-    /// selection in the client: an empty text and an empty range work with every version of the real client
-    /// (measured). Every version ignores a notification with a null `text`, `filePath` or `selection`.
+    /// Returns the selection of an editor in which no file has the focus: nothing is selected, and
+    /// there is no cursor. Sending this selection clears the selection in the client: an empty text
+    /// and an empty range work with every version of the real client (measured). Every version
+    /// ignores a notification with a null `text`, `filePath` or `selection`.
     #[must_use]
     pub fn cleared() -> Self {
         Self::default()
     }
 
-    /// Cuts the text to at most `max` bytes, between two characters; whether something was cut.
+    /// Cuts the text to at most `max` bytes, between two characters. Returns true if the text was
+    /// longer.
     pub(crate) fn cut(&mut self, max: usize) -> bool {
         let len = truncate(&self.text, max).len();
         let cut = len < self.text.len();
@@ -55,7 +59,7 @@ impl Selection {
 }
 
 impl Serialize for Selection {
-    /// As VS Code has it.
+    /// Writes the parameters in the shape of VS Code.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         InDialect(self, Dialect::VsCode).serialize(serializer)
     }
@@ -91,7 +95,7 @@ impl Serialize for InDialect<'_, Selection> {
     }
 }
 
-/// A range, and whether it is empty.
+/// A range with the member `isEmpty`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RangeOut {
@@ -125,7 +129,7 @@ struct Ends {
 impl Said for Ends {}
 
 impl<'de> Deserialize<'de> for Selection {
-    /// Tolerant of what editors send: each member may be missing or null.
+    /// Reads the parameters tolerantly: each member can be missing or null.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let params = SelectionIn::deserialize(deserializer)?;
         let ends = params.ends.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the connections of one editor share.
+//! The settings that the connections of one editor share.
 
 use crate::Keepalive;
 use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
@@ -7,44 +7,46 @@ use crate::ws;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// What the connections of one editor share.
+/// The settings that the connections of one editor share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Who may attach.
+    /// The decision about each client that wants to attach.
     pub policy: Policy,
-    /// The tools that are offered.
+    /// The tools that the editor offers.
     pub tools: Arc<ToolSet>,
-    /// The dialect of the sessions. Default [`Dialect::VsCode`], which is what the real client understands;
-    /// [`with_dialect`](ServerConfig::with_dialect) sets another one together with its pings.
+    /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
+    /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings.
     pub dialect: Dialect,
-    /// Who the editor is, how long calls may wait, and the limits of a session.
+    /// The identity of the editor, the timeouts of calls, and the limits of a session.
     pub mcp: mcp::ServerConfig,
     /// The limits of the contents of answers and pushes.
     pub content_limits: ContentLimits,
-    /// The settle time: the longest time for which a client ignores pushes after `initialized` or after the answer to
-    /// its `tools/list`, whichever is later. Mentions wait for it, and the selection is sent again at its end.
-    /// Default `None`: the value known for the client, or 1.6 s for an unknown client.
+    /// The settle time: the longest time for which a client ignores pushes after the later of
+    /// `initialized` and the answer to its `tools/list`. Mentions wait for the settle time, and the
+    /// selection is sent again at its end. Default `None`: the value known for the client, or 1.6 s for
+    /// an unknown client.
     pub settle: Option<Duration>,
-    /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four times the largest file
-    /// that a person would review as a change.
+    /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four
+    /// times the largest file that a person would review as a change.
     pub ws: ws::Limits,
 }
 
-/// The size of a message of a client.
+/// The largest message of a client.
 const MESSAGE: usize = 16 * 1024 * 1024;
 
 impl ServerConfig {
-    /// Returns the number of unwritten bytes from which on an answer is replaced by an error: as many as the open calls of
-    /// a client may have, but no less than [`ws::Limits::outgoing`]. So the answers to 256 calls are bounded as the calls
-    /// are, whatever the application answers.
+    /// Returns the size of the send buffer from which on an answer is replaced by an error: the bytes
+    /// that the open calls of a client can have, but no less than [`ws::Limits::outgoing`]. So the
+    /// answers to 256 calls are bounded as the calls are, even if the application writes long answers.
     #[must_use]
     pub const fn max_unwritten(&self) -> usize {
         let (open, mark) = (self.mcp.limits.open_bytes, self.ws.outgoing);
         if open > mark { open } else { mark }
     }
 
-    /// Returns the default settings of the editor `info`, with these tools, for the clients that the policy lets in.
+    /// Returns the default settings of the editor `info`, with these tools, for the clients that the
+    /// policy lets in.
     #[must_use]
     pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
         Self {
@@ -58,8 +60,8 @@ impl ServerConfig {
         }
     }
 
-    /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has them and no others
-    /// are configured.
+    /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has
+    /// them and no others are configured.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;

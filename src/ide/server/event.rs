@@ -1,4 +1,4 @@
-//! What an editor hears of one attached agent.
+//! The events of one connection of an editor.
 
 use crate::ide::{DiffEnd, DirectRequest, ToolCall};
 use crate::mcp::{CallEnd, Implementation, Outcome, PeerFault, Progress};
@@ -7,96 +7,102 @@ use crate::ws::Closed;
 use alloc::{boxed::Box, string::String};
 use serde_json::value::RawValue;
 
-/// What happened on a connection of an editor.
+/// An event of one connection of an editor.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// The client is attached: its session is initialized. Its name is `None` where it did not say it readably.
+    /// The client is attached: its session is initialized.
     Ready {
-        /// Who it says it is.
+        /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
     },
-    /// The client knows the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for
-    /// [`admit`](crate::ide::Host::admit), up to the 5 s that the opening handshake has. There is no such event with another
-    /// [`Auth`](crate::ide::Auth), and none from the adapters of this project, which decide by the owner of the socket.
+    /// The client has sent the token of an earlier process
+    /// ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for [`admit`](crate::ide::Host::admit).
+    /// No timer ends this wait. This event comes with no other [`Auth`](crate::ide::Auth). The adapters
+    /// of this project do not report it: they decide by the owner of the socket.
     AdmissionPending,
-    /// The client said `ide_connected`. It does not accept pushes from here on: no message marks that moment.
+    /// The client sent `ide_connected`. This is not the moment from which the client accepts pushes: no
+    /// message marks that moment.
     IdeConnected {
-        /// The process of the client, if it said so.
+        /// The process id of the client; `None` if it is absent or cannot be read.
         pid: Option<u32>,
-        /// Whether it says that the editor's part is too old for it.
+        /// True if the client reports that the editor's part is too old for it.
         is_version_unsupported: bool,
     },
-    /// The client asks for permission in this mode from now on: `default`, `plan`, …. It has been answered.
+    /// The client asks for permission in this mode from now on: `default`, `plan`, …. The call has been
+    /// answered.
     PermissionMode {
         /// The name of the mode.
         mode: String,
     },
-    /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later; by its deadline it is
-    /// answered for you; `openDiff` and `executeCode` have none.
+    /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later. At its
+    /// deadline the call is answered for you; `openDiff` and `executeCode` have no deadline.
     Call(ToolCall),
-    /// The client asks for something by a method of the Obsidian dialect. Answer it with
-    /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or [`fail`](crate::ide::OpenCall::fail); by
-    /// its deadline it is answered for you, with an error.
+    /// The client sends a request with a method of the Obsidian dialect. Answer it with
+    /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or
+    /// [`fail`](crate::ide::OpenCall::fail). At its deadline the request is answered for you, with an
+    /// error.
     Direct {
-        /// What to answer it by.
+        /// The name by which the request is answered.
         call: CallId,
-        /// What it asks for.
+        /// The request.
         request: DirectRequest,
     },
-    /// The client asks for something that the configuration forwards. Answer it with
-    /// [`respond_raw`](crate::ide::OpenCall::respond_raw) or [`fail`](crate::ide::OpenCall::fail); by its
-    /// deadline it is answered for you, with an error.
+    /// The client sends a request that the configuration forwards. Answer it with
+    /// [`respond_raw`](crate::ide::OpenCall::respond_raw) or [`fail`](crate::ide::OpenCall::fail). At
+    /// its deadline the request is answered for you, with an error.
     Request {
-        /// What to answer it by.
+        /// The name by which the request is answered.
         call: CallId,
-        /// What is asked.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
-    /// A call ended without your answer; an `openDiff` ends with [`DiffClosed`](ServerEvent::DiffClosed) instead.
+    /// A call ended without your answer. An `openDiff` ends with
+    /// [`DiffClosed`](ServerEvent::DiffClosed) instead.
     CallEnded {
-        /// Which one.
+        /// The call.
         call: CallId,
-        /// And how.
+        /// The end of the call.
         reason: CallEnd,
     },
-    /// An open diff ended without your answer: close its view. It cannot be answered any more; an agent of another family
-    /// may want the text of the view then, and gets it as the answer of the same call.
+    /// An open diff ended without your answer: close its view. The call cannot be answered any more.
+    /// The event names the call all the same: a later version can send the text of the view to an agent
+    /// of another family as the answer of this call.
     DiffClosed {
-        /// The call that opened it.
+        /// The call that opened the diff.
         call: CallId,
-        /// Its tab.
+        /// The tab of the diff.
         tab_name: String,
-        /// And how it ended.
+        /// The reason for which the diff ended.
         reason: DiffEnd,
     },
-    /// A notification that is not handled here.
+    /// A notification that this layer does not handle.
     Notification {
-        /// What is said.
+        /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
     /// A request of the editor ended.
     Outcome {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how.
+        /// The end of the request.
         outcome: Outcome,
     },
-    /// The client says how far a request of the editor has come.
+    /// The client reports the progress of a request of the editor.
     Progress {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// And how far.
+        /// The progress of the request.
         progress: Progress<'static>,
     },
     /// The client reports an error that belongs to no request.
     PeerError(ErrorObject),
     /// The client broke a rule of JSON-RPC or MCP; the session goes on. For logs.
     PeerFault(PeerFault),
-    /// The end of the connection. Comes exactly once and last.
+    /// The end of the connection. This event comes exactly once and last.
     Closed(Closed),
 }

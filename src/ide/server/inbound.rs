@@ -1,5 +1,5 @@
-//! What comes in, and what it means for an editor: the request to open is judged, texts go to the session, and what that
-//! reports becomes an event or is dealt with here.
+//! The input of an editor's connection. The policy judges the opening handshake, and the session
+//! receives the texts. An event of the session becomes an event of the connection, or is handled here.
 
 use super::open_calls::CallKind;
 use super::policy::{Verdict, WRONG_TOKEN};
@@ -15,14 +15,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 impl Server {
-    /// Takes one event of the WebSocket; whether there was one.
+    /// Takes one event of the WebSocket. Returns true if there was one.
     pub(super) fn take_bytes(&mut self) -> bool {
         let now = self.ws.now();
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
-                // A request waits, and `mcp` is chosen only if it was offered: neither can be refused.
+                // An opening handshake is pending, and `mcp` is chosen only if the client offered it.
+                // So neither answer can be refused.
                 let decided = self.execute(verdict);
                 debug_assert!(decided);
             }
@@ -59,7 +60,7 @@ impl Server {
             Verdict::Close { subprotocol } => {
                 self.admission = Admission::WrongToken;
                 let accepted = self.ws.accept(subprotocol);
-                // From our close frame on, nothing that comes is handed over.
+                // After our close frame no received message is delivered.
                 let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
                 accepted
             }
@@ -72,7 +73,8 @@ impl Server {
         decided.is_ok()
     }
 
-    /// What an event of the session means for an editor; `None` where it is dealt with here.
+    /// Turns an event of the session into an event of the connection; `None` if the event is handled
+    /// here.
     pub(super) fn translate(&mut self, event: mcp::Event<ToolRequest>) -> Option<ServerEvent> {
         Some(match event {
             mcp::Event::Ready => {
@@ -114,7 +116,7 @@ impl Server {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Of clients alone.
+            // Only the session of a client reports it.
             mcp::Event::Failed(_) => return None,
         })
     }
@@ -124,7 +126,7 @@ impl Server {
         let mut tab_name = None;
         match &request {
             ToolRequest::CloseTab(close) => {
-                // Compared byte for byte.
+                // The names of tabs are compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
                 if found || !self.mcp.tools().tools.handles(Tool::CloseTab) {
                     self.say(call, &TabClosed::new(found));
@@ -152,7 +154,8 @@ impl Server {
         Some(ServerEvent::Call(ToolCall::new(call, request)))
     }
 
-    /// A request that is no tool: of the dialect, a notification that came as a request, or the application's.
+    /// Handles a request that is no call of a tool: a request of the dialect, a notification that came
+    /// as a request, or a request for the application.
     fn asked(
         &mut self,
         call: CallId,
@@ -180,7 +183,7 @@ impl Server {
             }
             None => {
                 if method.as_ref() == "tools/list" {
-                    // The application answers it, and most often at once.
+                    // The application answers this list, and most often at once.
                     self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 }
                 self.open_calls.open(call, CallKind::Request, None);
@@ -199,10 +202,10 @@ impl Server {
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
-    /// Answers the open diffs with these tabs as rejected, which is harmless where they were decided elsewhere, and says
-    /// that they ended. How many there were.
+    /// Answers the open diffs with these tabs as rejected, and reports their ends. The answer does no
+    /// harm if a diff was decided elsewhere. Returns the number of the diffs.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
-        // One whose end is about to be told, since it was cancelled in the same batch, has ended in that way.
+        // A diff that was cancelled in the same batch has ended by that, and its end will be reported.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
         let calls: Vec<CallId> = self.open_calls.diffs().filter_map(open).collect();
         for call in &calls {
@@ -213,15 +216,16 @@ impl Server {
         calls.len()
     }
 
-    /// Answers a call that the application does not hear of.
+    /// Answers a call that the application does not receive.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
 
-    /// A call that the application does not hear of was answered, or has ended before: it was cancelled in the same
-    /// batch, or shut down. Then its end is not for the application either.
+    /// Suppresses the end of a call that this layer answers itself, if the answer came too late: the
+    /// call was cancelled in the same batch, or the session was shut down. The application did not
+    /// receive the call, so it does not receive its end either.
     fn settle<E>(&mut self, call: CallId, answered: Result<(), E>) {
         if answered.is_err() {
             self.suppressed_ends.push(call);
@@ -232,14 +236,15 @@ impl Server {
 /// The reason of the close frame with 1008, as the JetBrains plugin is described to write it.
 const UNAUTHORIZED: &str = "Invalid or missing authentication token";
 
-/// The methods that the layer itself serves as requests, beside those of the dialect: some clients give it an id.
+/// The methods that this layer serves as requests, beside those of the dialect: some clients send the
+/// notification with an id.
 pub(super) const IDE_CONNECTED: [&str; 2] = ["ide_connected", "notifications/ide_connected"];
 
 fn is_ide_connected(method: &str) -> bool {
     IDE_CONNECTED.contains(&method)
 }
 
-/// What comes with `ide_connected`. Each member is read for itself.
+/// The parameters of `ide_connected`. Each member is read independently of the other.
 #[derive(Default, Deserialize)]
 struct Connected<'a> {
     #[serde(borrow)]

@@ -1,4 +1,5 @@
-//! One accepted connection, the editor's side: WebSocket, session, diffs and selection of one client, joined.
+//! One accepted connection, the editor's side: the WebSocket, the session, the diffs and the selection
+//! of one client, joined.
 
 mod config;
 mod event;
@@ -31,7 +32,7 @@ use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use open_calls::OpenCalls;
 use policy::{FULL, Verdict};
 
-/// One accepted connection, the editor's side. An editor that lets in several at once holds a
+/// One accepted connection, the editor's side. An editor with several connections at once holds a
 /// [`Host`](super::Host) instead.
 ///
 /// ```text
@@ -44,9 +45,10 @@ use policy::{FULL, Verdict};
 ///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
 ///
-/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no other;
-/// the first two are answered here. No message of a client marks the moment from which it accepts pushes, so the
-/// selection is sent more than once, and mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
+/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no
+/// other. The connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No
+/// message of a client marks the moment from which it accepts pushes. So the selection is sent more
+/// than once, and mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
 #[derive(Debug)]
 pub struct Server {
     ws: ws::Server,
@@ -54,40 +56,42 @@ pub struct Server {
     config: Arc<ServerConfig>,
     open_calls: OpenCalls,
     pushes: PushSchedule,
-    /// What the session reported and is still to be told.
+    /// The events of this layer that were not polled yet.
     events: VecDeque<ServerEvent>,
-    /// The end, until everything that it ends has been told.
+    /// The end of the connection, until all events before it have been polled.
     closed: Option<Closed>,
-    /// No room for one more: a client that has the token is told so.
+    /// True if there is no room for one more client. A client with the token receives 503 then.
     pub(super) full: bool,
     /// The decision about the opening handshake, even if the connection has ended since.
     pub(super) admission: Admission,
-    /// The client waits for [`admit`](Server::admit), with the sub-protocol to choose then.
+    /// The sub-protocol to choose for a client that waits for [`admit`](Server::admit); the outer
+    /// `None` if no client waits.
     pending: Option<Option<&'static str>>,
-    /// Calls that the application does not hear of and that ended before they were answered: their end is not told.
+    /// Calls that the application did not receive and that ended before they were answered. Their ends
+    /// are not reported.
     suppressed_ends: Vec<CallId>,
-    /// The client has listed the tools.
+    /// True if the client has listed the tools.
     listed: bool,
-    /// The tools have changed, and that could not be said yet.
+    /// True if the tools have changed and `tools/list_changed` could not be sent yet.
     tools_changed_pending: bool,
 }
 
 /// The decision about the opening handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// None yet.
+    /// No decision yet.
     Pending,
-    /// The policy has let the client in.
+    /// The client was let in.
     LetIn,
-    /// The handshake was answered with a refusal.
+    /// The opening handshake was answered with a refusal.
     Refused,
-    /// The handshake was refused for its token, missing or wrong.
+    /// The token was missing or wrong, or the application did not admit the client.
     WrongToken,
 }
 
 impl Server {
-    /// A connection that was accepted at `now`. `session` marks its handles: no two connections of a program may have
-    /// the same.
+    /// Creates a connection that was accepted at `now`. `session` marks the names of its calls and
+    /// requests, and has to differ between the connections of a program.
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
@@ -119,23 +123,23 @@ impl Server {
         }
     }
 
-    /// Whether the handshake is over and the client was let in, and no ending has begun.
+    /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.ws.is_open()
     }
 
-    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed since the latest
-    /// of `initialized`, the answer to its `tools/list` and our `tools/list_changed`. The time is
-    /// [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and over is treated as settled
-    /// after 10 s.
+    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
+    /// since the latest of `initialized`, the answer to its `tools/list` and our `tools/list_changed`.
+    /// The time is [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and
+    /// over is treated as settled after 10 s.
     #[must_use]
     pub fn accepts_pushes(&self) -> bool {
         self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
-    /// Lets a client in that is an [`AdmissionPending`](ServerEvent::AdmissionPending), or refuses it as one with a wrong token.
-    /// Returns false if no client waits for that.
+    /// Decides about a client that waits as an [`AdmissionPending`](ServerEvent::AdmissionPending):
+    /// opens the connection, or refuses it as one with a wrong token. Returns false if no client waits.
     pub fn admit(&mut self, is_admitted: bool) -> bool {
         let Some(subprotocol) = self.pending.take() else { return false };
         let verdict = match is_admitted {
@@ -146,13 +150,14 @@ impl Server {
         self.execute(verdict)
     }
 
-    /// Who the client says it is, once it has.
+    /// Returns the name and version that the client sent in `initialize`; `None` before that, and if
+    /// they cannot be read.
     #[must_use]
     pub const fn client(&self) -> Option<&Implementation> {
         self.mcp.client()
     }
 
-    /// The open diffs: the call and its tab.
+    /// Returns the open diffs: the call and its tab.
     pub fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
         self.open_calls.diffs()
     }
@@ -163,7 +168,7 @@ impl Server {
         self.mcp.open_bytes()
     }
 
-    /// Limits the open calls to this many bytes, beside the limit of the session.
+    /// Limits the open calls to this many bytes, in addition to the limit of the session.
     pub(crate) const fn set_quota(&mut self, bytes: usize) {
         self.mcp.set_quota(bytes);
     }
@@ -180,7 +185,7 @@ impl Server {
         self.ws.abort();
     }
 
-    /// Where the outgoing stream ends so far: a number that grows with everything that is sent.
+    /// Returns the end of the outgoing stream so far: a number that grows with every byte that is sent.
     pub(crate) fn position(&self) -> u64 {
         self.ws.position()
     }
@@ -190,13 +195,13 @@ impl Server {
         self.pushes.has_unwritten_mention()
     }
 
-    /// Returns the session at the latest time seen, and where its messages go.
+    /// Returns the session at the latest time seen, and the sender for its messages.
     fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
         self.mcp.tick(self.ws.now());
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// Returns where the outgoing stream ends, and how far it has been written.
+    /// Returns the end of the outgoing stream, and the position up to which it has been written.
     fn stream_pos(&self) -> StreamPos {
         let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
         let end = self.ws.position();
@@ -208,13 +213,13 @@ impl Server {
         self.admission == Admission::LetIn && !self.has_ended()
     }
 
-    /// Whether the end is there, be it reported or not.
+    /// Returns true if the connection has ended, even if the end is not reported yet.
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
     }
 }
 
-/// What the application wants to be forwarded, and what this layer needs.
+/// Returns the methods to forward: those of the application, and those that this layer needs.
 fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     let mut methods = match forward {
         Forward::Nothing => Vec::new(),
@@ -267,7 +272,8 @@ impl Machine for Server {
             if self.take_bytes() {
                 continue;
             }
-            // Above the mark the bytes have not all been looked at, so it is not yet time for the timers.
+            // Above the high-water mark some received bytes are not delivered yet, so the timers have
+            // to wait.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }

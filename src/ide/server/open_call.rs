@@ -10,13 +10,13 @@ use core::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] give it: to answer it with
-/// something else than [the answer of its tool](Server::answer), to report its progress, or to let it wait longer. For
-/// an application that cannot keep a [`Call`](crate::ide::Call), such as one in another language, it is the way to
-/// answer.
+/// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
+/// It can be answered with something else than [the answer of its tool](Server::answer), its progress
+/// can be reported, and its deadline can be changed. An application that cannot keep a
+/// [`Call`](crate::ide::Call), such as one in another language, answers its calls in this way.
 ///
-/// A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a short error in
-/// place of any answer.
+/// A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a
+/// short error in place of any answer.
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct OpenCall<'a> {
@@ -24,12 +24,13 @@ pub struct OpenCall<'a> {
     call: CallId,
 }
 
-/// Something that finds the connection of a call: a [`Server`], which is one, or a [`Host`](crate::ide::Host).
+/// The owner of the connection of a call: a [`Server`], which is one connection, or a
+/// [`Host`](crate::ide::Host).
 pub(crate) trait CallOwner: fmt::Debug {
-    /// Returns the connection of a call; `None` once it is gone.
+    /// Returns the connection of a call; `None` once the connection is gone.
     fn connection(&self, call: CallId) -> Option<&Server>;
 
-    /// Runs `act` on the connection of a call, once; not at all where the connection is gone.
+    /// Runs `act` once on the connection of a call, or not at all if the connection is gone.
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server));
 }
 
@@ -48,8 +49,8 @@ impl<'a> OpenCall<'a> {
         Self { owner, call }
     }
 
-    /// Returns which tool of the protocol is called. `None` for a tool of the application's own, for a request that is
-    /// no call of a tool, and for a call that is not open.
+    /// Returns the tool of the protocol that is called. `None` for a tool of the application's own, for
+    /// a request that is no call of a tool, and for a call that is not open.
     #[must_use]
     pub fn tool(&self) -> Option<Tool> {
         match self.kind()? {
@@ -58,26 +59,29 @@ impl<'a> OpenCall<'a> {
         }
     }
 
-    /// Answers with a result: of a tool of the protocol with its [`Answer`](crate::ide::Answer) in any dialect, or with a
-    /// [failure](ToolResult::error). It is sent as it is.
+    /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::Answer) of a tool of
+    /// the protocol in any dialect, or a [failure](ToolResult::error).
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] for the answer of another tool; the call is
-    /// still open then. Nothing is sent.
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::NotAnAnswer`] for the answer of another tool; the call is still open then.
+    /// Nothing is sent.
     pub fn respond(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
         self.check(result)?;
         Ok(self.send(result)?)
     }
 
-    /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools: `{"tabs":[]}` for
-    /// `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is given as the whole result,
-    /// `{"content":[{"type":"text","text":…},…]}`. The client gets the answer in the dialect of its session.
+    /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
+    /// `{"tabs":[]}` for `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is
+    /// given as the whole result, `{"content":[{"type":"text","text":…},…]}`. The client receives the
+    /// answer in the dialect of its session.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a
-    /// member that the answer does not have; the call is still open then. Nothing is sent.
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a member that the
+    /// answer does not have; the call is still open then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
         let result = raw.and_then(whole_result).unwrap_or_else(|| ToolResult::text(text));
@@ -89,13 +93,13 @@ impl<'a> OpenCall<'a> {
         Ok(answered.ok_or(RespondError::NotAnAnswer)??)
     }
 
-    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a call of a tool with
-    /// the object of a [`ToolResult`].
+    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a
+    /// call of a tool with the object of a [`ToolResult`].
     ///
     /// # Errors
     ///
-    /// As [`respond`](Self::respond); and [`RespondError::Unserializable`] if the result is no object, in which case the
-    /// call is still open.
+    /// The errors of [`respond`](Self::respond), and [`RespondError::Unserializable`] if the result is
+    /// no object, in which case the call is still open.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
         if let (Some(CallKind::Tool(_) | CallKind::OwnTool), true) = (self.kind(), is_object(result)) {
             self.check(&whole_result(result).ok_or(RespondError::NotAnAnswer)?)?;
@@ -107,8 +111,9 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`RespondError::NotAnAnswer`] for a call of a tool; the call is still open
-    /// then. Nothing is sent.
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::NotAnAnswer`] for a call of a tool; the call is still open then. Nothing is
+    /// sent.
     pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), RespondError> {
         if let Some(CallKind::Tool(_) | CallKind::OwnTool) = self.kind() {
             return Err(RespondError::NotAnAnswer);
@@ -121,17 +126,17 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
     pub fn fail(self, code: i64, message: &str) -> Result<(), NotOpen> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, code, message, out)))
     }
 
-    /// Reports how far the call has come, which starts the clock of its deadline again. Returns true if the client is told:
-    /// it asked for reports, and there is room.
+    /// Reports the progress of the call, and puts its deadline off as far as its [`Timeout`] permits.
+    /// Returns true if the client receives the report: it asked for reports, and there is room.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
     pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotOpen> {
         self.with(|server, call| {
             let (session, mut out) = server.session();
@@ -139,8 +144,8 @@ impl<'a> OpenCall<'a> {
         })
     }
 
-    /// Sets how long the call waits from now on: `getDiagnostics` longer than its 400 ms or 1.9 s, or an `openDiff` not for
-    /// ever.
+    /// Sets the time for which the call waits from now on. So a `getDiagnostics` can wait for more than
+    /// its 400 ms or 1.9 s, and an `openDiff` can get a deadline.
     ///
     /// # Errors
     ///
@@ -181,7 +186,8 @@ impl<'a> OpenCall<'a> {
     }
 }
 
-/// Reads the whole result of a tool. `None` without a list of blocks, which [`ToolResult::read`] takes for an empty one.
+/// Reads the whole result of a tool. `None` if there is no list of blocks, which [`ToolResult::read`]
+/// takes for an empty list.
 fn whole_result(raw: &RawValue) -> Option<ToolResult<'_>> {
     serde_json::from_str::<Whole>(raw.get()).ok()?;
     ToolResult::read(raw)
@@ -201,8 +207,8 @@ struct Block {
 }
 
 impl Server {
-    /// Returns the call with this name: to fail it, to report its progress, to let it wait longer, or to answer it by
-    /// its name alone.
+    /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
+    /// to answer it by its name alone.
     pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
         OpenCall::new(self, call.into())
     }

@@ -1,7 +1,9 @@
-//! The calls of one client that the application knows of: the tool that each calls, and the tab that an `openDiff` opened.
+//! The open calls of one client that the application has received: the tool of each call, and the tab
+//! that an `openDiff` opened.
 //!
-//! One registry per connection, so that a client can end only its own diffs. The client never cancels an `openDiff` that
-//! was decided in its terminal (measured): `close_tab` is the only sign.
+//! There is one registry for each connection, so that a client can end only its own diffs. The client
+//! never cancels an `openDiff` that was decided in its terminal (measured): `close_tab` is the only
+//! sign.
 
 use crate::ide::Tool;
 use crate::rpc::CallId;
@@ -11,22 +13,22 @@ use alloc::{string::String, vec::Vec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffEnd {
-    /// The client closed its tab: it was decided elsewhere. The call has been answered.
+    /// The client closed the tab of the diff, which was decided elsewhere. The call has been answered.
     TabClosed,
     /// The client closed all its tabs. The call has been answered.
     AllClosed,
-    /// We shut down. The call has been answered.
+    /// The editor shut down. The call has been answered.
     ShutDown,
-    /// The client cancelled the call; nothing is answered.
+    /// The client cancelled the call. The call is not answered.
     Cancelled,
-    /// The time that the application gave it is over ([`OpenCall::set_timeout`](crate::ide::OpenCall::set_timeout)). The call
-    /// has been answered.
+    /// The deadline that the application set has passed
+    /// ([`OpenCall::set_timeout`](crate::ide::OpenCall::set_timeout)). The call has been answered.
     Expired,
-    /// The connection ended; nothing can be answered.
+    /// The connection ended. The call cannot be answered.
     Disconnected,
 }
 
-/// The open calls of one connection, in the order in which they came, which is that of their ids.
+/// The open calls of one connection, in the order in which they came, which is the order of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls(Vec<Entry>);
 
@@ -54,12 +56,13 @@ impl OpenCalls {
         self.0.push(Entry { call, kind, tab_name });
     }
 
-    /// Returns the kind of a call; `None` if the application does not know of it, or it has ended.
+    /// Returns the kind of a call; `None` if the application has not received the call, or the call has
+    /// ended.
     pub(crate) fn kind(&self, call: CallId) -> Option<CallKind> {
         self.place(call).and_then(|place| self.0.get(place)).map(|entry| entry.kind)
     }
 
-    /// Notes that a call has ended. Returns the name of its tab if it was a diff.
+    /// Notes that a call has ended. Returns the name of its tab if the call is an `openDiff`.
     pub(crate) fn remove(&mut self, call: CallId) -> Option<String> {
         self.0.remove(self.place(call)?).tab_name
     }
@@ -70,7 +73,7 @@ impl OpenCalls {
     }
 
     fn place(&self, call: CallId) -> Option<usize> {
-        // Most often the latest is answered first.
+        // Most often the latest call is answered first.
         match self.0.split_last() {
             Some((last, others)) if last.call == call => Some(others.len()),
             _ => self.0.binary_search_by_key(&call, |entry| entry.call).ok(),

@@ -1,11 +1,12 @@
-//! What goes out: the answers of the application, what it says and asks, and what is told once the client hears it.
+//! The output of an editor's connection: the answers, notifications and requests of the application,
+//! and the pushes that wait until the client accepts them.
 
 use super::Server;
 use super::quirks::Quirks;
 use crate::Wire;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
-use crate::ide::toolset::SharedTools;
+use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
     Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Selection, ToolArguments, ToolSet,
 };
@@ -15,44 +16,47 @@ use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
 use serde::Serialize;
 
-/// How full the outgoing buffer may be for a selection to be added: beyond it the latest waits, and wins.
+/// The largest size of the send buffer at which a selection is added. Above it the selection waits, and
+/// a newer selection replaces it.
 const SELECTION_ROOM: usize = 64 * 1024;
 
 /// The error in place of an answer for which there is no room.
 const UNREAD: &str = "busy: too much waits to be written";
 
 impl Server {
-    /// Answers a call with the answer of its tool, in the dialect of the session. The client closes the tab of an
-    /// `openDiff` then; an editor that keeps the view until that comes handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab)
-    /// as well.
+    /// Answers a call with the answer of its tool, in the dialect of the session. After the answer to
+    /// an `openDiff` the client closes its tab with `close_tab`. An editor that keeps the view until
+    /// then handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///
-    /// If the call is not open any more: how it ended. Nothing is sent.
+    /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
     pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let call = call.id();
         self.end(call, |mcp, out| mcp.respond(call, &result, out))
     }
 
-    /// Sends the selection to the client as soon as there is room; a newer selection replaces one that waits. The
-    /// selection is sent again where the client may have ignored or forgotten it: after each list of tools, at the
-    /// end of the [settle time](Server::accepts_pushes), and once more 5 s later. Returns true if the text was longer
-    /// than [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
+    /// Sends the selection to the client as soon as there is room. A newer selection replaces one that
+    /// waits. The selection is sent again if the client can have ignored or forgotten it: after each
+    /// list of tools, at the end of the [settle time](Server::accepts_pushes), and once more 5 s later.
+    /// Returns true if the text was longer than
+    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
         let cut = selection.cut(self.config.content_limits.selection);
         self.set_selection(Arc::new(selection));
         cut
     }
 
-    /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent only once, so
-    /// call this when the client accepts it; [`Host::mention`](crate::ide::Host::mention) waits for that moment.
+    /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent
+    /// only once, so call this method when the client accepts it.
+    /// [`Host::mention`](crate::ide::Host::mention) waits for that moment.
     ///
     /// # Errors
     ///
-    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100 ms after the
-    /// previous mention was written: clients drop mentions that follow each other faster (measured).
-    /// [`NotSent::Full`] while there is no room.
+    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100
+    /// ms after the previous mention was written: clients drop mentions that follow each other faster
+    /// (measured). [`NotSent::Full`] while there is no room.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
@@ -64,8 +68,9 @@ impl Server {
         Ok(())
     }
 
-    /// Tells the client that the problems of files are others than before. True if they were more than
-    /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) and the rest was left out.
+    /// Notifies the client that the problems of files have changed. Returns true if there were more
+    /// problems than [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) and the
+    /// rest was left out.
     ///
     /// # Errors
     ///
@@ -77,8 +82,9 @@ impl Server {
         Ok(cut.is_some())
     }
 
-    /// Tells the client that the person looks at another file. The real client has no use for it. True if the text was
-    /// above [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
+    /// Notifies the client that the person looks at another file. The real client has no use for this
+    /// notification. Returns true if the text was longer than
+    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     ///
     /// # Errors
     ///
@@ -104,7 +110,8 @@ impl Server {
         Ok(())
     }
 
-    /// Asks the client something, such as `roots/list`. One [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
+    /// Sends a request to the client, such as `roots/list`. One
+    /// [`Outcome`](crate::ide::ServerEvent::Outcome) follows.
     ///
     /// # Errors
     ///
@@ -116,32 +123,33 @@ impl Server {
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
         self.may_send()?;
-        // An idle connection is not polled, so the session may not have heard how late it is.
+        // An idle connection is not polled, so its session can be behind the latest time seen.
         let (session, mut out) = self.session();
         session.request(method, params, timeout, &mut out)
     }
 
-    /// Gives up a request and tells the client; false if it has ended.
+    /// Cancels a request and notifies the client. Returns false if the request has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Tells the client that other tools are offered from now on, as soon as there is room, and what was selected once
-    /// it has listed them. Each change begins the [settle time](Server::accepts_pushes) anew, so mentions wait as long as
-    /// the tools change all the time.
+    /// Notifies the client as soon as there is room that other tools are offered from now on, and sends
+    /// the selection again once the client has listed them. Each change begins the
+    /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools keep changing.
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or does not declare such changes; the tools are changed all the same, and
-    /// a client that listed the old ones before it was ready is told once it is.
+    /// [`NotSent`] if the session is not ready or does not declare such changes. The tools are changed
+    /// all the same. A client that listed the old tools before its session was ready receives the
+    /// change once the session is ready.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
         self.mcp.tools_mut().tools = tools.into();
         self.may_send()?;
         self.announce_tools()
     }
 
-    /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed, then the close
-    /// frame goes out (1001).
+    /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
+    /// then the close frame is sent (1001).
     pub fn shutdown(&mut self) {
         self.pushes.stop();
         self.end_diffs(DiffEnd::ShutDown, |_| true);
@@ -159,7 +167,8 @@ impl Server {
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.may_reply()?;
-        // Every open call may be answered above the high-water mark, and answers are much larger than calls.
+        // Every open call can be answered above the high-water mark, and answers are much larger than
+        // calls.
         if self.ws.outgoing().len() >= self.config.max_unwritten() {
             self.mcp.fail(call, code::INTERNAL_ERROR, UNREAD, &mut self.ws.sender())?;
         } else {
@@ -169,19 +178,22 @@ impl Server {
         Ok(())
     }
 
-    /// Where the connection has ended and that was not polled yet, the calls are still open; they end with it.
+    /// Refuses every answer once the connection has ended, even if the end was not polled yet. Until
+    /// that poll the calls are open, and they end with the connection.
     fn may_reply(&self) -> Result<(), NotOpen> {
         if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
     }
 
-    /// Refuses also a call whose event was not polled yet: its name was guessed.
+    /// Refuses every answer once the connection has ended, and the answer to a call whose event was not
+    /// polled yet: the name of such a call was guessed.
     pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotOpen> {
         self.may_reply()?;
         let is_unknown = self.open_calls.kind(call).is_none() && self.mcp.is_open(call);
         if is_unknown { Err(NotOpen::Unknown) } else { Ok(()) }
     }
 
-    /// Refuses what would be dropped in silence: before the connection is open, and after the end.
+    /// Refuses messages that would be lost in silence: before the connection is open, and after the
+    /// end.
     fn may_send(&self) -> Result<(), NotSent> {
         if self.has_ended() || self.ws.is_cut_off() {
             return Err(NotSent::Closed);
@@ -189,8 +201,9 @@ impl Server {
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
-    /// Where there is no room, or it is too early, the change is told later: a client that misses it goes on with the old
-    /// tools. One that has not listed them gets the new ones.
+    /// Announces that the tools have changed. If there is no room, or it is too early, the change is
+    /// announced later: a client without the notification goes on with the old tools. A client that has
+    /// not listed any tools receives the new ones anyway.
     fn announce_tools(&mut self) -> Result<(), NotSent> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
         let early = told == Err(NotSent::NotReady) && self.listed;
@@ -201,10 +214,11 @@ impl Server {
         if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
 
-    /// Sends what waits for the session or for room: the change of the tools, then the selection.
+    /// Sends the messages that wait for the session or for room: the change of the tools, then the
+    /// selection.
     pub(super) fn flush(&mut self) {
         if self.tools_changed_pending {
-            // It cannot be told any more where the session has ended since.
+            // The change cannot be sent any more if the session has ended since.
             let _ = self.announce_tools();
         }
         let Some(selection) = self.pushes.due() else { return };
@@ -215,7 +229,7 @@ impl Server {
         }
     }
 
-    /// Returns the differences of this client.
+    /// Returns the row of differences for this client.
     pub(super) fn quirks(&self) -> &'static Quirks {
         Quirks::of(self.mcp.client())
     }

@@ -1,8 +1,8 @@
-//! Who may attach: the decision about a request to open, before any 101.
+//! The decision about each opening handshake, before any 101.
 //!
-//! A browser sends `Origin` and cannot set the token's header, so neither a web page nor DNS rebinding gets in
-//! (CVE-2025-52882 and its kin); another user of the machine cannot read the lock file. The
-//! first rule of this table that is broken answers:
+//! A browser sends `Origin` and cannot set the header field of the token, so neither a web page nor DNS
+//! rebinding gets in (CVE-2025-52882 and similar attacks). Another user of the machine cannot read the
+//! lock file. The first broken rule of this table decides the answer:
 //!
 //! | finding | answer |
 //! | --- | --- |
@@ -20,80 +20,85 @@ use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;
 
-/// The sub-protocol of the real client; without it in the answer it drops the connection (measured).
+/// The sub-protocol of the real client. Without it in the answer the client drops the connection
+/// (measured).
 pub(crate) const SUBPROTOCOL: &str = "mcp";
 
-/// The field of the request to open that carries the token of the lock file (measured).
+/// The header field of the opening handshake that carries the token of the lock file (measured).
 pub const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
-/// How a client proves that it may attach.
+/// The proof that a client needs to attach.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Auth {
-    /// It knows the token of the lock file.
+    /// The client sends the token of the lock file.
     Token(AuthToken),
-    /// It knows a token that an earlier process of the editor has published, and
-    /// [`Host::admit`](crate::ide::Host::admit) lets it in.
+    /// The client sends a token that an earlier process of the editor has published, and
+    /// [`Host::admit`](crate::ide::Host::admit) lets the client in.
     ///
-    /// While no editor listened, every user of the machine could take its port, and was offered the token by clients that tried
-    /// again. So the token alone proves nothing: each client that knows it is an
-    /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and the application lets it in if its socket belongs to the
-    /// user of the editor.
+    /// While no editor listened, every user of the machine could take its port, and clients that tried
+    /// again offered the token there. So the token alone proves nothing: each client that sends it
+    /// becomes an [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and the application
+    /// lets the client in if its socket belongs to the user of the editor.
     Resumed(AuthToken),
-    /// It need not: every program that reaches the port on this machine attaches, browsers excepted.
+    /// No proof: every program that reaches the port on this machine attaches, browsers excepted.
     Disabled,
 }
 
-/// What a client hears whose token is missing or wrong. The real client takes both for the same (measured).
+/// The answer to a client whose token is missing or wrong. The real client treats both answers alike
+/// (measured).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthFailure {
-    /// 401 in place of the 101: it never gets as far as frames.
+    /// 401 in place of the 101: the client never gets as far as frames.
     #[default]
     Unauthorized,
-    /// 101 and then a close frame with 1008, as the JetBrains plugin does. Nothing that it says is looked at.
+    /// 101 and then a close frame with 1008, as the JetBrains plugin does. No message of the client is
+    /// read.
     CloseAfterUpgrade,
 }
 
-/// Who may attach.
+/// The rules by which a client is let in or refused.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {
-    /// The proof that is asked for.
+    /// The proof that a client needs.
     pub auth: Auth,
-    /// How it is refused who does not have it. Default 401.
+    /// The refusal of a client without this proof. Default 401.
     pub auth_failure: AuthFailure,
-    /// The port that is listened on: `Host` has to name it.
+    /// The port on which the editor listens: the `Host` field has to name it.
     pub port: u16,
-    /// Further accepted values of `Host`, for clients in a container or on the other side of WSL:
-    /// `host.docker.internal` (our port) or `host.docker.internal:8080`. Default none.
+    /// Further accepted values of the `Host` field, for clients in a container or on the other side of
+    /// WSL: `host.docker.internal` (our port) or `host.docker.internal:8080`. Default none.
     ///
     /// A client sends the value of its `CLAUDE_CODE_IDE_HOST_OVERRIDE` and the port (measured). Addresses of
     /// 127.0.0.0/8 are always accepted: a DNS rebinding attack sends a name, not an address.
     pub extra_hosts: Vec<String>,
-    /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
-    /// every browser does.
+    /// Origins of pages that can attach, compared byte for byte. Default none: the real client sends no
+    /// `Origin`, and every browser does.
     pub allowed_origins: Vec<String>,
-    /// The request targets that are served, compared byte for byte. Default empty: any. The real client asks for `/`.
+    /// The accepted request targets, compared byte for byte. Default empty: any target. The real client
+    /// asks for `/`.
     pub paths: Vec<String>,
-    /// Whether a client has to offer the sub-protocol `mcp`. Default no.
+    /// True if a client has to offer the sub-protocol `mcp`. Default false.
     pub subprotocol_required: bool,
 }
 
 impl Policy {
-    /// Lets in who knows the token, on this port.
+    /// Creates a policy for this port that lets in each client with the token.
     #[must_use]
     pub const fn new(port: u16, token: AuthToken) -> Self {
         Self::with_auth(port, Auth::Token(token))
     }
 
-    /// Asks [`Host::admit`](crate::ide::Host::admit) about each client that knows the token, which outlived its process.
+    /// Creates a policy for this port that asks [`Host::admit`](crate::ide::Host::admit) about each
+    /// client with the token, since the token outlived its process.
     #[must_use]
     pub const fn resumed(port: u16, token: AuthToken) -> Self {
         Self::with_auth(port, Auth::Resumed(token))
     }
 
-    /// Lets in everybody on this machine but browsers.
+    /// Creates a policy for this port that lets in every program on this machine but browsers.
     #[must_use]
     pub const fn without_authentication(port: u16) -> Self {
         Self::with_auth(port, Auth::Disabled)
@@ -111,7 +116,7 @@ impl Policy {
         }
     }
 
-    /// Decides about a request to open.
+    /// Decides about an opening handshake.
     pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Verdict {
         match self.check(request, full) {
             Ok(()) => {
@@ -126,7 +131,7 @@ impl Policy {
         }
     }
 
-    /// Decides about a request that the application does not admit although its token is right: as about one with a wrong token.
+    /// Decides about an opening handshake with a wrong token, or one that the application does not admit.
     pub(crate) fn not_admitted(&self, subprotocol: Option<&'static str>) -> Verdict {
         match self.auth_failure {
             AuthFailure::Unauthorized => Verdict::Refuse(WRONG_TOKEN),
@@ -176,14 +181,15 @@ impl Policy {
             || self.extra_hosts.iter().any(extra)
     }
 
-    /// Returns true for an address of 127.0.0.0/8 in its only form, four decimal numbers without leading zeros, with our port.
+    /// Returns true for an address of 127.0.0.0/8 in its only form, four decimal numbers without
+    /// leading zeros, with our port.
     fn is_our_loopback(&self, host: &[u8]) -> bool {
         let (address, port) = host.split_at(host.iter().position(|byte| *byte == b':').unwrap_or(host.len()));
         let address = core::str::from_utf8(address).ok().and_then(|text| text.parse::<Ipv4Addr>().ok());
         address.is_some_and(|address| address.is_loopback()) && self.is_our_port(port)
     }
 
-    /// Whether this is a colon and our port in its only decimal form.
+    /// Returns true for a colon and our port in its only decimal form.
     fn is_our_port(&self, text: &[u8]) -> bool {
         let Some(digits) = text.strip_prefix(b":") else { return false };
         let plain = digits.first().is_some_and(|first| (b'1'..=b'9').contains(first));
@@ -196,7 +202,7 @@ impl Policy {
     }
 }
 
-/// What is to be answered to a request to open.
+/// The answer to an opening handshake.
 pub(crate) enum Verdict {
     LetIn {
         subprotocol: Option<&'static str>,
@@ -205,14 +211,14 @@ pub(crate) enum Verdict {
     Decide {
         subprotocol: Option<&'static str>,
     },
-    /// Open, and close at once.
+    /// The connection is opened and closed at once.
     Close {
         subprotocol: Option<&'static str>,
     },
     Refuse(Refusal),
 }
 
-/// What was offered is never echoed: it is this one or none.
+/// Returns the sub-protocol `mcp` if the client offers it. No other offered name is ever echoed.
 fn subprotocol(request: &Request<'_>) -> Option<&'static str> {
     request.offers(SUBPROTOCOL).then_some(SUBPROTOCOL)
 }

@@ -1,4 +1,4 @@
-//! The differences between the known clients, as data, by the name that they give in `initialize`.
+//! The differences between the known clients, as data, by the name that they send in `initialize`.
 //!
 //! | | default | `opencode` |
 //! | --- | --- | --- |
@@ -7,8 +7,9 @@
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
 //! | requests of the editor | answered | never answered, so it is not pinged by JSON-RPC |
 //!
-//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is not known. The settle
-//! time of 1.6 s is chosen with a margin; everything else was measured (docs/evidence.md).
+//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is
+//! not known. The settle time of 1.6 s is chosen with a margin; everything else was measured
+//! (docs/evidence.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;
@@ -18,7 +19,8 @@ use core::time::Duration;
 pub(crate) struct Quirks {
     /// The name in `clientInfo`.
     name: &'static str,
-    /// The time for which the client ignores pushes after the later of `initialized` and the answer to its list of tools.
+    /// The time for which the client ignores pushes after the later of `initialized` and the answer to
+    /// its list of tools.
     pub(crate) settle: Duration,
     /// The client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,

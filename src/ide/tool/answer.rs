@@ -1,4 +1,4 @@
-//! What every answer of a tool can do.
+//! The trait of all answers of tools, and functions to read and write them.
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
@@ -7,31 +7,33 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// The typed answer of a tool.
 ///
-/// An editor gives it to [`Host::answer`](crate::ide::Host::answer) or [`Server::answer`](crate::ide::Server::answer),
-/// which know the dialect. An agent reads it from what came.
+/// An editor passes the answer to [`Host::answer`](crate::ide::Host::answer) or
+/// [`Server::answer`](crate::ide::Server::answer), which write it in the dialect of the session. An
+/// agent reads it from the result that it received.
 pub trait Answer: Sized {
-    /// The result, in the exact shape of this dialect.
+    /// Returns the result, in the exact shape of this dialect.
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
 
-    /// The same where no more than this is to be told. What has no bound of its own differs from
-    /// [`result`](Answer::result), for which the default limits hold.
+    /// Returns the result, in the exact shape of this dialect, within these limits.
+    /// [`result`](Answer::result) uses the default limits. The two results differ only for answers
+    /// that have no bound of their own.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         let _ = limits;
         self.result(dialect)
     }
 
-    /// Reads a result, in the shape of any dialect. `None` for a failure, and for what does not say what this answer
-    /// says.
+    /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for a result
+    /// that is no answer of this type.
     #[must_use]
     fn read(result: &ToolResult<'_>) -> Option<Self>;
 }
 
-/// It is done, and there is nothing to say: `OK`.
+/// The answer of a tool that was successful and returns no value: `OK`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
 
-/// Returns the same result, which borrows the blocks of this one.
+/// Returns an equal result that borrows the blocks of `result`.
 fn borrowed<'a>(result: &'a ToolResult<'_>) -> ToolResult<'a> {
     let lent = |block: &'a Content<'_>| match block {
         Content::Text(text) => Content::Text(Cow::Borrowed(&**text)),
@@ -65,8 +67,9 @@ impl Answer for Done {
 }
 
 impl ToolResult<'_> {
-    /// One block of text that holds a value as JSON: the form in which most tools answer. A value that is no JSON (a
-    /// map with keys that are no strings) makes an error result.
+    /// Returns a result with one block of text that contains a value as JSON, the form of most
+    /// answers. A value that JSON cannot represent (such as a map whose keys are lists) makes an
+    /// error result.
     #[must_use]
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Self {
         match serde_json::to_string(value) {
@@ -76,12 +79,12 @@ impl ToolResult<'_> {
     }
 }
 
-/// Reads the JSON in the first block of text of a result, whatever it is like.
+/// Reads a value from the JSON in the first block of text of a result that is no failure.
 pub(crate) fn read_json<T: DeserializeOwned>(result: &ToolResult<'_>) -> Option<T> {
     serde_json::from_str(first_text(result)?).ok()
 }
 
-/// The first block of text of a result that is no failure.
+/// Returns the first block of text of a result that is no failure.
 pub(crate) fn first_text<'a>(result: &'a ToolResult<'_>) -> Option<&'a str> {
     result.texts().next().filter(|_| !result.is_error)
 }

@@ -1,18 +1,21 @@
-//! Arguments as clients spell them: several names for one, nothing said as null or as an empty text, and more said than
-//! is known.
+//! Arguments as clients spell them: several names for one argument, null or an empty text for an
+//! absent argument, and unknown arguments.
 //!
-//! Two spellings of one argument in one call are fine where they agree; a file may be a path in one and a `file:` URI
-//! in the other. Where they do not, nobody knows which file is meant, and the call is refused with -32602.
+//! A call can contain two spellings of one argument if their values agree; a file can be a path in
+//! one spelling and a `file:` URI in the other. If the values contradict each other, the intended
+//! value is unknown, and the call is refused with -32602.
 
 use crate::ide::Range;
 use crate::ide::paths::unescaped;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de, ser::SerializeMap};
 
-/// Defines a struct of arguments that is read tolerantly and written in the first of its spellings.
+/// Defines a struct of arguments that is read tolerantly and written in the first spelling of each
+/// argument.
 ///
-/// Each field names a function of [`kind`] that reads it, its spellings, and its description in the JSON Schema; a field
-/// without a description is not in the schema. A struct without fields is a tool without arguments: any object is read.
+/// Each field names a function of [`kind`] that reads it, its spellings, and its description in the
+/// JSON Schema; a field without a description is not in the schema. A struct without fields belongs
+/// to a tool without arguments, and is read from any object.
 macro_rules! arguments {
     (
         $(#[$meta:meta])*
@@ -122,7 +125,7 @@ pub(crate) struct Argument {
     pub(crate) kind: Kind,
     /// True if the schema requires the argument.
     pub(crate) is_needed: bool,
-    /// What the argument means; `None` for an argument that is read and is not in the schema.
+    /// The meaning of the argument; `None` for an argument that is read and is not in the schema.
     pub(crate) description: Option<&'static str>,
 }
 
@@ -151,7 +154,7 @@ impl Kind {
     }
 }
 
-/// Returns the only element, if there is one.
+/// Returns the first element, if there is one.
 pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
     match texts {
         [text, ..] => Some(text),
@@ -159,7 +162,8 @@ pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
     }
 }
 
-/// What the schema says of an argument, by the function of [`kind`] that reads it.
+/// The functions that make the entry of an argument in the schema. Each has the name of the
+/// function of [`kind`] that reads the argument.
 pub(crate) mod schema {
     use super::{Argument, Kind};
 
@@ -196,11 +200,13 @@ pub(crate) mod schema {
     }
 }
 
-/// The name of a member, borrowed where no escape has to be undone.
+/// The name of a member, borrowed if it has no escape.
 #[derive(Deserialize)]
 pub(crate) struct Spelling<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Takes what was said under one spelling into account. What was said under the `first` one stands.
+/// Merges the value under one spelling into the value of the argument, and returns an error if the
+/// two contradict each other. The value under the `first` spelling takes precedence, and otherwise
+/// the earlier value.
 pub(crate) fn merge<T: Said, E: de::Error>(
     slot: &mut Option<T>,
     said: Option<T>,
@@ -219,9 +225,9 @@ pub(crate) fn merge<T: Said, E: de::Error>(
     Ok(())
 }
 
-/// What can be said as an argument.
+/// A value that a client can send as an argument.
 pub(crate) trait Said: PartialEq {
-    /// Whether it says anything. The real client sends `""` where it has nothing to say.
+    /// Returns true if the value has content. The real client sends `""` for an absent value.
     fn is_something(&self) -> bool {
         true
     }
@@ -246,63 +252,64 @@ impl Said for u32 {}
 impl Said for Vec<String> {}
 impl Said for Range {}
 
-/// The text of a file, which may be empty.
+/// The text of a file, which can be empty.
 #[derive(Deserialize, PartialEq)]
 #[serde(transparent)]
 pub(crate) struct Contents(String);
 
 impl Said for Contents {}
 
-/// The bytes of a path, be it written as a `file:` URI or not. Only to compare: which file it is has yet to be found out.
+/// Returns the bytes of a path, which is written as a `file:` URI or as a path. The bytes only
+/// serve for comparison: the file that they name is determined later.
 fn path_of(file: &str) -> impl Iterator<Item = u8> {
-    // One of the two is empty.
+    // Either `uri` or `path` is empty.
     let (uri, path) = file.strip_prefix("file://").map_or(("", file), |path| (path, ""));
     unescaped(uri).chain(path.bytes())
 }
 
-/// What becomes of an argument, said or not.
+/// The functions that turn an argument, present or absent, into the value of a field.
 pub(crate) mod kind {
     use super::{Contents, Said};
     use alloc::{format, string::String};
     use serde::de::Error;
 
-    /// A text that the schema requires and that is read where it is missing too.
+    /// Takes a text that the schema requires, but accepts a call without it.
     pub(crate) use self::optional as expected;
-    /// A line or a column; texts, at least as an empty list; two places.
+    /// Takes a line or a column, a range, or a list of texts, which can be empty.
     pub(crate) use self::{there as count, there as range, there as texts};
 
-    /// A text that has to be there and says nothing if it is empty.
+    /// Takes a required text. An empty text counts as absent.
     pub(crate) fn needed<E: Error>(said: Option<String>, name: &str) -> Result<String, E> {
         there(said.filter(Said::is_something), name)
     }
 
-    /// A text that has to be there and may be empty.
+    /// Takes a required text, which can be empty.
     pub(crate) fn contents<E: Error>(said: Option<Contents>, name: &str) -> Result<String, E> {
         there(said, name).map(|contents| contents.0)
     }
 
-    /// A text that need not be there.
+    /// Takes an optional text. An empty text counts as absent.
     pub(crate) fn optional<E: Error>(said: Option<String>, _: &str) -> Result<Option<String>, E> {
         Ok(said.filter(Said::is_something))
     }
 
-    /// Yes or no.
+    /// Takes a boolean; an absent boolean has the default.
     pub(crate) fn flag<E: Error>(said: Option<bool>, _: &str, default: bool) -> Result<bool, E> {
         Ok(said.unwrap_or(default))
     }
 
-    /// What need not be there.
+    /// Takes an optional value.
     pub(crate) fn maybe<T, E: Error>(said: Option<T>, _: &str) -> Result<Option<T>, E> {
         Ok(said)
     }
 
-    /// What has to be there.
+    /// Takes a required value.
     pub(crate) fn there<T, E: Error>(said: Option<T>, name: &str) -> Result<T, E> {
         said.ok_or_else(|| E::custom(format!("the argument {name} is missing")))
     }
 }
 
-/// What is left out where it says nothing.
+/// The value of a member, which is not written if it is absent.
 pub(crate) trait Member: Serialize {
     fn is_absent(&self) -> bool {
         false

@@ -7,14 +7,15 @@ use core::fmt;
 use core::marker::PhantomData;
 use serde::Serialize;
 
-/// The arguments of a tool. Their type decides what answers a call.
+/// The arguments of a tool. Their type determines the type of the answer.
 ///
-/// Implemented by the type of every tool of the protocol, and by [`OtherTool`](crate::ide::OtherTool); no other type can.
+/// The arguments of every tool of the protocol implement this trait, and so does
+/// [`OtherTool`](crate::ide::OtherTool). No other type can implement it.
 pub trait ToolArguments: Serialize + sealed::Sealed {
     /// The answer of the tool.
     type Answer: Answer;
 
-    /// Returns which tool is called; `None` for one of the application's own.
+    /// Returns the tool that is called; `None` for a tool of the application's own.
     #[doc(hidden)]
     fn tool(&self) -> Option<Tool>;
 
@@ -25,11 +26,13 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 
 /// A call of the tool `T` that waits for its answer.
 ///
-/// [`Host::answer`](crate::ide::Host::answer) consumes the call and takes the answer of that tool and no other. What
-/// else can be done with an open call is done by its [id](Call::id), with [`Host::call`](crate::ide::Host::call).
+/// [`Host::answer`](crate::ide::Host::answer) consumes the call, and takes only the answer of the
+/// tool `T`. All other operations on an open call use its [id](Call::id), with
+/// [`Host::call`](crate::ide::Host::call).
 ///
-/// A call that is dropped is answered at its deadline. `openDiff` and `executeCode` have none: the first ends when the client
-/// closes its tab, and both end when the client cancels them or the connection ends.
+/// The machine answers a dropped call at its deadline. Calls of `openDiff` and `executeCode` have
+/// no deadline. A call of `openDiff` ends when the client closes its tab. Calls of both tools end
+/// when the client cancels them or the connection ends.
 ///
 /// ```compile_fail,E0308
 /// # use ide_mcp::ide::{Call, Host, OpenDiff, OpenEditors};
@@ -56,7 +59,7 @@ impl<T> Call<T> {
         Self { id, tool: PhantomData }
     }
 
-    /// Returns the name of the call.
+    /// Returns the id of the call.
     #[must_use]
     pub const fn id(&self) -> CallId {
         self.id

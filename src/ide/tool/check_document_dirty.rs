@@ -1,10 +1,10 @@
-//! `checkDocumentDirty`: whether a file has changes that are not saved.
+//! `checkDocumentDirty`: the check of a file for unsaved changes.
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
 use super::document_answer::Said;
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
@@ -13,7 +13,7 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CheckDocumentDirty {
-        /// The path, or a `file:` URI.
+        /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
     }
 }
@@ -25,7 +25,7 @@ impl ToolDef for CheckDocumentDirty {
 }
 
 impl CheckDocumentDirty {
-    /// Asks about this file.
+    /// Creates the arguments for this file.
     #[must_use]
     pub fn new(file_path: impl Into<String>) -> Self {
         Self { file_path: file_path.into() }
@@ -36,18 +36,18 @@ impl CheckDocumentDirty {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentState {
-    /// It is open.
+    /// A file that is open.
     Open {
-        /// Its path.
+        /// The path of the file.
         file_path: String,
-        /// Whether it has changes that are not saved.
+        /// True if the file has changes that are not saved.
         is_dirty: bool,
-        /// Whether it has never been saved.
+        /// True if the file has never been saved.
         is_untitled: bool,
     },
-    /// It is not open.
+    /// A file that is not open.
     NotOpen {
-        /// What was asked for.
+        /// The path that the client asked for.
         file_path: String,
     },
 }

@@ -3,14 +3,14 @@
 use super::ToolDef;
 use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::format;
 use serde_json::Value;
 
 arguments! {
-    /// `closeAllDiffTabs`: closes all diffs of this client. The machine does this and answers. Answer:
-    /// [`ClosedDiffTabs`].
+    /// `closeAllDiffTabs`: closes all diffs of this client. The machine ends the diffs and sends
+    /// the answer. Answer: [`ClosedDiffTabs`].
     pub struct CloseAllDiffTabs;
 }
 
@@ -25,12 +25,12 @@ impl ToolDef for CloseAllDiffTabs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClosedDiffTabs {
-    /// How many diffs were open.
+    /// The number of diffs that were open.
     pub count: usize,
 }
 
 impl ClosedDiffTabs {
-    /// So many were open.
+    /// Creates the answer for this number of open diffs.
     #[must_use]
     pub const fn new(count: usize) -> Self {
         Self { count }
@@ -42,7 +42,7 @@ impl Answer for ClosedDiffTabs {
         ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
     }
 
-    /// Also a bare number, and `{"closed":1}`, which other editors answer.
+    /// Reads the answers of other editors too: a bare number, and `{"closed":1}`.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let text = first_text(result)?;
         let count = text.strip_prefix("CLOSED_").and_then(|text| text.strip_suffix("_DIFF_TABS"));

@@ -1,16 +1,17 @@
-//! `close_tab`: closes a tab, that of a diff above all.
+//! `close_tab`: closes a tab, mainly the tab of a diff.
 
 use super::ToolDef;
 use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
 arguments! {
-    /// `close_tab`: closes a tab. The machine ends the open diffs with this tab, and answers; other tabs come to the
-    /// application if it handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab). Answer: [`TabClosed`].
+    /// `close_tab`: closes a tab. The machine ends the open diffs with this tab and sends the
+    /// answer. A call for another tab reaches the application if the application handles
+    /// [`Tool::CloseTab`](crate::ide::Tool::CloseTab). Answer: [`TabClosed`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CloseTab {
@@ -27,7 +28,7 @@ impl ToolDef for CloseTab {
 }
 
 impl CloseTab {
-    /// Closes the tab of this name.
+    /// Creates the arguments for the tab with this name.
     #[must_use]
     pub fn new(tab_name: impl Into<String>) -> Self {
         Self { tab_name: tab_name.into() }
@@ -38,12 +39,13 @@ impl CloseTab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TabClosed {
-    /// Whether there was such a tab. In most dialects the answer is the same if not: the client closes a tab twice.
+    /// True if the tab was open. In the dialects of VS Code and Obsidian, the result does not
+    /// depend on this field: the client closes a tab twice.
     pub found: bool,
 }
 
 impl TabClosed {
-    /// It is closed now; `found` is whether it was open.
+    /// Creates the answer for a tab that is closed now; `found` is true if the tab was open.
     #[must_use]
     pub const fn new(found: bool) -> Self {
         Self { found }

@@ -1,34 +1,36 @@
-//! What a tool declares, and what follows from it: the names of the tool, its entry in `tools/list`, the JSON Schema
-//! (draft-07) of its arguments.
+//! The declaration of a tool, and all that follows from it: the names of the tool, its entry in
+//! `tools/list`, and the JSON Schema (draft-07) of its arguments.
 
 use super::request::snake_case;
 use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Argument, Described};
+use crate::ide::tool::arguments::{Argument, Described};
 use crate::mcp::{Timeout, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;
 
-/// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an escape in JSON.
+/// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an
+/// escape in JSON.
 pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// The name, as VS Code spells it.
     const NAME: &'static str;
-    /// What the tool does, for the model that chooses it.
+    /// The description of the tool, for the model that chooses it.
     const DESCRIPTION: &'static str;
     /// The name in a dialect with snake case.
     const SNAKE_NAME: &'static str = Self::NAME;
     /// The other names by which clients call the tool.
     const OTHER_NAMES: &'static [&'static str] = &[];
-    /// The tools that are listed with this one.
+    /// The tools that are listed together with this tool.
     const LISTED_WITH: &'static [Tool] = &[];
     /// True if the machine answers the calls, whether the application handles the tool or not.
     const IS_BUILT_IN: bool = false;
-    /// How long a call may wait for its answer.
+    /// The timeout of a call.
     const TIMEOUT: Timeout = Timeout::Default;
-    /// The code of the error that refuses a call nobody handles; `None` for that of the dialect.
+    /// The code of the error for a call that the editor does not handle; `None` for the code of the
+    /// dialect.
     const REFUSAL: Option<i64> = None;
 
-    /// The constants as a value. No tool defines this one.
+    /// The constants above as one value. No tool overrides this constant.
     const DECLARATION: Declaration = Declaration {
         name: Self::NAME,
         snake_name: Self::SNAKE_NAME,
@@ -40,20 +42,20 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
         refusal: Self::REFUSAL,
     };
 
-    /// Returns how long this call may wait for its answer.
+    /// Returns the timeout of this call.
     fn timeout(&self) -> Timeout {
         Self::TIMEOUT
     }
 
-    /// Returns the result that answers a call at its deadline, a JSON object; `None` for a result with `isError` that
-    /// says so.
+    /// Returns the result that answers a call at its deadline, a JSON object; `None` for a result
+    /// with `isError` that reports the timeout.
     fn result_when_late(dialect: Dialect) -> Option<&'static str> {
         let _ = dialect;
         None
     }
 }
 
-/// What is constant about a tool, by the constants of its [`ToolDef`].
+/// The constants of a tool, from its [`ToolDef`].
 pub(crate) struct Declaration {
     pub(crate) name: &'static str,
     pub(crate) snake_name: &'static str,
@@ -80,7 +82,7 @@ impl Tool {
             let declaration = tool.declaration();
             declaration.snake_name == name || declaration.other_names.contains(&name)
         };
-        // Every call is looked up, and nearly all come by the first name.
+        // Every call is looked up here, and nearly all calls have the first name.
         let place = Self::FIRST_NAMES.iter().position(|first| *first == name);
         let tool = place.and_then(|place| Self::ALL.get(place).copied());
         tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))
@@ -94,7 +96,7 @@ impl Tool {
     }
 }
 
-/// The JSON Schema of these arguments, in the words of a dialect.
+/// Returns the JSON Schema of these arguments, with the names of a dialect.
 fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
     let name = |argument: &Argument| match dialect.rules().snake_case {
         true => snake_case(argument.name),
@@ -122,7 +124,7 @@ mod tests {
     use alloc::vec::Vec;
     use serde_json::{Map, Value, json};
 
-    /// A value of the type that a schema asks for.
+    /// Returns a value of the type in a schema.
     fn sample(property: &Value) -> Value {
         match property["type"].as_str().unwrap() {
             "string" => "x".into(),
@@ -147,12 +149,13 @@ mod tests {
             let properties = schema["properties"].as_object().unwrap();
             let full: Map<_, _> =
                 properties.iter().map(|(name, property)| (name.clone(), sample(property))).collect();
-            // All that the schema has is read, kept and written again, and nothing else is.
+            // Every argument of the schema is read, kept and written again, and nothing else is.
             let request = ToolRequest::read(tool, Value::Object(full.clone())).unwrap();
             assert_eq!(request.tool(), Some(tool));
             let written = request.written(dialect);
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
-            // What is required is enough; it is needed to the extent that one path stands for both, and a tab for its file.
+            // The required arguments are enough, and none can be missing, except in `openDiff`:
+            // there one path stands for both paths, and for the tab.
             let required: Vec<&str> = schema["required"]
                 .as_array()
                 .into_iter()
@@ -182,7 +185,7 @@ mod tests {
                 let value = if property["type"] == "string" { text.into() } else { sample(property) };
                 arguments.insert(name.clone(), value);
             }
-            // Some of them say nothing, and then too little may be said.
+            // Some texts are empty, and then a required argument can be missing.
             if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
                 let written = request.written(dialect);
                 let again = ToolRequest::read(tool, written.clone()).unwrap();

@@ -1,29 +1,30 @@
-//! A problem of a file, as `getDiagnostics` and `diagnostics_changed` give it.
+//! The problems of a file, as `getDiagnostics` and `diagnostics_changed` contain them.
 
 use crate::ide::{Dialect, Range};
 use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-/// How bad a problem is.
+/// The severity of a problem.
 ///
-/// It is read in every known spelling: the words of VS Code and of JetBrains in any case, and the numbers of LSP. It is
-/// written in the words of VS Code, which are the names of the variants.
+/// A severity is read in every known spelling: the words of VS Code and of JetBrains in any case,
+/// and the numbers of LSP. It is written in the words of VS Code, which are the names of the
+/// variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum Severity {
-    /// It does not work. `Error`, `ERROR`, 1.
+    /// A fault: the code does not work. `Error`, `ERROR`, 1.
     Error,
-    /// It may not do what it should. `Warning`, `WARNING`, 2.
+    /// A risk: the code possibly does not do what was intended. `Warning`, `WARNING`, 2.
     Warning,
-    /// Worth knowing. `Information`, `INFO`, 3.
+    /// A fact worth knowing. `Information`, `INFO`, 3.
     Information,
     /// A suggestion. `Hint`, `WEAK_WARNING`, 4.
     Hint,
 }
 
 impl Severity {
-    /// Its name in a dialect.
+    /// Returns the name of the severity in a dialect.
     #[must_use]
     pub const fn name(self, dialect: Dialect) -> &'static str {
         let (word, shout) = match self {
@@ -61,33 +62,33 @@ impl<'de> Deserialize<'de> for Severity {
     }
 }
 
-/// One problem.
+/// A problem of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The text that describes the problem.
     pub message: String,
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
-    /// Where.
+    /// The range of the problem in the file.
     pub range: Range,
-    /// Who says so, such as the name of a linter.
+    /// The source of the problem, such as the name of a linter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Under which code.
+    /// The code of the problem, as its source names it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_number")]
     pub code: Option<String>,
 }
 
 impl Diagnostic {
-    /// A problem at this place.
+    /// Creates a problem with this range.
     #[must_use]
     pub fn new(severity: Severity, range: Range, message: impl Into<String>) -> Self {
         Self { message: message.into(), severity, range, source: None, code: None }
     }
 }
 
-/// Compilers number their codes.
+/// Reads a code. Compilers number their codes, so a number is read as a text.
 fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(code) => Some(code),
@@ -100,18 +101,19 @@ fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<S
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FileDiagnostics {
-    /// The file, in the spelling in which the client asked for it; a `file:` URI where it asked for all.
+    /// The file, in the spelling in which the client asked for it; a `file:` URI if it asked for
+    /// all files.
     pub uri: String,
-    /// How many lines it has, if that is to be said.
+    /// The number of lines of the file, if the answer is to contain it.
     #[serde(default, rename = "linesInFile", skip_serializing_if = "Option::is_none")]
     pub lines_in_file: Option<u32>,
-    /// Its problems.
+    /// The problems of the file.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl FileDiagnostics {
-    /// The problems of this file.
+    /// Creates the list of problems of this file.
     #[must_use]
     pub fn new(uri: impl Into<String>, diagnostics: Vec<Diagnostic>) -> Self {
         Self { uri: uri.into(), lines_in_file: None, diagnostics }

@@ -1,15 +1,18 @@
-//! The methods of the Obsidian dialect: requests of their own instead of tools, on files of one folder.
+//! The methods of the Obsidian dialect: requests of their own instead of tools, on files of one
+//! folder.
 //!
-//! They are served within an MCP session, as everything is: before `initialize` they are refused with -32600.
+//! The server accepts these requests within an MCP session only, as it does other requests. Before
+//! `initialize` it refuses them with -32600.
 //!
-//! Their paths are relative to that folder, a leading slash or not. They are judged here by their letters alone, whole
-//! component by whole component: `..`, a leading `~` and whatever is [suspicious](crate::ide::paths::Suspicion) are refused
-//! with -32603, `a..b` and `foo~` are good names, and nothing is expanded. **Links are not seen here**: an
-//! application that reads or writes resolves what the path leads to, or its deepest existing folder, and looks again
-//! whether that lies in the workspace.
+//! Their paths are relative to that folder, with or without a leading slash. Paths are checked here
+//! by their text alone, component by component: `..`, a leading `~` and every
+//! [suspicious](crate::ide::paths::Suspicion) path are refused with -32603. `a..b` and `foo~` are
+//! good names, and nothing is expanded. **Links are not resolved here**: an application that reads
+//! or writes a file resolves the path, or its deepest existing folder, and checks again that the
+//! result lies in the workspace.
 
-use crate::ide::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
+use crate::ide::tool::arguments::arguments;
 use crate::rpc::{ErrorObject, code};
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
@@ -17,9 +20,10 @@ use core::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A request of the Obsidian dialect. Comes only where the [`ToolSet`](crate::ide::ToolSet) speaks
-/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian); then all of them do, and what is not served is to be refused with
-/// `fail(call, -32601, …)`. It serializes as its parameters alone.
+/// A request of the Obsidian dialect. It arrives only in a session with
+/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian). In such a session all six methods reach
+/// the application, which refuses a method that it does not serve with `fail(call, -32601, …)`. The
+/// request serializes as its parameters alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -41,7 +45,7 @@ pub enum DirectRequest {
     GetCurrentFile,
 }
 
-/// The methods, as they are called.
+/// The names of the methods.
 pub(crate) const METHODS: [&str; 6] =
     ["readFile", "writeFile", "listFiles", "getWorkspaceInfo", "getOpenFiles", "getCurrentFile"];
 
@@ -62,7 +66,7 @@ arguments! {
     pub struct WriteFile {
         /// The path within the workspace, without a leading slash.
         pub path: String = needed["path", "filePath", "file_path"],
-        /// The whole text.
+        /// The whole text of the file.
         pub content: String = contents["content", "contents"],
     }
 }
@@ -72,13 +76,14 @@ arguments! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ListFiles {
-        /// Which files, such as `*.js`, as the editor understands patterns; `None`: all.
+        /// The pattern of the files, such as `*.js`, in the syntax of the editor; `None` for all
+        /// files.
         pub pattern: Option<String> = optional["pattern"],
     }
 }
 
 impl ReadFile {
-    /// Reads the file with this path.
+    /// Creates the parameters for the file with this path.
     #[must_use]
     pub fn new(path: impl Into<String>) -> Self {
         Self { path: path.into() }
@@ -86,7 +91,7 @@ impl ReadFile {
 }
 
 impl WriteFile {
-    /// Writes the file with this path.
+    /// Creates the parameters for this text of the file with this path.
     #[must_use]
     pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
         Self { path: path.into(), content: content.into() }
@@ -94,7 +99,7 @@ impl WriteFile {
 }
 
 impl ListFiles {
-    /// Lists the files that match.
+    /// Creates the parameters for the files that match the pattern.
     #[must_use]
     pub const fn new(pattern: Option<String>) -> Self {
         Self { pattern }
@@ -102,7 +107,7 @@ impl ListFiles {
 }
 
 impl DirectRequest {
-    /// The name of the method.
+    /// Returns the name of the method.
     #[must_use]
     pub const fn method(&self) -> &'static str {
         match self {
@@ -115,7 +120,7 @@ impl DirectRequest {
         }
     }
 
-    /// Reads one; `None` for another method.
+    /// Reads a request of the dialect. Returns `None` for another method.
     pub(crate) fn read(method: &str, params: Option<&RawValue>) -> Option<Result<Self, ErrorObject>> {
         Some(match method {
             "readFile" => read(params).and_then(|mut asked: ReadFile| {
@@ -147,11 +152,12 @@ fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Error
         .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}")))
 }
 
-/// How much of a path a message repeats.
+/// The largest number of bytes of a path that an error message repeats.
 const SHOWN: usize = 256;
 
-/// The path without its leading slashes, if it stays within the folder that it is relative to. Its names are judged as on
-/// Windows everywhere: such a folder wanders.
+/// Returns the path without its leading slashes, if it stays within the folder that it is relative
+/// to. The names are checked by the rules of Windows on every system, because such a folder moves
+/// between systems.
 fn within(path: &str) -> Result<&str, ErrorObject> {
     let relative = path.trim_start_matches('/');
     let refused = |fault: &dyn fmt::Display| {
@@ -170,26 +176,27 @@ fn within(path: &str) -> Result<&str, ErrorObject> {
     }
 }
 
-/// The answer to a [`DirectRequest`]. One that failed is answered with `fail(call, -32603, "failed to read file: …")`.
+/// The answer to a [`DirectRequest`]. The application answers a request that failed with
+/// `fail(call, -32603, "failed to read file: …")` instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum DirectAnswer {
     /// The text of a file: a JSON string.
     Contents(String),
-    /// It is written: `{"success":true}`.
+    /// The success of a write: `{"success":true}`.
     #[serde(serialize_with = "success")]
     Written,
     /// Paths within the workspace: a JSON array.
     Files(Vec<String>),
-    /// What the workspace is.
+    /// The description of the workspace.
     Workspace(WorkspaceInfo),
-    /// The path of the file that has the focus within the workspace, or null.
+    /// The path within the workspace of the file that has the focus, or null.
     CurrentFile(Option<String>),
 }
 
 impl DirectAnswer {
-    /// As JSON, which need not be an object.
+    /// Returns the answer as JSON, which is not always an object.
     #[must_use]
     pub fn to_raw(&self) -> Box<RawValue> {
         serde_json::value::to_raw_value(self).unwrap_or_default()
@@ -200,24 +207,24 @@ fn success<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("success", true)])
 }
 
-/// What a workspace is: the answer to `getWorkspaceInfo`.
+/// The description of a workspace: the answer to `getWorkspaceInfo`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkspaceInfo {
-    /// What it is called.
+    /// The name of the workspace.
     pub name: String,
-    /// Its absolute path.
+    /// The absolute path of the workspace.
     pub path: String,
-    /// How many files are in it.
+    /// The number of files in the workspace.
     pub file_count: usize,
-    /// Of what kind it is: `obsidian-vault`.
+    /// The kind of the workspace: `obsidian-vault`.
     #[serde(rename = "type")]
     pub kind: String,
 }
 
 impl WorkspaceInfo {
-    /// A workspace of this kind.
+    /// Creates the description of a workspace of this kind.
     #[must_use]
     pub fn new(
         name: impl Into<String>,

@@ -1,9 +1,9 @@
-//! What is answered about a document: what `checkDocumentDirty` and `saveDocument` share.
+//! The answers about a document: the form that `checkDocumentDirty` and `saveDocument` share.
 
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
-/// Everything that is said about a file. Members that do not belong are left out.
+/// The members of all answers about a file. Members that an answer does not have are left out.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Said {
@@ -27,7 +27,7 @@ impl Said {
         Self { message: Some(format!("{NOT_OPEN}{path}")), ..Self::default() }
     }
 
-    /// The path, if it says that this is not open.
+    /// Returns the path, if the answer reports that the file is not open.
     pub(super) fn is_not_open(&self) -> Option<String> {
         self.message.as_deref().filter(|_| !self.success)?.strip_prefix(NOT_OPEN).map(String::from)
     }

@@ -1,12 +1,14 @@
-//! Answers that come as text, from an application that has no types: what is read has to be all that is said.
+//! The strict reading of answers that an application without types gives as text: the typed answer
+//! has to contain everything that the text contains.
 
 use super::Answer;
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
 use serde_json::Value;
 
-/// Reads an answer from a result in any dialect, and leaves nothing of the result out: each text is one that the answer has
-/// in that dialect, and JSON has no member that the answer does not have. An agent reads more tolerantly.
+/// Reads an answer from a result in any dialect, if the answer leaves out nothing of the result.
+/// Each text of the result has to be a text of the answer in that dialect, and JSON in the result
+/// can have no member that the answer does not have. An agent reads more tolerantly.
 pub(super) fn read_exactly<A: Answer>(result: &ToolResult<'_>) -> Option<A> {
     let answer = A::read(result)?;
     let limits = ContentLimits { selection: usize::MAX, diagnostics: usize::MAX };
@@ -18,7 +20,7 @@ pub(super) fn read_exactly<A: Answer>(result: &ToolResult<'_>) -> Option<A> {
     Dialect::ALL.into_iter().any(says_all).then_some(answer)
 }
 
-/// Returns true if a block says nothing that the other block does not say.
+/// Returns true if the first block contains nothing that the second block does not contain.
 fn is_said(said: &Content<'_>, written: &Content<'_>) -> bool {
     match (said, written) {
         (Content::Text(said), Content::Text(written)) => said == written || is_within(said, written),
@@ -27,7 +29,8 @@ fn is_said(said: &Content<'_>, written: &Content<'_>) -> bool {
     }
 }
 
-/// Returns true if both texts are JSON, and every member of the first is in the second.
+/// Returns true if both texts are JSON, and every member of the first is in the second. A member
+/// that the second does not have can be null in the first.
 fn is_within(said: &str, written: &str) -> bool {
     match (serde_json::from_str(said), serde_json::from_str(written)) {
         (Ok(said), Ok(written)) => is_part(&said, &written),

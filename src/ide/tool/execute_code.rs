@@ -3,14 +3,14 @@
 use super::ToolDef;
 use super::answer::Answer;
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 arguments! {
-    /// `executeCode`: runs code in a notebook, **once a person has agreed**: the model may run whatever it likes. Answer:
-    /// [`CodeOutput`].
+    /// `executeCode`: runs code in a notebook, **once a person has agreed**, because the model can
+    /// send any code. Answer: [`CodeOutput`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ExecuteCode {
@@ -23,23 +23,23 @@ impl ToolDef for ExecuteCode {
     const NAME: &'static str = "executeCode";
     const DESCRIPTION: &'static str = "Run Python code in the kernel of the notebook that is open";
     const SNAKE_NAME: &'static str = "execute_code";
-    // A person is asked first.
+    // The editor asks a person first.
     const TIMEOUT: Timeout = Timeout::Never;
 }
 
 impl ExecuteCode {
-    /// Runs this code.
+    /// Creates the arguments for this code.
     #[must_use]
     pub fn new(code: impl Into<String>) -> Self {
         Self { code: code.into() }
     }
 }
 
-/// The answer of `executeCode`: what the code printed and drew, in order.
+/// The answer of `executeCode`: the texts and images that the code produced, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeOutput {
-    /// The blocks.
+    /// The blocks of the output.
     pub blocks: Vec<OutputBlock>,
 }
 
@@ -51,15 +51,15 @@ pub enum OutputBlock {
     Text(String),
     /// An image.
     Image {
-        /// Its bytes in base64.
+        /// The bytes of the image in base64.
         data: String,
-        /// What it is, such as `image/png`.
+        /// The media type of the image, such as `image/png`.
         mime_type: String,
     },
 }
 
 impl CodeOutput {
-    /// This is what came out.
+    /// Creates the answer with these blocks.
     #[must_use]
     pub const fn new(blocks: Vec<OutputBlock>) -> Self {
         Self { blocks }
@@ -83,7 +83,7 @@ impl OutputBlock {
             Self::Text(text) => Content::text(text.as_str()),
             Self::Image { data, mime_type } => {
                 let image = Image { kind: "image".into(), data: data.into(), mime_type: mime_type.into() };
-                // It is an object of texts, which cannot fail to be JSON.
+                // An object of texts can always be written as JSON.
                 let raw = serde_json::value::to_raw_value(&image).unwrap_or_default();
                 Content::Raw(Cow::Owned(raw))
             }
@@ -96,7 +96,7 @@ impl Answer for CodeOutput {
         ToolResult::new(self.blocks.iter().map(OutputBlock::content).collect())
     }
 
-    /// Blocks of another kind are left out.
+    /// Reads texts and images. Blocks of another kind are left out.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let block = |block: &Content<'_>| match block {
             Content::Text(text) => Some(OutputBlock::Text(text.as_ref().into())),

@@ -1,14 +1,15 @@
-//! `get_all_opened_file_paths`: which files are open.
+//! `get_all_opened_file_paths`: the paths of the open files.
 
 use super::ToolDef;
 use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 
 arguments! {
-    /// `get_all_opened_file_paths`, of JetBrains: asks for the paths of the files that are open. Answer: [`FilePaths`].
+    /// `get_all_opened_file_paths`, of JetBrains: asks for the paths of the files that are open.
+    /// Answer: [`FilePaths`].
     pub struct GetAllOpenedFilePaths;
 }
 
@@ -19,16 +20,16 @@ impl ToolDef for GetAllOpenedFilePaths {
     const OTHER_NAMES: &'static [&'static str] = &["getAllOpenedFilePaths"];
 }
 
-/// The answer of `get_all_opened_file_paths`: absolute paths, one a line.
+/// The answer of `get_all_opened_file_paths`: absolute paths, one on each line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilePaths {
-    /// The paths.
+    /// The paths of the open files.
     pub paths: Vec<String>,
 }
 
 impl FilePaths {
-    /// These files are open.
+    /// Creates the answer with these paths.
     #[must_use]
     pub const fn new(paths: Vec<String>) -> Self {
         Self { paths }

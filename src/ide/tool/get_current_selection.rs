@@ -1,14 +1,15 @@
-//! `getCurrentSelection`: the selection, where an editor has the focus.
+//! `getCurrentSelection`: the selection of the editor that has the focus.
 
 use super::ToolDef;
 use super::answer::Answer;
 use super::selection_answer::{read, written};
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 
 arguments! {
-    /// `getCurrentSelection`: asks for the selection of the editor that has the focus. Answer: [`CurrentSelection`].
+    /// `getCurrentSelection`: asks for the selection of the editor that has the focus. Answer:
+    /// [`CurrentSelection`].
     pub struct GetCurrentSelection;
 }
 
@@ -19,7 +20,8 @@ impl ToolDef for GetCurrentSelection {
     const OTHER_NAMES: &'static [&'static str] = &["get_current_selection"];
 }
 
-/// The answer of `getCurrentSelection`: what is selected, or the cursor; `None` if no editor has the focus.
+/// The answer of `getCurrentSelection`: the selection or the cursor; `None` if no editor has the
+/// focus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct CurrentSelection(pub Option<Selection>);
@@ -29,7 +31,8 @@ impl Answer for CurrentSelection {
         self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// The text is cut at [`ContentLimits::selection`], between two characters; a second block says how much is missing.
+    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block
+    /// contains the number of missing bytes.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No active editor found", dialect, limits)
     }

@@ -1,15 +1,16 @@
-//! `get_cursor_position`: where the cursor is.
+//! `get_cursor_position`: the position of the cursor.
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::ide::{Dialect, Position};
 use crate::mcp::ToolResult;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 arguments! {
-    /// `get_cursor_position`, of a decompiled plugin: asks for the place of the cursor. Answer: [`CursorPosition`].
+    /// `get_cursor_position`, of a decompiled plugin: asks for the position of the cursor. Answer:
+    /// [`CursorPosition`].
     pub struct GetCursorPosition;
 }
 
@@ -34,7 +35,7 @@ pub struct CursorPosition {
 }
 
 impl CursorPosition {
-    /// The cursor is there.
+    /// Creates the answer for a cursor at this position.
     #[must_use]
     pub fn new(file_path: impl Into<String>, position: Position) -> Self {
         Self { file_path: file_path.into(), line: position.line, column: position.character }

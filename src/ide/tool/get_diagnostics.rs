@@ -3,8 +3,8 @@
 use super::answer::{Answer, first_text};
 use super::diagnostic::Shown;
 use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
-use crate::ide::arguments::arguments;
 use crate::ide::dialect::DiagnosticsForm;
+use crate::ide::tool::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
@@ -12,14 +12,16 @@ use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
 arguments! {
-    /// `getDiagnostics`: asks for the problems of a file, or of all. Answer: [`Diagnostics`].
+    /// `getDiagnostics`: asks for the problems of a file, or of all files. Answer: [`Diagnostics`].
     ///
-    /// The model is given what it answers, so offer it only if there is something true to say.
+    /// The model receives the answer, so offer this tool only if the editor has true diagnostics to
+    /// report.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct GetDiagnostics {
-        /// Which file, in whatever spelling the client has: a `file:` URI, encoded or not, or a path. `None`: all files.
-        /// Answer with the same spelling: old clients refuse another (protocol quirk Q30).
+        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path; `None`
+        /// for all files. Answer with that spelling: old clients refuse any other (protocol quirk
+        /// Q30).
         pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
             "URI of the file; without it, all files",
     }
@@ -42,15 +44,17 @@ impl ToolDef for GetDiagnostics {
     }
 }
 
-/// The client waits 500 ms for the problems of the file that it is about to write (measured).
+/// The timeout for one file. The client waits 500 ms for the problems of the file that it is about
+/// to write (measured).
 const DEADLINE_OF_ONE: Duration = Duration::from_millis(400);
-/// The client waits 2 s for those of all files once it has written (measured). The language server needs that time.
+/// The timeout for all files. The client waits 2 s for the problems of all files after it has
+/// written a file (measured). The language server needs that time.
 const DEADLINE_OF_ALL: Duration = Duration::from_millis(1_900);
 const NONE_PER_FILE: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
 const NONE_FLAT: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
 
 impl GetDiagnostics {
-    /// Asks for the problems of this file, or of all.
+    /// Creates the arguments for this file, or for all files.
     #[must_use]
     pub const fn new(uri: Option<String>) -> Self {
         Self { uri }
@@ -59,17 +63,18 @@ impl GetDiagnostics {
 
 /// The answer of `getDiagnostics`.
 ///
-/// At most [`ContentLimits::diagnostics`] problems are given; a second block says how many are missing. It is also what a
-/// client that asks for one file gets where there is nothing to say: no file at all.
+/// The answer contains at most [`ContentLimits::diagnostics`] problems; a second block contains the
+/// number of missing problems. An answer without files is valid for a client that asks for one
+/// file, too; it means that the editor has nothing to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// Each file with its problems.
+    /// The files, each with its problems.
     pub files: Vec<FileDiagnostics>,
 }
 
 impl Diagnostics {
-    /// The problems of these files.
+    /// Creates the answer with the problems of these files.
     #[must_use]
     pub const fn new(files: Vec<FileDiagnostics>) -> Self {
         Self { files }
@@ -105,7 +110,8 @@ impl Answer for Diagnostics {
 }
 
 impl ToolResult<'_> {
-    /// The answer of `getDiagnostics` in the dialect of VS Code: [`Diagnostics`] without having to own the files.
+    /// Returns the answer of `getDiagnostics` in the dialect of VS Code. Unlike [`Diagnostics`], it
+    /// does not need to own the files.
     #[must_use]
     pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
         written(files, Dialect::VsCode, ContentLimits::default().diagnostics)

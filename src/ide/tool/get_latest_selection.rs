@@ -3,12 +3,13 @@
 use super::ToolDef;
 use super::answer::Answer;
 use super::selection_answer::{read, written};
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 
 arguments! {
-    /// `getLatestSelection`: asks for the last selection, wherever the focus is. Answer: [`LatestSelection`].
+    /// `getLatestSelection`: asks for the last selection, even if the editor has lost the focus.
+    /// Answer: [`LatestSelection`].
     pub struct GetLatestSelection;
 }
 
@@ -18,7 +19,7 @@ impl ToolDef for GetLatestSelection {
     const SNAKE_NAME: &'static str = "get_latest_selection";
 }
 
-/// The answer of `getLatestSelection`: what was selected last; `None` if nothing was yet.
+/// The answer of `getLatestSelection`: the last selection; `None` if there was none yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct LatestSelection(pub Option<Selection>);
@@ -28,7 +29,8 @@ impl Answer for LatestSelection {
         self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// The text is cut at [`ContentLimits::selection`], between two characters; a second block says how much is missing.
+    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block
+    /// contains the number of missing bytes.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No selection available", dialect, limits)
     }

@@ -1,9 +1,9 @@
-//! `getOpenEditors`: which tabs are open.
+//! `getOpenEditors`: the open tabs.
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -29,14 +29,14 @@ pub struct OpenEditors {
 }
 
 impl OpenEditors {
-    /// These tabs are open.
+    /// Creates the answer with these tabs.
     #[must_use]
     pub const fn new(tabs: Vec<EditorTab>) -> Self {
         Self { tabs }
     }
 }
 
-/// A tab of the editor. What is `None` is left out.
+/// A tab of the editor. A field that is `None` is left out of the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -44,43 +44,43 @@ pub struct EditorTab {
     /// The file, as a `file:` URI.
     #[serde(alias = "fileUrl")]
     pub uri: String,
-    /// Whether it has the focus.
+    /// True if the tab has the focus.
     pub is_active: bool,
-    /// What stands on the tab.
+    /// The text on the tab.
     #[serde(alias = "name")]
     pub label: String,
-    /// What language it is in, as VS Code calls it.
+    /// The language of the file, by its name in VS Code.
     pub language_id: String,
-    /// Whether it has changes that are not saved.
+    /// True if the file has changes that are not saved.
     pub is_dirty: bool,
-    /// Whether it stays when others are closed.
+    /// True if the tab stays open when other tabs are closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_pinned: Option<bool>,
-    /// Whether it may be replaced by the next one.
+    /// True if the next tab can replace this tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_preview: Option<bool>,
-    /// Whether it has never been saved.
+    /// True if the file has never been saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_untitled: Option<bool>,
     /// The path of the file.
     #[serde(skip_serializing_if = "Option::is_none", alias = "filePath", alias = "path")]
     pub file_name: Option<String>,
-    /// How many lines it has.
+    /// The number of lines of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_count: Option<u32>,
-    /// The group of tabs it is in, from 0.
+    /// The number of the group of tabs to which the tab belongs, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_index: Option<u32>,
-    /// The column of the window it is in, from 1.
+    /// The number of the column of the window in which the tab is, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view_column: Option<u32>,
-    /// Whether its group has the focus.
+    /// True if the group of the tab has the focus.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_group_active: Option<bool>,
 }
 
 impl EditorTab {
-    /// A tab of this file, without the focus, saved.
+    /// Creates a tab of this file, without the focus and without unsaved changes.
     #[must_use]
     pub fn new(uri: impl Into<String>, label: impl Into<String>, language_id: impl Into<String>) -> Self {
         Self { uri: uri.into(), label: label.into(), language_id: language_id.into(), ..Self::default() }

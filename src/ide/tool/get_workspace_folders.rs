@@ -1,10 +1,10 @@
-//! `getWorkspaceFolders`: which folders are open.
+//! `getWorkspaceFolders`: the open folders.
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
 use crate::ide::paths::{Unencoded, as_written};
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{
     string::{String, ToString},
@@ -36,16 +36,16 @@ pub struct WorkspaceFolders {
 #[serde(from = "FolderIn")]
 #[non_exhaustive]
 pub struct WorkspaceFolder {
-    /// What it is called.
+    /// The name of the folder.
     pub name: String,
-    /// Where it is, as a `file:` URI.
+    /// The `file:` URI of the folder.
     pub uri: String,
-    /// Where it is, as an absolute path.
+    /// The absolute path of the folder.
     pub path: String,
 }
 
 impl WorkspaceFolders {
-    /// These folders are open.
+    /// Creates the answer with these folders.
     #[must_use]
     pub const fn new(folders: Vec<WorkspaceFolder>) -> Self {
         Self { folders }
@@ -53,7 +53,7 @@ impl WorkspaceFolders {
 }
 
 impl WorkspaceFolder {
-    /// The folder with this absolute path.
+    /// Creates the entry of the folder with this absolute path.
     #[must_use]
     pub fn new(path: impl Into<String>) -> Self {
         let path = path.into();
@@ -62,7 +62,7 @@ impl WorkspaceFolder {
     }
 }
 
-/// Some editors answer bare paths, some leave the path out.
+/// A folder in an answer. Some editors send a bare path, and some leave the path out.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum FolderIn {

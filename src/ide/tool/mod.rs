@@ -1,9 +1,10 @@
-//! The tools of the protocol as types: what an agent asks of an editor, and what the editor answers.
+//! The tools of the protocol as types: the calls of an agent, and the answers of the editor.
 //!
-//! One file declares one tool ([`ToolDef`]): its names, its arguments as a struct that is read tolerantly and written as
-//! the real client does, the JSON Schema of the arguments, its deadline, and its answer as an [`Answer`] with the exact
-//! shape of each dialect. Arguments that cannot be used are refused with -32602 and the reason. The list below is the
-//! only one: [`Tool`], [`ToolCall`] and what is read and written follow from it.
+//! One file declares one tool ([`ToolDef`]): its names, its arguments as a struct that is read
+//! tolerantly and written in the form of the real client, the JSON Schema of the arguments, its
+//! timeout, and its answer as an [`Answer`] with the exact shape of each dialect. Arguments that
+//! cannot be used are refused with -32602 and the reason. The list below is the only list of tools:
+//! [`Tool`], [`ToolCall`], and the reading and writing of calls and answers follow from it.
 
 mod answer;
 pub(super) mod arguments;

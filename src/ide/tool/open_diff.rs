@@ -3,7 +3,7 @@
 use super::answer::{Answer, first_text};
 use super::{Tool, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::arguments::{Argument, Described, arguments};
+use crate::ide::tool::arguments::{Argument, Described, arguments};
 use crate::mcp::{Content, Timeout, ToolResult};
 use crate::rpc::code;
 use alloc::{string::String, vec};
@@ -12,18 +12,21 @@ use serde::{Deserialize, Serialize};
 /// `openDiff`: shows a proposed change and waits for the verdict of a person, for minutes if need be. Answer:
 /// [`DiffOutcome`].
 ///
-/// With it `close_tab` and `closeAllDiffTabs` are listed, without which older clients do not use it.
+/// A tool set that lists `openDiff` also lists `close_tab` and `closeAllDiffTabs`, because older
+/// clients do not use `openDiff` without them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "OpenDiffIn")]
 #[non_exhaustive]
 pub struct OpenDiff {
-    /// The absolute path of the file as it is. For a new file it is that of the new one and nothing is there.
+    /// The absolute path of the file before the change. For a new file, both paths are equal, and
+    /// no file exists there.
     pub old_file_path: String,
-    /// The absolute path of the file as it shall be.
+    /// The absolute path of the file after the change.
     pub new_file_path: String,
     /// The whole proposed text.
     pub new_file_contents: String,
-    /// What the client calls the tab, in bytes that are compared as they are: `✻ [Claude Code] new.txt (c5bbaf) ⧉`.
+    /// The client's name for the tab, such as `✻ [Claude Code] new.txt (c5bbaf) ⧉`. Names are
+    /// compared byte for byte.
     pub tab_name: String,
 }
 
@@ -33,13 +36,13 @@ impl ToolDef for OpenDiff {
         "Show a proposed change of a file and wait until it is accepted or rejected";
     const OTHER_NAMES: &'static [&'static str] = &["open_diff"];
     const LISTED_WITH: &'static [Tool] = &[Tool::CloseTab, Tool::CloseAllDiffTabs];
-    // A client that asks for a diff goes on without one (measured); a verdict would be a lie.
+    // After this error the client goes on without a diff (measured); a verdict would be false.
     const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
     const TIMEOUT: Timeout = Timeout::Never;
 }
 
 impl OpenDiff {
-    /// Proposes this text for this file, in a tab of this name.
+    /// Creates the arguments that propose this text for this file, in a tab with this name.
     #[must_use]
     pub fn new(path: impl Into<String>, contents: impl Into<String>, tab_name: impl Into<String>) -> Self {
         let path = path.into();
@@ -51,14 +54,15 @@ impl OpenDiff {
         }
     }
 
-    /// The verdict that it is to be as it was proposed. What the person has edited before is
-    /// [`DiffOutcome::Accepted`] with their text.
+    /// Returns the verdict that accepts the text as it was proposed. If the person has edited the
+    /// text before, use [`DiffOutcome::Accepted`] with the edited text.
     #[must_use]
     pub fn accept(self) -> DiffOutcome {
         DiffOutcome::Accepted { contents: self.new_file_contents }
     }
 
-    /// The verdict that it is not to be, or that the view was closed.
+    /// Returns the verdict that rejects the change, which is also the verdict if the view was
+    /// closed.
     #[must_use]
     pub fn reject(self) -> DiffOutcome {
         DiffOutcome::Rejected { tab_name: self.tab_name }
@@ -84,8 +88,8 @@ impl Described for OpenDiff {
 impl TryFrom<OpenDiffIn> for OpenDiff {
     type Error = &'static str;
 
-    /// Clients differ in which of the names they leave out; one path is enough, and a tab without a name is that of
-    /// its file.
+    /// Completes the arguments, because clients differ in the names that they leave out. One path
+    /// is enough, and a tab without a name gets the path of the file.
     fn try_from(arguments: OpenDiffIn) -> Result<Self, Self::Error> {
         let new = arguments.new_file_path.or_else(|| arguments.old_file_path.clone());
         let new_file_path = new.ok_or("one of old_file_path and new_file_path is needed")?;
@@ -102,21 +106,22 @@ impl TryFrom<OpenDiffIn> for OpenDiff {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffOutcome {
-    /// Accepted. **The client writes the file**, with this text, which need not be what was proposed; an editor
-    /// that writes it as well makes the client's next edit fail.
+    /// The change was accepted. **The client writes the file**, with this text, which can differ
+    /// from the proposed text. An editor that also writes the file makes the client's next edit
+    /// fail.
     Accepted {
-        /// The whole text as it shall be.
+        /// The whole text of the file after the change.
         contents: String,
     },
-    /// Rejected; closing the view means the same.
+    /// The change was rejected, or the view was closed.
     Rejected {
-        /// The tab of the call. Empty where it was read from an answer that does not say it.
+        /// The tab of the call; empty in a verdict that was read from an answer without the tab.
         tab_name: String,
     },
 }
 
 impl Answer for DiffOutcome {
-    /// Two blocks; where a dialect has but one for a rejection, one.
+    /// Returns two blocks, or one block for a rejection in a dialect that leaves out the tab.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         match self {
             Self::Accepted { contents } => {
@@ -129,7 +134,8 @@ impl Answer for DiffOutcome {
         }
     }
 
-    /// `FILE_SAVED` without a text is no verdict: the real client does not understand it either (measured).
+    /// Reads a verdict. `FILE_SAVED` without a text is no verdict: the real client does not
+    /// understand it either (measured).
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let mut texts = result.texts();
         match (first_text(result)?, texts.nth(1)) {
@@ -141,7 +147,7 @@ impl Answer for DiffOutcome {
 }
 
 impl<'a> ToolResult<'a> {
-    /// The verdict of `openDiff` in the dialect of VS Code.
+    /// Returns the verdict of `openDiff` in the dialect of VS Code.
     #[must_use]
     pub fn diff(outcome: &'a DiffOutcome) -> Self {
         outcome.result(Dialect::VsCode)

@@ -3,8 +3,8 @@
 use super::ToolDef;
 use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
@@ -12,28 +12,30 @@ use serde::{Deserialize, Serialize};
 arguments! {
     /// `openFile`: shows a file. Answer: [`OpenedFile`].
     ///
-    /// [`passage`](OpenFile::passage) finds what is to be selected.
+    /// [`passage`](OpenFile::passage) finds the range to select.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct OpenFile {
-        /// The path, or a `file:` URI.
+        /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
-        /// Whether the tab may be replaced by the next one. Default no.
+        /// True if the next tab can replace the tab. Default false.
         pub preview: bool = flag(false)["preview"] "Whether the tab may be replaced by the next one",
-        /// Select from the first occurrence of this text.
+        /// The text at whose first occurrence the selection begins.
         pub start_text: Option<String> = optional["startText", "start_text"]
             "Select from the first occurrence of this text",
-        /// Select up to the end of the next occurrence of this text.
+        /// The text whose next occurrence ends the selection, and is part of it.
         pub end_text: Option<String> = optional["endText", "end_text"]
             "Select to the end of the next occurrence of this text",
-        /// Extend the selection to the end of its last line. Default no.
+        /// True if the selection extends to the end of its last line. Default false.
         pub select_to_end_of_line: bool = flag(false)["selectToEndOfLine", "select_to_end_of_line"]
             "Extend the selection to the end of its line",
-        /// Whether to take the focus. Default yes; without it the answer describes the file instead.
+        /// True if the file takes the focus. Default true; if it is false, the answer describes the
+        /// file instead.
         pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
-        /// Select from this line, **counted from 1**, as some clients ask instead of naming a text.
+        /// The first line of the selection, **counted from 1**. Some clients send lines instead of
+        /// texts.
         pub start_line: Option<u32> = maybe["startLine", "start_line", "line"],
-        /// Select to this line, counted from 1, itself included.
+        /// The last line of the selection, counted from 1, itself included.
         pub end_line: Option<u32> = maybe["endLine", "end_line"],
     }
 }
@@ -45,7 +47,7 @@ impl ToolDef for OpenFile {
 }
 
 impl OpenFile {
-    /// Shows this file, in front, without selecting anything.
+    /// Creates the arguments that show this file, in front, without a selection.
     #[must_use]
     pub fn new(file_path: impl Into<String>) -> Self {
         Self {
@@ -65,37 +67,37 @@ impl OpenFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenedFile {
-    /// It is shown and has the focus.
+    /// A file that is shown and has the focus.
     InFront {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// What else there is to say, such as that a text to be selected is not in it.
+        /// A further remark, such as that a text to select is not in the file.
         note: Option<String>,
     },
-    /// It is open, and the focus is where it was.
+    /// A file that is open, while the focus is where it was.
     InBackground {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// What language it is in, as VS Code calls it: `rust`, `plaintext`.
+        /// The language of the file, by its name in VS Code: `rust`, `plaintext`.
         language_id: String,
-        /// How many lines it has.
+        /// The number of lines of the file.
         line_count: usize,
     },
-    /// There is no such file, or it is not in a folder of this editor.
+    /// A file that does not exist, or is not in a folder of this editor.
     NotFound {
-        /// What was asked for.
+        /// The path that the client asked for.
         path: String,
     },
 }
 
 impl OpenedFile {
-    /// It is shown and has the focus.
+    /// Creates the answer for a file that is shown and has the focus.
     #[must_use]
     pub fn focused(path: impl Into<String>, note: Option<String>) -> Self {
         Self::InFront { path: path.into(), note }
     }
 
-    /// It is open, and the focus is where it was.
+    /// Creates the answer for a file that is open, while the focus is where it was.
     #[must_use]
     pub fn unfocused(path: impl Into<String>, language_id: impl Into<String>, line_count: usize) -> Self {
         Self::InBackground { path: path.into(), language_id: language_id.into(), line_count }
@@ -113,7 +115,7 @@ struct Opened {
     line_count: usize,
 }
 
-/// What JetBrains says where there is no such file.
+/// The answer of JetBrains for a file that does not exist.
 const NOT_THERE: &str = "Project is closed or directory not found";
 
 impl Answer for OpenedFile {
@@ -136,7 +138,7 @@ impl Answer for OpenedFile {
         }
     }
 
-    /// A note is read as part of the path: nothing tells them apart.
+    /// Reads an answer. A note is read as part of the path, because nothing separates the two.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let text = first_text(result)?;
         if text == NOT_THERE {

@@ -3,7 +3,7 @@
 use super::ToolDef;
 use super::answer::{Answer, read_json};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct OpenFiles {
-        /// The paths.
+        /// The paths of the files.
         pub file_paths: Vec<String> = texts["file_paths", "filePaths", "paths"] "Paths of the files",
     }
 }
@@ -25,23 +25,23 @@ impl ToolDef for OpenFiles {
 }
 
 impl OpenFiles {
-    /// Shows these files.
+    /// Creates the arguments for these files.
     #[must_use]
     pub const fn new(file_paths: Vec<String>) -> Self {
         Self { file_paths }
     }
 }
 
-/// The answer of `open_files`: those that were opened.
+/// The answer of `open_files`: the files that were opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenedFiles {
-    /// Their paths.
+    /// The paths of the opened files.
     pub opened_files: Vec<String>,
 }
 
 impl OpenedFiles {
-    /// These were opened.
+    /// Creates the answer with these opened files.
     #[must_use]
     pub const fn new(opened_files: Vec<String>) -> Self {
         Self { opened_files }

@@ -1,30 +1,31 @@
-//! The passage of a file that `openFile` asks to be selected, by the texts or lines with which it begins and ends.
+//! The passage of a file that a call of `openFile` selects, by the texts or lines with which the
+//! passage begins and ends.
 
 use super::OpenFile;
 use crate::ide::{Position, Range};
 
-/// A range, and which of the texts is not there.
+/// A range to select, and the text that was not found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// What to select; empty at the beginning if nothing.
+    /// The range to select; empty, at the beginning of the file, if there is nothing to select.
     pub range: Range,
-    /// What was asked for and is not in the file.
+    /// The text of the call that is not in the file.
     pub missing: Option<MissingText>,
 }
 
-/// What is not in a file.
+/// A text of the call that is not in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingText {
     /// `startText`.
     Start,
-    /// `endText`, behind `startText`.
+    /// `endText`, which is searched behind `startText`.
     End,
 }
 
 impl MissingText {
-    /// The name of the argument.
+    /// Returns the name of the argument.
     #[must_use]
     pub const fn argument(self) -> &'static str {
         match self {
@@ -35,11 +36,14 @@ impl MissingText {
 }
 
 impl OpenFile {
-    /// What is to be selected in the text of the file.
+    /// Returns the range to select in the text of the file.
     ///
-    /// From the first occurrence of `startText` (without one, from the beginning) to the end of the next occurrence of
-    /// `endText` (without one, to the end of `startText`). What is not there counts as not asked for, so that a file
-    /// without either is opened at its beginning. Lines are used where no text is named.
+    /// The range goes from the first occurrence of `startText` to the end of the next occurrence of
+    /// `endText`. A call without `startText` selects from the beginning of the file; a call without
+    /// `endText` selects to the end of `startText`. If `startText` is not in the file, the range is
+    /// empty, at the beginning of the file, and `endText` is not searched. If `endText` is not
+    /// found, the range is that of a call without `endText`. Lines are used only if the call has
+    /// neither text.
     ///
     /// ```
     /// use ide_mcp::ide::{OpenFile, Position, Range};
@@ -77,8 +81,9 @@ impl OpenFile {
         }
     }
 
-    /// Where the lines that are asked for begin and end: at the end of the text where it has no such lines, and with a
-    /// cursor where no last line is named.
+    /// Returns the byte offsets at which the lines of the call begin and end. A line that the text
+    /// does not have counts as the end of the text. Without a last line, both offsets are equal: a
+    /// cursor.
     fn lines(&self, text: &str) -> (usize, usize) {
         let begin =
             |line: u32| Position::new(line.saturating_sub(1), 0).to_byte_offset(text).unwrap_or(text.len());

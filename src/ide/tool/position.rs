@@ -1,10 +1,10 @@
-//! Places in a text as the protocol counts them: lines and columns from 0, columns in UTF-16 code units,
-//! and the way between them and byte offsets.
+//! Positions in a text as the protocol counts them (lines and columns from 0, columns in UTF-16
+//! code units), and their conversion from and to byte offsets.
 
 use crate::text::truncate;
 use serde::{Deserialize, Serialize};
 
-/// A place between two characters of a text.
+/// A position between two characters of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a place has a line and a column and nothing else")]
 pub struct Position {
@@ -15,14 +15,15 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place at this line and column, both from 0, the column in UTF-16 code units.
+    /// Creates the position at this line and column, both from 0, the column in UTF-16 code units.
     #[must_use]
     pub const fn new(line: u32, character: u32) -> Self {
         Self { line, character }
     }
 
-    /// The place `offset` bytes into `text`. An offset inside a character counts as its beginning, one behind the end
-    /// as the end. Lines end with `\n`.
+    /// Returns the position `offset` bytes into `text`. An offset inside a character counts as the
+    /// beginning of the character, and an offset behind the end of the text as its end. Lines end
+    /// with `\n`.
     ///
     /// ```
     /// use ide_mcp::ide::Position;
@@ -36,10 +37,11 @@ impl Position {
         Self { line: saturate(line), character: saturate(column) }
     }
 
-    /// How many bytes into `text` this place is; `None` if the text has no such line.
+    /// Returns the byte offset of this position in `text`; `None` if the text has no such line.
     ///
-    /// A column behind the end of its line counts as the end, as LSP has it, and one inside a surrogate pair as its
-    /// beginning. A carriage return before the line feed belongs to the end of the line.
+    /// A column behind the end of its line counts as the end of the line, as in LSP. A column
+    /// inside a surrogate pair counts as the beginning of the pair. A carriage return before the
+    /// line feed belongs to the end of the line.
     #[must_use]
     pub fn to_byte_offset(self, text: &str) -> Option<usize> {
         let mut begin = 0_usize;
@@ -66,30 +68,31 @@ fn saturate(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// From one place to another; the end is exclusive.
+/// A range between two positions of a text; the end is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a range has two ends and nothing else")]
 pub struct Range {
-    /// Where it begins.
+    /// The position at which the range begins.
     pub start: Position,
-    /// Where it ends.
+    /// The position at which the range ends.
     pub end: Position,
 }
 
 impl Range {
-    /// From `start` to `end`.
+    /// Creates the range from `start` to `end`.
     #[must_use]
     pub const fn new(start: Position, end: Position) -> Self {
         Self { start, end }
     }
 
-    /// Whether nothing lies between its ends: a cursor.
+    /// Returns true if nothing lies between the two ends: the range is a cursor.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// What lies in this range of `text`; `None` if the text has no such lines, or the end is before the start.
+    /// Returns the part of `text` in this range; `None` if the text has no such lines, or the end
+    /// is before the start.
     #[must_use]
     pub fn slice(self, text: &str) -> Option<&str> {
         text.get(self.start.to_byte_offset(text)?..self.end.to_byte_offset(text)?)

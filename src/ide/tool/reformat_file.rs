@@ -3,8 +3,8 @@
 use super::ToolDef;
 use super::answer::{Answer, first_text};
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
 use crate::ide::dialect::Wording;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
@@ -13,7 +13,7 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ReformatFile {
-        /// The path, or a `file:` URI.
+        /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["file_path", "filePath", "path", "uri", "documentUri"] "Path of the file",
     }
 }
@@ -25,7 +25,7 @@ impl ToolDef for ReformatFile {
 }
 
 impl ReformatFile {
-    /// Formats this file.
+    /// Creates the arguments for this file.
     #[must_use]
     pub fn new(file_path: impl Into<String>) -> Self {
         Self { file_path: file_path.into() }
@@ -36,12 +36,12 @@ impl ReformatFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reformatted {
-    /// Whether there is such a file.
+    /// True if the file exists.
     pub found: bool,
 }
 
 impl Reformatted {
-    /// It is formatted, if it was found.
+    /// Creates the answer; `found` is true if the file exists and is formatted now.
     #[must_use]
     pub const fn new(found: bool) -> Self {
         Self { found }

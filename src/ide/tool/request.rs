@@ -1,5 +1,5 @@
-//! A call of a tool as it is written: its name and its arguments, in a dialect; and the calls of tools that only the
-//! application knows.
+//! The arguments of a tool call in the names of a dialect, and the calls of tools that only the
+//! application defines.
 
 use super::ToolArguments;
 use super::call::sealed;
@@ -12,7 +12,8 @@ use core::fmt;
 use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error};
 use serde_json::{Map, Value, value::RawValue};
 
-/// A call of a tool that only the application knows, or on the side of the agent, of any tool by its name.
+/// A call of a tool that only the application defines; on the side of the agent, a call of any tool
+/// by its name.
 #[non_exhaustive]
 pub struct OtherTool {
     /// The name of the tool.
@@ -27,7 +28,7 @@ enum OtherArguments {
 }
 
 impl OtherTool {
-    /// Calls the tool with this name. The arguments are a JSON object.
+    /// Creates a call of the tool with this name. The arguments are a JSON object.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>, arguments: Box<RawValue>) -> Self {
         Self { name: name.into(), arguments: OtherArguments::Raw(arguments) }
@@ -43,8 +44,9 @@ impl OtherTool {
         Ok(Self { name: name.into(), arguments })
     }
 
-    /// Returns the arguments as they were written: a JSON object, nested at most as deeply as the limit. `None` for a
-    /// tool that was offered with a [type](crate::ide::ToolSet::custom_typed) for its arguments.
+    /// Returns the arguments as they were written: a JSON object, nested at most as deeply as the
+    /// limit allows. Returns `None` for a tool that was offered with a
+    /// [type](crate::ide::ToolSet::custom_typed) for its arguments.
     #[must_use]
     pub const fn raw(&self) -> Option<&RawValue> {
         match &self.arguments {
@@ -53,13 +55,14 @@ impl OtherTool {
         }
     }
 
-    /// Returns the arguments as a `T`. Of a tool that was offered with this [type](crate::ide::ToolSet::custom_typed)
-    /// they have been decoded already; else they are decoded here.
+    /// Returns the arguments as a `T`. If the tool was offered with this
+    /// [type](crate::ide::ToolSet::custom_typed), the arguments are already decoded; otherwise they
+    /// are decoded here.
     ///
     /// # Errors
     ///
-    /// -32602 if the arguments do not fit the type, and -32603 if the tool was offered with another type. The error is
-    /// the one to [fail](crate::ide::OpenCall::fail) the call with.
+    /// The code is -32602 if the arguments do not fit the type, and -32603 if the tool was offered
+    /// with another type. [Fail](crate::ide::OpenCall::fail) the call with this error.
     pub fn into_arguments<T: DeserializeOwned + 'static>(self) -> Result<T, ErrorObject> {
         match self.arguments {
             OtherArguments::Raw(raw) => serde_json::from_str(raw.get())
@@ -105,7 +108,7 @@ impl fmt::Debug for OtherTool {
     }
 }
 
-/// The arguments of a call as they are written in a dialect.
+/// The arguments of a call, to be written in a dialect.
 pub(crate) struct Arguments<'a, T> {
     pub(crate) arguments: &'a T,
     pub(crate) dialect: Dialect,

@@ -4,7 +4,7 @@ use super::ToolDef;
 use super::answer::{Answer, read_json};
 use super::document_answer::Said;
 use crate::ide::Dialect;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 
@@ -13,7 +13,7 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SaveDocument {
-        /// The path, or a `file:` URI.
+        /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
     }
 }
@@ -25,7 +25,7 @@ impl ToolDef for SaveDocument {
 }
 
 impl SaveDocument {
-    /// Saves this file.
+    /// Creates the arguments for this file.
     #[must_use]
     pub fn new(file_path: impl Into<String>) -> Self {
         Self { file_path: file_path.into() }
@@ -36,18 +36,18 @@ impl SaveDocument {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentSaved {
-    /// It is open.
+    /// A file that is open.
     Open {
-        /// Its path.
+        /// The path of the file.
         file_path: String,
-        /// Whether it could be saved.
+        /// True if the file was saved.
         saved: bool,
-        /// What to say about it.
+        /// A text about the result.
         message: String,
     },
-    /// It is not open.
+    /// A file that is not open.
     NotOpen {
-        /// What was asked for.
+        /// The path that the client asked for.
         file_path: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A selection as an answer: what `getCurrentSelection` and `getLatestSelection` share.
+//! A selection as an answer: the form that `getCurrentSelection` and `getLatestSelection` share.
 
 use super::answer::read_json;
 use crate::ide::dialect::SelectionAnswerForm;
@@ -59,7 +59,8 @@ pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
     if said.success == Some(false) {
         return Some(None);
     }
-    // A selection is in a file; some say without `success` that there is none.
+    // Some editors leave `success` out. A selection without a path then means that there is no
+    // selection.
     let selection: Selection = read_json(result)?;
     Some(Some(selection).filter(|selection| !selection.file_path.is_empty()))
 }

@@ -2,7 +2,7 @@
 
 use super::ToolDef;
 use crate::ide::Position;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
@@ -10,7 +10,7 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetCursorPosition {
-        /// The path of the file; `None`: the one that has the focus.
+        /// The path of the file; `None` for the file that has the focus.
         pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"]
             "Path of the file; without it, the one that has the focus",
         /// The line, from 0.
@@ -27,13 +27,13 @@ impl ToolDef for SetCursorPosition {
 }
 
 impl SetCursorPosition {
-    /// Moves the cursor there, in the file that has the focus.
+    /// Creates the arguments that move the cursor to this position, in the file that has the focus.
     #[must_use]
     pub const fn new(position: Position) -> Self {
         Self { file_path: None, line: position.line, column: position.character }
     }
 
-    /// Where to.
+    /// Returns the position to which the cursor moves.
     #[must_use]
     pub const fn position(&self) -> Position {
         Position::new(self.line, self.column)

@@ -1,16 +1,17 @@
 //! `set_permission_mode`: the mode in which the client asks for permission.
 
 use super::ToolDef;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
-    /// `set_permission_mode`: gives the mode in which the client asks for permission. The machine answers it; it is not
-    /// meant to be listed. Answer: [`Done`](crate::ide::Done).
+    /// `set_permission_mode`: reports the mode in which the client asks for permission. The machine
+    /// answers the call; the tool is not meant to be listed. Answer: [`Done`](crate::ide::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetPermissionMode {
-        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, and what else may come.
+        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, or any
+        /// other name.
         pub mode: String = needed["mode"] "Name of the mode",
     }
 }
@@ -23,7 +24,7 @@ impl ToolDef for SetPermissionMode {
 }
 
 impl SetPermissionMode {
-    /// This is the mode from now on.
+    /// Creates the arguments for this mode.
     #[must_use]
     pub fn new(mode: impl Into<String>) -> Self {
         Self { mode: mode.into() }

@@ -2,7 +2,7 @@
 
 use super::ToolDef;
 use crate::ide::Range;
-use crate::ide::arguments::arguments;
+use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
@@ -10,10 +10,10 @@ arguments! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetSelection {
-        /// The path of the file; `None`: the one that has the focus.
+        /// The path of the file; `None` for the file that has the focus.
         pub file_path: Option<String> = optional["filePath", "file_path", "path", "uri"]
             "Path of the file; without it, the one that has the focus",
-        /// What to select.
+        /// The range to select.
         pub range: Range = range["range", "selection"] "What to select, from 0; the end is exclusive",
     }
 }
@@ -25,7 +25,7 @@ impl ToolDef for SetSelection {
 }
 
 impl SetSelection {
-    /// Selects this, in the file that has the focus.
+    /// Creates the arguments that select this range, in the file that has the focus.
     #[must_use]
     pub const fn new(range: Range) -> Self {
         Self { file_path: None, range }

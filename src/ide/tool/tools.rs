@@ -1,16 +1,18 @@
 //! The macro behind the list of tools: the types that have one variant per tool.
 
-/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant for each listed tool, and
-/// exports the items of its file. A test refuses a tool that is declared and not listed.
+/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant
+/// for each listed tool, and exports the items of its file. A test refuses a tool that is declared
+/// and not listed.
 macro_rules! tools {
     ($($file:ident::$tool:ident -> $answer:ident),* $(,)?) => {
         $(pub use $file::*;)*
 
         /// A tool of the protocol, by its name.
         ///
-        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`, and its model sees
-        /// `getDiagnostics` and `executeCode` (measured); some versions are said to call `openFile` and
-        /// `set_permission_mode`. The others are for other clients.
+        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`,
+        /// and shows `getDiagnostics` and `executeCode` to its model (measured). By reports, some
+        /// versions call `openFile` and `set_permission_mode`. The other tools are for other
+        /// clients.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Tool {
@@ -40,15 +42,16 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns true if a result says what an answer of this tool says in some dialect, and nothing else.
+            /// Returns true if a result is an answer of this tool in some dialect, and contains
+            /// nothing else.
             pub(crate) fn is_answer(self, result: &$crate::mcp::ToolResult<'_>) -> bool {
                 match self {
                     $(Self::$tool => read_exactly::<$answer>(result).is_some(),)*
                 }
             }
 
-            /// Reads an answer of this tool in any dialect, and hands the same answer in this dialect to `act`. Returns
-            /// `None` for a result that is no answer of this tool.
+            /// Reads an answer of this tool in any dialect, and passes the answer, written in
+            /// `dialect`, to `act`. Returns `None` for a result that is no answer of this tool.
             pub(crate) fn translate<R>(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
@@ -72,7 +75,7 @@ macro_rules! tools {
         }
 
         impl ToolRequest {
-            /// Returns which tool is called; `None` for one of the application's own.
+            /// Returns the tool that is called; `None` for a tool of the application's own.
             pub(crate) const fn tool(&self) -> Option<Tool> {
                 match self {
                     $(Self::$tool(_) => Some(Tool::$tool),)*
@@ -80,8 +83,8 @@ macro_rules! tools {
                 }
             }
 
-            /// Reads the arguments of a tool, an object. The error says which one is missing, contradicts another or is
-            /// of the wrong type.
+            /// Reads the arguments of a tool from an object. The error names the argument that is
+            /// missing, the spellings that contradict each other, or the type that was expected.
             pub(crate) fn read<'de, D: serde::Deserializer<'de>>(
                 tool: Tool,
                 arguments: D,
@@ -99,7 +102,7 @@ macro_rules! tools {
             }
         }
 
-        /// A call of a tool that waits for its answer: [what answers it](Call), and its arguments.
+        /// A tool call that waits for its answer: the [`Call`] to answer, and its arguments.
         #[derive(Debug)]
         #[non_exhaustive]
         #[must_use = "the agent waits for the answer"]
@@ -120,7 +123,7 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns the name of the call.
+            /// Returns the id of the call.
             #[must_use]
             pub const fn id(&self) -> CallId {
                 match self {
@@ -129,7 +132,7 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns which tool is called; `None` for one of the application's own.
+            /// Returns the tool that is called; `None` for a tool of the application's own.
             #[must_use]
             pub const fn tool(&self) -> Option<Tool> {
                 match self {
@@ -149,8 +152,8 @@ macro_rules! tools {
         }
 
         impl serde::Serialize for ToolCall {
-            /// Writes the arguments as the real client does. Those that were decoded as a type of the application cannot be
-            /// written: an error.
+            /// Writes the arguments in the form of the real client. Returns an error for arguments
+            /// that were decoded as a type of the application.
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$tool(_, arguments) => arguments.serialize(serializer),)*

@@ -1,4 +1,4 @@
-//! Which tools an editor offers, and how a call becomes a [`ToolRequest`].
+//! The tools that an editor offers, and the decoding of a call into a [`ToolRequest`].
 
 use crate::ide::{Dialect, OtherTool, Tool, ToolRequest};
 use crate::mcp::{Timeout, ToolSpec, Tools};
@@ -10,11 +10,13 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// The tools of an editor: those of the protocol that it handles, and its own. Each session lists them in its dialect.
+/// The tools of an editor: the tools of the protocol that it handles, and its own tools. Each
+/// session lists them in its dialect.
 ///
-/// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` are always handled, listed or not: the real client calls
-/// `closeAllDiffTabs` where nothing is listed (measured), and is said to call the two others so. A call of `openDiff`
-/// that nobody handles is refused with -32601 and never gets a verdict.
+/// The machine always handles `close_tab`, `closeAllDiffTabs` and `set_permission_mode`, listed or
+/// not: the real client calls `closeAllDiffTabs` even if no tool is listed (measured), and by
+/// reports also calls the other two unlisted. If the editor does not handle `openDiff`, a call of
+/// `openDiff` is refused with -32601 and never gets a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Dialect, Tool, ToolSet};
@@ -25,7 +27,7 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ToolSet {
-    /// The entries of `tools/list`, once in each [spelling](spelling).
+    /// The entries of `tools/list`, once in each [spelling].
     specs: [Vec<ToolSpec>; 2],
     handled: Vec<Tool>,
     own: Vec<OwnTool>,
@@ -35,23 +37,24 @@ pub struct ToolSet {
 #[derive(Clone, Debug)]
 struct OwnTool {
     name: Cow<'static, str>,
-    /// Decodes the arguments into the type that the tool was offered with.
+    /// The function that decodes the arguments into the type with which the tool was offered.
     decode: Option<Decode>,
 }
 
 type Decode =
     for<'de> fn(&str, &mut dyn erased_serde::Deserializer<'de>) -> Result<OtherTool, erased_serde::Error>;
 
-/// A dialect of each spelling.
+/// One dialect of each spelling.
 const SPELLINGS: [Dialect; 2] = [Dialect::VsCode, Dialect::SnakeCase];
 
-/// Returns the place of a dialect among the spellings, on which alone the entries of `tools/list` depend.
+/// Returns the index of the spelling of a dialect. The entries of `tools/list` depend on the
+/// spelling alone.
 fn spelling(dialect: Dialect) -> usize {
     usize::from(dialect.rules().snake_case)
 }
 
 impl ToolSet {
-    /// No tools.
+    /// Creates a set without tools.
     #[must_use]
     pub const fn new() -> Self {
         Self { specs: [Vec::new(), Vec::new()], handled: Vec::new(), own: Vec::new() }
@@ -70,7 +73,8 @@ impl ToolSet {
         self.handle_unlisted(tool)
     }
 
-    /// Handles this tool without listing it: for clients that call it all the same, without their model seeing it.
+    /// Handles this tool without listing it, for clients that call unlisted tools. A client does
+    /// not show an unlisted tool to its model.
     #[must_use]
     pub fn handle_unlisted(mut self, tool: Tool) -> Self {
         if !self.handles(tool) {
@@ -79,12 +83,15 @@ impl ToolSet {
         self
     }
 
-    /// Offers a tool of the application's own, whose calls come as [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is
-    /// the JSON Schema of its arguments. It may have the name of a tool of the protocol, except those that
-    /// the machine handles and `openDiff`: these are listed as you say, and handled as ever. What was listed under its
-    /// name before is not listed any more.
+    /// Offers a tool of the application's own, whose calls arrive as
+    /// [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is the JSON Schema of its
+    /// arguments. The tool can have the name of a tool of the protocol, and then takes its place.
+    /// The exceptions are `openDiff` and the tools that the machine handles: they are listed with
+    /// the new description and schema, but their calls are handled as before. The new entry
+    /// replaces an earlier entry with this name.
     ///
-    /// The model of the real client sees only `getDiagnostics` and `executeCode` (measured); other clients see all.
+    /// The real client shows its model only `getDiagnostics` and `executeCode` (measured); other
+    /// clients show all tools.
     #[must_use]
     pub fn custom(
         self,
@@ -95,10 +102,11 @@ impl ToolSet {
         self.offer(ToolSpec::new(name, description, schema), None)
     }
 
-    /// Offers a tool of the application's own as [`custom`](Self::custom) does, whose arguments are decoded as a `T`
-    /// while the message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. A call whose arguments
-    /// do not fit is answered with -32602 and the reason. The text of the arguments is not kept: a call cannot be
-    /// serialized.
+    /// Offers a tool of the application's own, as [`custom`](Self::custom) does. The arguments are
+    /// decoded as a `T` while the message is read, and
+    /// [`into_arguments`](OtherTool::into_arguments) returns the `T`. A call whose arguments do not
+    /// fit is answered with -32602 and the reason. The text of the arguments is not kept, so the
+    /// call cannot be serialized.
     ///
     /// ```
     /// # use ide_mcp::{ide::{OtherTool, ToolSet}, rpc::ErrorObject};
@@ -133,7 +141,7 @@ impl ToolSet {
 
     fn offer(mut self, spec: ToolSpec, decode: Option<Decode>) -> Self {
         for specs in &mut self.specs {
-            // A client is to find each name once.
+            // Each name is listed once.
             match specs.iter_mut().find(|listed| listed.name == spec.name) {
                 Some(listed) => *listed = spec.clone(),
                 None => specs.push(spec.clone()),
@@ -152,11 +160,12 @@ impl ToolSet {
         self.handled.contains(&tool)
     }
 
-    /// Returns what a call of this name calls; `None` for a tool that is not handled.
+    /// Returns the tool that a call with this name reaches; `None` for a tool that is not handled.
     fn called(&self, name: &str) -> Option<Called> {
         let own = self.own.iter().find(|own| own.name == name).map(|own| Called::Own(own.decode));
         let Some(tool) = Tool::from_name(name) else { return own };
-        // A tool of the application's own stands for one of the protocol, except for `openDiff`.
+        // A tool of the application's own takes the place of the tool of the protocol with its name,
+        // except for `openDiff` and for the tools that the server handles itself.
         let is_handled = if own.is_some() { tool == Tool::OpenDiff } else { self.handles(tool) };
         if is_handled || tool.declaration().is_built_in { Some(Called::Known(tool)) } else { own }
     }
@@ -167,7 +176,7 @@ enum Called {
     Own(Option<Decode>),
 }
 
-/// The tools of an editor as one session has them.
+/// The tools of an editor, in the dialect of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedTools {
     pub(crate) tools: Arc<ToolSet>,
@@ -210,7 +219,8 @@ impl Tools for SharedTools {
         call.tool()?.result_when_late(self.dialect)
     }
 
-    /// What ends diffs is not behind them.
+    /// Returns true for the tools that the machine answers, so that a call that ends diffs does not
+    /// wait behind the calls of these diffs.
     fn is_answered_at_once(&self, name: &str) -> bool {
         Tool::from_name(name).is_some_and(|tool| tool.declaration().is_built_in)
     }

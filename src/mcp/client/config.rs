@@ -1,4 +1,4 @@
-//! What a client says of itself and how long it waits.
+//! The settings of a client.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -15,38 +15,41 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// Who this client is.
+    /// The name and version of this client.
     pub info: Implementation,
-    /// The version to offer. Default the newest. Every answer with a [`ProtocolVersion`] is accepted.
+    /// The version to offer. Default: the newest. An answer with any [`ProtocolVersion`] is
+    /// accepted.
     pub version: ProtocolVersion,
-    /// The capabilities to declare, a JSON object. Default none.
+    /// The capabilities to declare: a JSON object. Default none.
     pub capabilities: Option<Box<RawValue>>,
-    /// How long the server may take to answer `initialize`. Default 30 s, as the real client.
+    /// The time that the server has to answer `initialize`. Default 30 s, as in the real client.
     pub initialize_timeout: Duration,
-    /// How long it may take to answer other requests that do not say otherwise. Default 60 s.
+    /// The time that the server has to answer a request without a timeout of its own. Default 60 s.
     pub request_timeout: Duration,
-    /// Which requests of the server go to the application as they are. Default none. What is forwarded should also be
-    /// declared as a capability.
+    /// The requests of the server that go to the application as they are. Default none. The
+    /// capability of a forwarded request should also be declared.
     pub forward: Forward,
-    /// After how long a request of the server is answered for the application, with an error. Default 30 s.
+    /// The time after which a request of the server is answered for the application, with an error.
+    /// Default 30 s.
     pub call_deadline: Duration,
-    /// For how long the [`progress`](super::Client::progress) of such a request can put its deadline off. Default 10
-    /// minutes.
+    /// The time up to which [`progress`](super::Client::progress) can put off the deadline of a
+    /// request of the server. Default 10 minutes.
     pub longest_call: Duration,
-    /// JSON-RPC pings, as [`Keepalive::JSON_RPC`]. Default none: over WebSocket its own pings serve the same and are
-    /// invisible to MCP. A ping does not count against [`SessionLimits::requests`], and none is sent while the
-    /// [`Outbox`](crate::Outbox) is full: a peer that does not read is for the owner of the transport to end.
+    /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
+    /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
+    /// against [`SessionLimits::requests`], and none is sent while the [`Outbox`](crate::Outbox) is
+    /// full. The owner of the transport has to end a connection whose peer does not read.
     pub keepalive: Option<Keepalive>,
-    /// How many pages of a list are asked for. Default 64: real lists have one.
+    /// The maximum number of pages of a list. Default 64: real lists have one.
     pub list_pages: usize,
-    /// The bytes of a list that comes in several pages. Default 16 MiB.
+    /// The maximum size of a list that comes in several pages, in bytes. Default 16 MiB.
     pub list_bytes: usize,
-    /// How much of everything one session takes.
+    /// The limits of the session.
     pub limits: SessionLimits,
 }
 
 impl ClientConfig {
-    /// The default settings.
+    /// Returns the default settings.
     #[must_use]
     pub fn new(info: Implementation) -> Self {
         Self {

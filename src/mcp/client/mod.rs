@@ -32,9 +32,10 @@ pub use server_info::{Failure, ServerInfo};
 
 /// One session, as a client: the agent's side.
 ///
-/// [`start`](Client::start) opens the handshake; [`Event::Ready`] or [`Event::Failed`] ends it. Then the
-/// application asks, and each request ends with one outcome. The session answers what the server asks: `ping` with `{}`,
-/// and everything else with -32601, except for what the configuration forwards.
+/// [`start`](Client::start) begins the handshake; [`Event::Ready`] or [`Event::Failed`] ends it.
+/// Then the application sends requests, and each request ends with one outcome. The session answers
+/// the requests of the server: `ping` with `{}`, and all others with -32601, except those that the
+/// configuration forwards.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
@@ -43,8 +44,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// A session that has not begun. `session` marks its handles, so no two sessions of a program that share code for
-    /// them may have the same.
+    /// Creates a session that has not started. `session` is part of all handles of the session. So
+    /// two sessions of a program must not have the same `SessionId` if the same code uses the
+    /// handles of both.
     #[must_use]
     pub fn new(config: ClientConfig, session: SessionId) -> Self {
         let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
@@ -62,7 +64,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If that has been done before, or there is no room.
+    /// If the session has started or ended before, or if there is no room.
     pub fn start(&mut self, now: Time, out: &mut impl Outbox) -> Result<(), NotSent> {
         self.session.set_now(now);
         match self.session.state {
@@ -94,21 +96,21 @@ impl Client {
         self.session.state != State::Idle
     }
 
-    /// Returns what the server says of itself, once the session is ready.
+    /// Returns the answer of the server to `initialize`, once the session is ready.
     #[must_use]
     pub const fn server(&self) -> Option<&ServerInfo> {
         self.server.as_ref()
     }
 
-    /// Asks for a list of the server, and for its further pages as long as there are any; each may take as long as
-    /// `timeout` says. The one [`Outcome`] is the list as if it had come in one page.
+    /// Requests a list of the server, page by page to the end. The `timeout` applies to each page.
+    /// The one [`Outcome`] is the list as if it had come in one page.
     ///
-    /// It is `Malformed` where a page cannot be read, a cursor comes twice, or there is more than
-    /// [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].
+    /// The outcome is `Malformed` if a page cannot be read, if a cursor comes twice, or if the list
+    /// exceeds [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].
     ///
     /// # Errors
     ///
-    /// As [`request`](Client::request).
+    /// As for [`request`](Client::request).
     pub fn list(
         &mut self,
         list: List,
@@ -119,12 +121,13 @@ impl Client {
         self.session.request((list.method(), None::<&()>), timeout, purpose, out)
     }
 
-    /// Calls a tool. `arguments` are an object; what comes out as `null` is left out. The result can be read with
-    /// [`ToolResult::read`](super::ToolResult::read). For a tool that waits for a person, use [`Timeout::Never`].
+    /// Calls a tool. `arguments` are an object; arguments that are written as `null` are left out.
+    /// The result can be read with [`ToolResult::read`](super::ToolResult::read). For a tool that
+    /// waits for a person, use [`Timeout::Never`].
     ///
     /// # Errors
     ///
-    /// As [`request`](Client::request).
+    /// As for [`request`](Client::request).
     pub fn call_tool<A: Serialize + ?Sized>(
         &mut self,
         name: &str,
@@ -140,10 +143,11 @@ impl Client {
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
     }
 
-    /// The handshake ended like this: either `notifications/initialized` goes out at once, or it failed.
+    /// Takes the outcome of the handshake. Sends `notifications/initialized` at once if the
+    /// handshake succeeded.
     fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> Event {
         let accepted = match outcome {
-            // It was drained meanwhile.
+            // The session was drained meanwhile.
             Outcome::Result(_) if self.session.state != State::Opening => Err(Failure::Closed),
             Outcome::Result(result) => self.accept(&result),
             Outcome::Error(error) => Err(Failure::Refused(error)),

@@ -1,4 +1,4 @@
-//! What a client does with what the server asks and says, and what it permits when:
+//! The treatment of the server's messages by a client, in each state:
 //!
 //! | | negotiating | ready | draining, failed |
 //! | --- | --- | --- | --- |
@@ -33,7 +33,8 @@ impl Client {
         inbound::receive(self, text, out);
     }
 
-    /// A page of a list came, or did not: the next one is asked for, or the list is over.
+    /// Takes the outcome of the request for a page. Requests the next page, or returns the outcome
+    /// of the list.
     fn on_page(
         &mut self,
         request: RequestId,
@@ -54,9 +55,10 @@ impl Client {
         Some(Outcome::Malformed)
     }
 
-    /// Goes on with a list. The place of the page before is free, and one small message more finds its room.
+    /// Requests the next page of a list. The place of the previous request is free. A full outbox
+    /// is not an obstacle, since the request is one small message.
     fn ask_for_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
-        // A session that is being drained asks nothing more.
+        // A drained session sends no more requests.
         if self.session.state != State::Ready {
             return Some(Outcome::Closed);
         }

@@ -1,4 +1,4 @@
-//! The ends of the handshake of a client.
+//! The outcomes of the handshake of a client.
 
 use alloc::{boxed::Box, string::String};
 use core::fmt;
@@ -14,9 +14,9 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// The name and version of the server; `None` if it does not give them readably.
+    /// The name and version of the server; `None` if the answer has none that can be read.
     pub info: Option<Implementation>,
-    /// The version that is spoken.
+    /// The negotiated version.
     pub protocol_version: ProtocolVersion,
     /// A text about the server for a model.
     pub instructions: Option<String>,
@@ -28,15 +28,15 @@ pub struct ServerInfo {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// No answer in time.
+    /// A timeout without an answer.
     TimedOut,
-    /// The server answered an error.
+    /// An error as the answer of the server.
     Refused(ErrorObject),
-    /// The server chose a version that is not known here.
+    /// A version that this crate does not support.
     UnknownVersion(Box<str>),
-    /// The answer could not be read.
+    /// An answer that cannot be read.
     Malformed,
-    /// The session ended first.
+    /// The end of the session before the answer. Draining the session counts too.
     Closed,
 }
 

@@ -1,4 +1,5 @@
-//! The answers to the calls of the peer: of the application, and in its place.
+//! The answers to the calls of the peer: those of the application, and those that the session sends
+//! in its place.
 
 use alloc::format;
 use core::time::Duration;
@@ -15,7 +16,7 @@ use crate::{
 };
 
 impl Incoming {
-    /// Answers with the result of a tool, which is always an object.
+    /// Answers a call with the result of a tool, which is always an object.
     pub(in crate::mcp) fn respond(
         &mut self,
         call: CallId,
@@ -26,8 +27,8 @@ impl Incoming {
         self.finish_sent(call, is_sent)
     }
 
-    /// Ends an open call whose answer was sent. Where a closed outbox did not take it, the call stays open and ends with
-    /// the session.
+    /// Ends an open call if its answer was sent. If a closed outbox did not take the answer, the
+    /// call stays open and ends with the session.
     fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotOpen> {
         if !is_sent {
             return Err(NotOpen::Closed);
@@ -36,7 +37,8 @@ impl Incoming {
         Ok(())
     }
 
-    /// Answers with whatever is an object; with anything else the call stays open.
+    /// Answers a call with a value that is written as an object. With any other value the call
+    /// stays open.
     pub(in crate::mcp) fn respond_with<R: Serialize + ?Sized>(
         &mut self,
         call: CallId,
@@ -51,7 +53,7 @@ impl Incoming {
         Ok(self.finish_sent(call, sent.is_ok())?)
     }
 
-    /// Answers with any value, as methods do that are not of MCP.
+    /// Answers a call with any value, for methods that are not of MCP.
     pub(in crate::mcp) fn respond_with_any(
         &mut self,
         call: CallId,
@@ -73,7 +75,7 @@ impl Incoming {
         self.finish_sent(call, is_sent)
     }
 
-    /// Answers with what was wrong with the request.
+    /// Answers a request with an error that describes its fault.
     pub(in crate::mcp) fn fail_invalid(
         &mut self,
         call: CallId,
@@ -84,7 +86,7 @@ impl Incoming {
         self.fail(call, limited(error, limits), out)
     }
 
-    /// Tells the peer how far a call has come, and starts its clock again.
+    /// Reports the progress of a call to the peer, and restarts the timeout of the call.
     pub(in crate::mcp) fn progress(
         &mut self,
         now: Time,
@@ -115,7 +117,8 @@ impl Incoming {
         Ok(told)
     }
 
-    /// Answers one call that is due. Returns the call, and whether the answer was sent: a closed outbox takes none.
+    /// Answers one call that is due. Returns the call, and true if the answer was sent: a closed
+    /// outbox takes no answer.
     pub(in crate::mcp) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (number, open) = self.calls.expire(now)?;
         self.note(number, &open, NotOpen::Expired);
@@ -130,7 +133,7 @@ impl Incoming {
         Some((CallId::new(self.session, number), is_answered))
     }
 
-    /// Answers the oldest call as failed. Returns the call, and whether the answer was sent.
+    /// Answers the oldest call as failed. Returns the call, and true if the answer was sent.
     pub(in crate::mcp) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let number = self.calls.first()?;
         let open = self.end(number, NotOpen::Answered)?;
@@ -138,8 +141,8 @@ impl Incoming {
     }
 }
 
-/// Answers for the application. What went wrong with a tool is for the model to read, so it is a result. Returns whether
-/// the answer was sent.
+/// Answers a call for the application. The failure of a tool is for the model to read, so the
+/// answer to a tool call is a result. Returns true if the answer was sent.
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
     if call.is_tool {
         send_result(&call.id, &ToolResult::error(text), out)
@@ -148,27 +151,28 @@ fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
     }
 }
 
-/// Answers with what is known to be an object. Returns whether the answer was sent.
+/// Answers with a value that is known to be an object. Returns true if the answer was sent.
 fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) -> bool {
     let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
     debug_assert_ne!(sent, Err(NotSent::Unserializable), "a result of our own is an object");
     sent.is_ok()
 }
 
-/// Answers with an error. Returns whether the answer was sent.
+/// Answers with an error. Returns true if the answer was sent.
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
     out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
 }
 
-/// Returns what is sent of an error whose message may repeat what the peer sent, at any length.
+/// Returns the parts of an error to send. The message is cut, since it can repeat the text of the
+/// peer at any length.
 fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str, Option<&'a RawValue>) {
     (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }
 
-// What the application does not know of is answered by the functions below. Where the outbox is closed, no answer is
-// awaited, and there is nothing to undo.
+// The functions below answer requests that the application never receives. If the outbox is closed,
+// the answer is lost, and there is nothing to undo.
 
-/// Answers with what is known to be an object.
+/// Answers with a value that is known to be an object.
 pub(in crate::mcp) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
     send_result(id, result, out);
 }
@@ -177,7 +181,7 @@ pub(in crate::mcp) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl O
     send_error(id, (code, message, None), out);
 }
 
-/// Answers with what was wrong with the request.
+/// Answers a request with an error that describes its fault.
 pub(in crate::mcp) fn refuse_invalid(
     id: &Id,
     error: &ErrorObject,

@@ -1,15 +1,16 @@
-//! What the peer asks, of whichever role, and what waits for the application's answer: each call is answered once, or
-//! ends with an event that says why not.
+//! The calls of the peer that wait for the application, in either role. Each call is answered once,
+//! or ends with an event that contains the reason.
 //!
 //! ```text
-//! open ──▶ waiting ──answer────▶ answered
+//! open ──▶ waiting ──respond───▶ answered      or fail
 //!                  ──cancelled─▶ cancelled     the peer expects no answer any more
 //!                  ──expire────▶ expired       answered for the application
 //!                  ──fail_one──▶ answered      answered as failed, because this side shuts down
+//!                  ──defer─────▶ answered      refused, because too many calls wait
 //!                  ──close_one─▶ closed
 //! ```
 //!
-//! How the last calls ended is remembered, so that an answer that comes too late is refused with the reason.
+//! The ends of the last calls are kept, so that a late answer is refused with the reason.
 
 mod answers;
 
@@ -24,88 +25,92 @@ use crate::{
     rpc::{CallId, Id, NotOpen, SessionId, SessionLimits},
 };
 
-/// How a call ended without an answer of the application.
+/// The way in which a call ended without an answer of the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallEnd {
-    /// The peer does not want the answer any more. Nothing was and will be sent.
+    /// A cancellation by the peer. No answer was sent, and none will be.
     Cancelled {
-        /// What the peer said about it, cut to [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
+        /// The reason that the peer gave, cut to
+        /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
         reason: Option<Box<str>>,
     },
-    /// Its deadline passed, and it was answered for the application.
+    /// A deadline that passed. The session answered the call for the application.
     Expired,
-    /// This side shut down, and it was answered as failed.
+    /// A shutdown of this side. The session answered the call as failed.
     ShutDown,
-    /// The session ended first; it was not answered.
+    /// The end of the session or of its outbox. The call was not answered.
     Closed,
 }
 
-/// How long calls wait for the application.
+/// The times that calls wait for the application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waits {
-    /// Unless something else is said.
+    /// The timeout of a call without one of its own.
     pub(super) usual: Duration,
-    /// However much progress is reported.
+    /// The longest time to which progress can extend that timeout.
     pub(super) longest: Duration,
 }
 
-/// What its tool says of a call.
+/// The terms on which a call waits for the application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) timeout: Timeout,
-    /// The result if the application has none in time, as JSON.
+    /// The result if the application does not answer in time, as JSON.
     pub(super) when_late: Option<&'static str>,
-    /// It ends before anything else is read, so it is let in however many wait.
+    /// True if the call ends before anything else is read. Such a call is accepted however many
+    /// calls wait.
     pub(super) at_once: bool,
 }
 
-/// How many ended calls are remembered at least. As many as may be open are, so that closing a session forgets none of
-/// them.
+/// The smallest number of ended calls whose ends are remembered. It is at least the number of calls
+/// that can be open, so that closing a session forgets none of them.
 const REMEMBERED: usize = 256;
 
-/// How many calls that are answered at once may be open beside those that wait: a batch of them, since a text is dealt
-/// with before the next is read.
+/// The maximum number of open calls that are answered at once, beside those that wait. It is the
+/// size of a batch, since a text is processed before the next one is read.
 const AT_ONCE: usize = 64;
 
 /// The calls of the peer that wait for the application.
 ///
-/// `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with `Call::at_once`, over `calls`. A call that
-/// waits is accepted while `bytes`, its own message included, is at most `most_bytes` (one call alone may be larger) and at
-/// most `quota`. The decision depends on open calls only, so it does not depend on how the bytes were cut.
+/// `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with `Call::at_once`,
+/// over `calls`. A call that waits is accepted while `bytes`, its own message included, is at most
+/// `most_bytes` (one call alone can be larger) and at most `quota`. The decision depends on open
+/// calls only, so it does not depend on how the bytes were cut.
 #[derive(Debug)]
 pub(super) struct Incoming {
     session: SessionId,
     calls: Table<Call>,
-    /// The digest of its id and the number of every open call, sorted. Only ever searched.
+    /// The digest of the id and the number of every open call, sorted. The list is used only for
+    /// searches.
     by_id: Vec<(u64, u64)>,
     /// The last calls that ended, by number.
     ended: VecDeque<(u64, NotOpen)>,
     waits: Waits,
-    /// How many calls may wait, beside those that are answered at once.
+    /// The maximum number of calls that wait, beside those that are answered at once.
     most: usize,
     at_once: usize,
     most_bytes: usize,
     bytes: usize,
-    /// The share of this session in what several sessions may hold.
+    /// The share of this session in a limit on several sessions together.
     quota: usize,
-    /// The size of the message that is being taken.
+    /// The size of the message that is being processed.
     message: usize,
 }
 
 #[derive(Debug)]
 struct Call {
-    /// The id that its answer must carry.
+    /// The id that the answer must carry.
     id: Id,
-    /// The size of its message.
+    /// The size of the message of the call.
     bytes: usize,
     at_once: bool,
-    /// A tool fails with a result, everything else with an error.
+    /// True for a tool call. A tool call fails with a result, any other request with an error.
     is_tool: bool,
     wait: Option<Wait>,
-    /// The result when it is over, as JSON.
+    /// The result at the end of the timeout, as JSON.
     when_late: Option<&'static str>,
-    /// By which the peer wants to hear of progress.
+    /// The token that the peer gave for reports of progress.
     token: Option<Id>,
     reached: f64,
 }
@@ -127,7 +132,7 @@ impl Incoming {
         }
     }
 
-    /// Notes the size of the message, or element of a batch, whose calls are opened next.
+    /// Notes the size of the message, or of the element of a batch, that opens the next call.
     pub(super) const fn on_message(&mut self, bytes: usize) {
         self.message = bytes;
     }
@@ -151,7 +156,8 @@ impl Incoming {
         self.calls.len()
     }
 
-    /// Returns true if there is no room for one more call, of those that wait or of those that are answered at once.
+    /// Returns true if there is no room for one more call: of the calls that are answered at once
+    /// if `at_once` is true, else of those that wait.
     pub(super) fn is_full(&self, at_once: bool) -> bool {
         if at_once { self.at_once >= AT_ONCE } else { !self.has_room_for(self.message) }
     }
@@ -172,7 +178,8 @@ impl Incoming {
         self.find(id).is_some()
     }
 
-    /// Takes a call of a tool, or answers that there are too many. No call with its id is in flight.
+    /// Opens a tool call, or answers that too many calls are open. The caller has checked that no
+    /// call with its id is in flight.
     pub(super) fn open_tool(
         &mut self,
         now: Time,
@@ -184,7 +191,8 @@ impl Incoming {
         self.open(now, id, true, terms, token, out)
     }
 
-    /// Takes any other request, or answers that there are too many. No call with its id is in flight.
+    /// Opens any other request, or answers that too many calls are open. The caller has checked
+    /// that no call with its id is in flight.
     pub(super) fn open_raw(
         &mut self,
         now: Time,
@@ -197,9 +205,10 @@ impl Incoming {
         self.open(now, id, false, terms, token, out)
     }
 
-    /// Lets a call wait that was to be answered at once. Returns false if too many calls wait, and answers this one so.
+    /// Makes a call wait that was accepted to be answered at once. If too many calls wait, answers
+    /// this call with an error and returns false.
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
-        // Its own message is counted already.
+        // The message of this call is counted already.
         let has_room = self.has_room_for(0);
         let Ok(open) = self.get_mut(call) else { return true };
         if open.at_once && has_room {
@@ -213,7 +222,7 @@ impl Incoming {
         true
     }
 
-    /// Gives a call another time to wait, counted from now.
+    /// Sets another timeout for a call, counted from `now`.
     pub(super) fn set_call_timeout(
         &mut self,
         now: Time,
@@ -226,14 +235,15 @@ impl Incoming {
         Ok(())
     }
 
-    /// Ends the call that is named exactly.
+    /// Ends the call with this id, which the peer has cancelled.
     pub(super) fn cancelled(&mut self, id: &Id) -> Option<CallId> {
         let number = self.find(id)?;
         self.end(number, NotOpen::Cancelled)?;
         Some(CallId::new(self.session, number))
     }
 
-    /// Ends the oldest call because the session ends. To be repeated until `None`.
+    /// Ends the oldest call because the session ends. The caller repeats this until the result is
+    /// `None`.
     pub(super) fn close_one(&mut self) -> Option<CallId> {
         let number = self.calls.first()?;
         self.end(number, NotOpen::Closed)?;
@@ -268,7 +278,7 @@ impl Incoming {
         Some(CallId::new(self.session, number))
     }
 
-    /// Returns an open call, or how it ended.
+    /// Returns an open call, or the way in which it ended.
     fn get(&self, call: CallId) -> Result<&Call, NotOpen> {
         if call.session() != self.session {
             return Err(NotOpen::Unknown);
@@ -297,12 +307,12 @@ impl Incoming {
         Some(call)
     }
 
-    /// Notes how a call ended that is no longer in the table.
+    /// Notes the end of a call that is no longer in the table.
     fn note(&mut self, number: u64, call: &Call, how: NotOpen) {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
         sorted::remove(&mut self.by_id, &(call.id.digest(), number));
-        if self.ended.len() >= self.most.max(REMEMBERED) {
+        if self.ended.len() >= self.most.saturating_add(AT_ONCE).max(REMEMBERED) {
             self.ended.pop_front();
         }
         self.ended.push_back((number, how));
@@ -319,7 +329,7 @@ mod tests {
     use crate::{OutboxClosed, To};
     use alloc::string::String;
 
-    /// What was sent.
+    /// An outbox that keeps the sent messages.
     #[derive(Debug, Default)]
     struct Sent(Vec<String>);
 
@@ -351,7 +361,7 @@ mod tests {
             Self { incoming: Incoming::new(SessionId::new(1), &limits, waits), out: Sent::default() }
         }
 
-        /// Takes a request that is due at [`DUE`].
+        /// Opens a request that is due at [`DUE`].
         fn open(&mut self, id: impl Into<Id>, at_once: bool) -> Option<CallId> {
             self.incoming.open_raw(Time::ZERO, id.into(), at_once, None, &mut self.out)
         }
@@ -452,12 +462,12 @@ mod tests {
     #[test]
     fn closing_forgets_no_call_however_many_are_open() {
         let mut calls = Calls::new(300);
-        let open: Vec<CallId> = (0..300).map(|id| calls.open(id, false).unwrap()).collect();
+        let open: Vec<CallId> = (0..364).map(|id| calls.open(id, id >= 300).unwrap()).collect();
         while calls.incoming.close_one().is_some() {}
         assert!(open.iter().all(|call| calls.fail(*call) == Err(NotOpen::Closed)));
     }
 
-    /// However the digests of ids fall together, only the id itself counts.
+    /// Checks that the digests of ids can collide, and that only the id itself counts.
     #[test]
     fn calls_are_found_by_their_id_alone() {
         const TOKENS: &[&str] =
@@ -488,7 +498,7 @@ mod tests {
         assert!(calls.incoming.defer(waiting, &mut calls.out), "it has ended");
         assert_eq!(calls.incoming.at_once, 62, "each is counted once");
         assert!(!calls.incoming.defer(at_once[2], &mut calls.out));
-        // However they end, they do not count any more, and the one that waits does.
+        // After any kind of end, these calls do not count any more, and the call that waits counts.
         calls.fail(at_once[3]).unwrap();
         calls.incoming.cancelled(&Id::from(6)).unwrap();
         calls.incoming.set_call_timeout(Time::ZERO, at_once[1], Timeout::Never).unwrap();
@@ -498,5 +508,51 @@ mod tests {
         calls.open(99, true).unwrap();
         while calls.incoming.close_one().is_some() {}
         assert_eq!((calls.incoming.at_once, calls.incoming.is_full(false)), (0, false));
+    }
+
+    #[test]
+    fn the_bytes_of_waiting_calls_are_limited() {
+        const ANY: usize = usize::MAX;
+        // The quota; the size of each message, and true if its call is taken. The limit is 10 bytes.
+        let rows: [(&str, usize, [(usize, bool); 2]); 6] = [
+            ("at the limit", ANY, [(6, true), (4, true)]),
+            ("above the limit", ANY, [(6, true), (5, false)]),
+            ("one larger call alone", ANY, [(20, true), (1, false)]),
+            ("at the quota", 8, [(6, true), (2, true)]),
+            ("above the quota", 8, [(6, true), (3, false)]),
+            ("one call above the quota", 8, [(9, false), (8, true)]),
+        ];
+        for (name, quota, messages) in rows {
+            let mut calls = Calls::new(8);
+            calls.incoming.most_bytes = 10;
+            calls.incoming.set_quota(quota);
+            let mut held = 0;
+            for (id, (bytes, is_taken)) in (1..).zip(messages) {
+                calls.incoming.on_message(bytes);
+                assert_eq!(calls.open(id, false).is_some(), is_taken, "{name}: {bytes} bytes");
+                held += if is_taken { bytes } else { 0 };
+                assert_eq!(calls.incoming.bytes(), held, "{name}");
+            }
+            while calls.incoming.close_one().is_some() {}
+            assert_eq!(calls.incoming.bytes(), 0, "{name}");
+        }
+    }
+
+    /// Checks that a call that waits already can hold more bytes than there is room for.
+    #[test]
+    fn a_call_that_waits_is_not_refused_by_defer() {
+        for quota in [usize::MAX, 1] {
+            let mut calls = Calls::new(8);
+            calls.incoming.most_bytes = 10;
+            calls.incoming.on_message(20);
+            let waiting = calls.open(1, false).unwrap();
+            let cancelled = calls.open(2, true).unwrap();
+            calls.incoming.cancelled(&Id::from(2)).unwrap();
+            calls.incoming.set_quota(quota);
+            for call in [waiting, cancelled] {
+                assert!(calls.incoming.defer(call, &mut calls.out), "{quota}");
+            }
+            assert!(calls.out.0.is_empty() && calls.incoming.is_open(waiting), "{quota}");
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! A call of a tool: decoded while its message is read where that goes, else from its raw parameters.
+//! Tool calls: a call is decoded while its message is read, if that is possible, else from its raw
+//! parameters.
 //!
-//! Both ways end in the same values. The first knows but one spelling, the one that senders use; whatever is wrong, or
-//! just different, is left to the second, which says what is wrong.
+//! Both ways return the same values. The first way accepts only the spelling that senders use. The
+//! second way takes all other texts, and reports their faults.
 
 use alloc::format;
 
@@ -25,14 +26,14 @@ use crate::{
     },
 };
 
-/// A call and the token by which its progress is to be reported.
+/// A decoded call, and the token for the reports of its progress.
 pub(super) struct Decoded<C> {
     tool: C,
     token: Option<Id>,
     at_once: bool,
 }
 
-/// Decodes the parameters of a call that lie in `text`.
+/// A decoder for the parameters of a call that lie in `text`.
 pub(super) struct CallParams<'s, 't, T> {
     tools: &'s T,
     limits: &'s SessionLimits,
@@ -44,7 +45,7 @@ impl<T: Tools> Server<T> {
         CallParams { tools: &self.tools, limits: &self.session.limits, text }
     }
 
-    /// Opens a call, or answers why not: whatever is wrong with it, the peer hears it under the id of the call.
+    /// Opens a call. A call that cannot be opened is answered with an error under its id.
     pub(super) fn call(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         if self.session.incoming.is_full(self.is_answered_at_once(params)) {
             return refuse_busy(&id, out);
@@ -55,7 +56,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Opens a call that was decoded.
+    /// Opens a decoded call.
     pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, out: &mut impl Outbox) {
         if self.session.incoming.is_in_flight(&id) {
             return refuse_duplicate(&id, out);
@@ -69,7 +70,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Where it matters, which is where too many calls wait.
+    /// Returns true if too many calls wait, and the application answers this call at once. If there
+    /// is room, the second condition does not matter and is not checked.
     pub(super) fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
         self.session.incoming.is_full(false)
             && params

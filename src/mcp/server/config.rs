@@ -1,4 +1,4 @@
-//! What a server says of itself and how long it waits.
+//! The settings of a server.
 
 use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::time::Duration;
@@ -13,42 +13,48 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Who this server is.
+    /// The name and version of this server.
     pub info: Implementation,
-    /// What a client may tell its model about this server. Absent by default.
+    /// A text about this server, which a client can pass to its model. Absent by default.
     pub instructions: Option<String>,
-    /// Whether the list of tools may change while the session lasts. Declared to the client; default true.
+    /// True if the list of tools can change while the session lasts. Declared to the client;
+    /// default true.
     pub tools_list_changed: bool,
-    /// From which level on the log is sent until the client says otherwise. Declared to the client; default `None`: no
-    /// log is offered.
+    /// The level from which on the log is sent, until the client sets another one. Declared to the
+    /// client; default `None`: no log is offered.
     pub logging: Option<LogLevel>,
-    /// What else is declared: the name of a capability, and an object as JSON (where it is none, `{}` is declared).
-    /// Default nothing. To be served through [`forward`](ServerConfig::forward).
+    /// The other capabilities to declare: the name of each, and an object as JSON. If the text is
+    /// no object, `{}` is declared. Default none. The application serves them through
+    /// [`forward`](ServerConfig::forward).
     pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
-    /// Which requests go to the application as they are. Default none.
+    /// The requests of the client that go to the application as they are. Default none.
     pub forward: Forward,
-    /// Which of these are answered as soon as they are polled, and are let in however many calls wait, as
-    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) says of tools, be they forwarded or not:
-    /// `tools/call` need not stand here. Default none.
+    /// The forwarded methods that the application answers as soon as they are polled. Such a
+    /// request is accepted however many calls wait. For `tools/call`, forwarded or not,
+    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) decides, so it need
+    /// not be in this list. Default none.
     pub at_once: Vec<Cow<'static, str>>,
-    /// After how long a call is answered for the application, unless [`Tools::timeout`](crate::mcp::Tools::timeout)
-    /// says otherwise. Default 30 s: the real client waits without end.
+    /// The time after which a call is answered for the application, unless
+    /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default 30 s: the real
+    /// client waits without end.
     pub call_deadline: Duration,
-    /// For how long the [`progress`](super::Server::progress) of a call can put its deadline off. Default 10 minutes.
+    /// The time up to which [`progress`](super::Server::progress) can put off the deadline of a
+    /// call. Default 10 minutes.
     pub longest_call: Duration,
-    /// How long a request of this server waits for its answer, unless it says otherwise. Default 60 s, as in most
-    /// implementations.
+    /// The time that the client has to answer a request without a timeout of its own. Default 60 s,
+    /// as in most implementations.
     pub request_timeout: Duration,
-    /// JSON-RPC pings, as [`Keepalive::JSON_RPC`]. Default none: over WebSocket its own pings serve the same and are
-    /// invisible to MCP. A ping does not count against [`SessionLimits::requests`], and none is sent while the
-    /// [`Outbox`](crate::Outbox) is full: a peer that does not read is for the owner of the transport to end.
+    /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
+    /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
+    /// against [`SessionLimits::requests`], and none is sent while the [`Outbox`](crate::Outbox) is
+    /// full. The owner of the transport has to end a connection whose peer does not read.
     pub keepalive: Option<Keepalive>,
-    /// How much of everything one session takes.
+    /// The limits of the session.
     pub limits: SessionLimits,
 }
 
 impl ServerConfig {
-    /// The default settings.
+    /// Returns the default settings.
     #[must_use]
     pub fn new(info: Implementation) -> Self {
         Self {

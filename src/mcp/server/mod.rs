@@ -1,4 +1,5 @@
-//! The server's side of a session: the editor. What is permitted when is decided in `role`.
+//! The server's side of a session: the editor. The module `role` has the messages that are
+//! permitted in each state.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -27,9 +28,9 @@ pub use config::ServerConfig;
 
 /// One session, as a server: the editor's side.
 ///
-/// It answers the handshake, `ping`, the lists, and every request that it does not know, within
-/// [`receive`](Server::receive); calls of tools go to the application as events. An application that does not answer a
-/// call at once defers it; a call that is forgotten is answered at its deadline.
+/// Within [`receive`](Server::receive), the server answers the handshake, `ping`, the lists, and
+/// every request that it does not support. Tool calls go to the application as events. The
+/// application can answer a call at once or later; a forgotten call is answered at its deadline.
 ///
 /// ```
 /// use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
@@ -75,18 +76,19 @@ pub struct Server<T: Tools> {
     announced: AnnouncedTools,
 }
 
-/// What the client knows of the list of tools.
+/// The list of tools as the client has it.
 #[derive(Clone, Copy, Debug)]
 struct AnnouncedTools {
-    /// The digest of the list that it was given, or told to get, last.
+    /// The digest of the list that was last sent or announced to the client.
     digest: u64,
-    /// It was told that the list has changed, and has not asked for it since.
+    /// True if a change was announced, and the client has not requested the list since.
     pending: bool,
 }
 
 impl<T: Tools> Server<T> {
-    /// A session that waits for `initialize`. `session` marks its handles, so no two sessions of a program that share
-    /// code for them may have the same.
+    /// Creates a session that waits for `initialize`. `session` is part of all handles of the
+    /// session. So two sessions of a program must not have the same `SessionId` if the same code
+    /// uses the handles of both.
     pub fn new(config: ServerConfig, tools: T, session: SessionId) -> Self {
         let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
         Self {
@@ -115,8 +117,8 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. [`NotOpen::Closed`] also if the outbox is closed: then the call stays open
-    /// until the session is closed. Nothing is sent.
+    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
+    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
     pub fn respond(
         &mut self,
         call: CallId,
@@ -126,11 +128,12 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond(call, result, out)
     }
 
-    /// Answers a forwarded request that is not of MCP, whose result may be any JSON value.
+    /// Answers a forwarded request that is not of MCP, whose result can be any JSON value.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
+    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
+    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
     pub fn respond_with_any(
         &mut self,
         call: CallId,
@@ -140,19 +143,22 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// Lets a call wait for the application that was [let in to be answered at once](Tools::is_answered_at_once). Returns
-    /// false if too many calls wait: then this call is answered with that error. Nothing happens to a call that waits
+    /// Makes a call wait for the application that was [accepted to be answered at
+    /// once](Tools::is_answered_at_once). If too many calls wait, this call is answered with an
+    /// error that reports it, and the method returns false. Does nothing to a call that waits
     /// already, or is not open.
     pub fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         self.session.incoming.defer(call, out)
     }
 
-    /// Answers a request that cannot be read with this error, whose message and data are cut at the
-    /// [limits](crate::rpc::SessionLimits) of the session: they may repeat the request at any length.
+    /// Answers a request that cannot be read with this error. The message of the error is cut at
+    /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason), since it can repeat the
+    /// request at any length. The data of the error is sent as it is.
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended. Nothing is sent.
+    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
+    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
     pub fn fail_invalid(
         &mut self,
         call: CallId,
@@ -164,18 +170,20 @@ impl<T: Tools> Server<T> {
 
     session_methods!(T::Call);
 
-    /// Tells the client that the list of tools has changed, if it has. True if the client is told; false where nothing
-    /// has changed that it does not know, or it was told and has not asked for the list since. After an error it can be
-    /// tried again: nothing is noted that the client was not told.
+    /// Notifies the client that the list of tools has changed, if it has. Returns true if the
+    /// notification is sent. Returns false if the client has the current list, or has not requested
+    /// the list since the last notification. After an error the call can be repeated: a change
+    /// counts as announced only after the notification was sent.
     ///
-    /// Never a sign of life: the real client lists the tools again and forgets the selection of the editor whenever it
-    /// hears this (measured, see docs/evidence.md).
+    /// Do not use this notification as a sign of life. The real client lists the tools again and
+    /// forgets the selection of the editor whenever it receives this notification (measured, see
+    /// docs/evidence.md).
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Else as
-    /// [`notify`](Server::notify), whether or not there is something to tell; but [`Full`](NotSent::Full) only if there
-    /// is.
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off.
+    /// Otherwise as for [`notify`](Server::notify), even if there is no change to announce; but
+    /// [`Full`](NotSent::Full) only if there is one.
     pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
         if !self.config.tools_list_changed {
             return Err(NotSent::Undeclared);
@@ -190,14 +198,15 @@ impl<T: Tools> Server<T> {
         Ok(true)
     }
 
-    /// Sends a message of the log; `logger` names its source, `data` is any value. True if it is sent: it is severe
-    /// enough for what the client asked for.
+    /// Sends a log message; `logger` names its source, and `data` is any value. Returns true if the
+    /// message is sent, and false if it is less severe than [`log_level`](Server::log_level).
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Else as [`notify`](Server::notify),
-    /// however severe it is, except that the log may begin as soon as `initialize` was answered; but
-    /// [`Full`](NotSent::Full) and [`Unserializable`](NotSent::Unserializable) only if it is severe enough.
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Otherwise as for
+    /// [`notify`](Server::notify), at any level, except that the log is permitted as soon as
+    /// `initialize` was answered. [`Full`](NotSent::Full) and
+    /// [`Unserializable`](NotSent::Unserializable) only if the message is severe enough.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,
@@ -206,7 +215,7 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<bool, NotSent> {
         let lowest = self.log_level.ok_or(NotSent::Undeclared)?;
-        // The log may begin as soon as `initialize` was answered.
+        // MCP permits the log as soon as `initialize` was answered.
         self.session.may_speak(self.session.state == State::Opening)?;
         if level < lowest {
             return Ok(false);
@@ -216,31 +225,31 @@ impl<T: Tools> Server<T> {
         Ok(true)
     }
 
-    /// From which level on the log is sent; `None` if none is offered.
+    /// Returns the level from which on the log is sent; `None` if no log is offered.
     #[must_use]
     pub const fn log_level(&self) -> Option<LogLevel> {
         self.log_level
     }
 
-    /// Who the client says it is, once it has.
+    /// Returns the name and version of the client, once it has sent them.
     #[must_use]
     pub const fn client(&self) -> Option<&Implementation> {
         self.client.as_ref()
     }
 
-    /// What the client declares that it can do, as it is written, once it has.
+    /// Returns the capabilities of the client as they were written, once it has declared them.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<&RawValue> {
         self.capabilities.as_deref()
     }
 
-    /// What is offered.
+    /// Returns the tools of the server.
     #[must_use]
     pub const fn tools(&self) -> &T {
         &self.tools
     }
 
-    /// What is offered, to change it.
+    /// Returns the tools of the server, to change them.
     pub const fn tools_mut(&mut self) -> &mut T {
         &mut self.tools
     }

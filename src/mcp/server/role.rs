@@ -1,4 +1,4 @@
-//! What a server does with the requests and notifications of the client, and what it permits when:
+//! The treatment of the client's messages by a server, in each state:
 //!
 //! | | awaiting initialize | initializing | ready | draining |
 //! | --- | --- | --- | --- | --- |
@@ -11,8 +11,8 @@
 //! | `notifications/progress` | ignored | of a request | of a request | of a request |
 //! | other notifications | dropped, reported | handed on | handed on | dropped |
 //!
-//! A request with the id of an open call is refused whatever it asks. Between the answer to `initialize` and
-//! `notifications/initialized` everything is served, since clients do not wait.
+//! A request with the id of an open call is refused, for any method. Between the answer to
+//! `initialize` and `notifications/initialized` all requests are served, since clients do not wait.
 
 use alloc::borrow::ToOwned;
 
@@ -35,7 +35,7 @@ use crate::{
 
 const INITIALIZED: &str = "notifications/initialized";
 
-/// What some clients of editors say instead, after the manner of LSP.
+/// The method that some clients of editors send instead, as in LSP.
 const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
@@ -96,7 +96,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Whether a method is served here although everything else is forwarded.
+    /// Returns true if the server serves this method itself under `Forward::Everything`.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
@@ -119,7 +119,8 @@ impl<T: Tools> Role for Server<T> {
             (State::Awaiting, _) => refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out),
             (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
-                // Even if the application answers it, the client hears of the tools as they are.
+                // The application answers with its own list, so no announced change is pending any
+                // more.
                 self.announced.pending &= method != "tools/list";
                 let at_once = self.config.at_once.iter().any(|name| name == method)
                     || method == "tools/call" && self.is_answered_at_once(asked.params);
@@ -142,6 +143,6 @@ impl<T: Tools> Role for Server<T> {
         }
     }
 
-    /// A server asks nothing of its own but pings.
+    /// Does nothing: the only requests of the server itself are pings.
     fn on_own_outcome(&mut self, _: RequestId, _: Purpose, _: Outcome, _: &mut impl Outbox) {}
 }

@@ -17,7 +17,8 @@ fn client(addr: SocketAddr) -> Conn<ws::Client> {
     Conn::connect(addr, machine).unwrap()
 }
 
-/// Runs a connection to its end. Returns the lengths of the binary messages that came, and how the connection ended.
+/// Runs a connection to its end. Returns the lengths of the received binary messages, and how the
+/// connection ended.
 fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
     mut conn: Conn<M>,
     mut on_open: impl FnMut(&mut M),

@@ -11,7 +11,8 @@ use std::time::Duration;
 const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that passes never
+/// waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
@@ -19,7 +20,8 @@ fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
     Conn::from_stream(stream, ws::Server::new(limits, Time::ZERO)).unwrap()
 }
 
-/// A server of one connection that echoes, on its own thread; the thread ends with how the connection did.
+/// Starts a server of one connection, which echoes, on its own thread. The thread returns how the connection
+/// ended.
 fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -47,14 +49,14 @@ fn client(addr: SocketAddr) -> Conn<ws::Client> {
     Conn::connect(addr, machine).unwrap()
 }
 
-/// A client without a machine, whose reads do not last for ever.
+/// Returns a client without a machine, whose reads have a timeout.
 fn plain(addr: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
-/// Everything until the end, whether that comes in order or by a reset.
+/// Reads all bytes until the end, which can be in order or a reset.
 fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     let (mut all, mut space) = (Vec::new(), [0; 4096]);
     while let Ok(n @ 1..) = stream.read(&mut space) {
@@ -96,7 +98,8 @@ fn sixty_four_messages_come_back() {
 
 #[test]
 fn two_that_write_before_they_read_do_not_wait_for_each_other() {
-    // More than the buffers of two sockets hold: with writes that wait for room, neither would ever read.
+    // This is more than the buffers of two sockets hold: with writes that wait for room, neither side would
+    // ever read.
     let (addr, server) = echo();
     let mut client = client(addr);
     let mut back = 0;
@@ -127,7 +130,7 @@ fn junk_is_answered_with_a_close_frame_that_arrives() {
     let (addr, server) = echo();
     let mut stream = plain(addr);
     stream.write_all(HEAD).unwrap();
-    // The server stops reading at the first frame; the rest may meet a closed door.
+    // The server stops reading at the first frame, so the write of the rest can fail.
     let _ = stream.write_all(&vec![0xff; 1 << 20]);
     let all = read_all(&mut stream);
     assert!(all.starts_with(b"HTTP/1.1 101"));
@@ -156,7 +159,7 @@ fn a_peer_that_does_not_read_keeps_nobody_waiting() {
     conn.machine_mut().accept(None).unwrap();
     let mut slices = 0;
     let closed = loop {
-        // The sockets take some of it at first; neither call lasts because they take no more.
+        // The sockets take some of it at first. Neither call takes longer when they take no more.
         while conn.machine_mut().sender().binary(&vec![7; 1 << 20]).is_ok() {}
         conn.flush(Duration::from_millis(1));
         if let Some(ws::OwnedEvent::Closed(closed)) = conn.poll(Duration::from_millis(10)) {
@@ -208,7 +211,7 @@ fn a_machine_that_waits_for_its_caller_keeps_its_input() {
     stream.write_all(&[0; 16 * 1024]).unwrap();
     let mut conn = accept(&listener, ws::Limits::default());
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
-    // The request is not decided: the machine takes no more input and has no timer.
+    // The opening handshake is not decided: the machine takes no more input and has no timer.
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::ProtocolError(_)))));
@@ -240,7 +243,7 @@ fn what_room_makes_possible_is_done_at_once() {
         assert!(n > 0);
         back += n;
     }
-    // Each wait that nothing ends lasts a second.
+    // Each wait that nothing ends takes a second.
     assert!(clock.now() < Time::from_millis(900), "{:?}", clock.now());
     drop(stream);
     server.join().unwrap();
@@ -256,7 +259,7 @@ fn a_peer_that_never_pauses_gets_its_answers_all_the_same() {
     conn.machine_mut().accept(None).unwrap();
     assert!(conn.flush(PATIENCE));
     let mut peer = stream.try_clone().unwrap();
-    // Goes on as long as the connection does.
+    // The flood lasts as long as the connection.
     let flood = thread::spawn(move || {
         let note = [&b"\x82\xfe\x03\xe8\0\0\0\0"[..], &[7; 1000]].concat();
         let notes = note.repeat(64);

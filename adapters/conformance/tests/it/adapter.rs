@@ -1,4 +1,4 @@
-//! What an adapter is, to the cases.
+//! The interface of an adapter for the cases.
 
 use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Machine, Time, Wire};
@@ -13,14 +13,15 @@ use std::time::Duration;
 pub(crate) trait Adapter {
     type Editor: Editor;
 
-    /// Connects, and drives the connection to its end. The error that ended it, if it was one.
+    /// Connects, and drives the connection to its end. Returns the error that ended it, if an error
+    /// ended it.
     fn connect<M: Wire + Machine>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
     ) -> io::Result<Option<io::ErrorKind>>;
 
-    /// The same with a socket that was accepted.
+    /// Drives an accepted socket to its end, as [`connect`](Self::connect) does.
     fn accept<M: Wire + Machine>(
         stream: TcpStream,
         machine: M,
@@ -40,12 +41,13 @@ pub(crate) trait Editor: Sized {
     fn is_over(&self) -> bool;
     fn waker(&mut self) -> impl Fn() + Clone + Send + 'static;
 
-    /// Waits once, for no longer than about `at_most`, and hands over what happened.
+    /// Waits once, for at most about `at_most`, and passes the events to `on`.
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
 }
 
-/// The methods of an [`Editor`] that the server of its adapter has as well: all but [`step`](Editor::step), where the
-/// editor is that server; where the server is a field of it, those that need nothing else.
+/// Defines the methods of an [`Editor`] that the server of its adapter has as well. If the editor is
+/// that server, these are all methods but [`step`](Editor::step). If the server is a field of the
+/// editor, these are the methods that need nothing else.
 macro_rules! as_its_server {
     () => {
         $crate::adapter::as_its_server!(@);

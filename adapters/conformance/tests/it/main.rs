@@ -1,8 +1,9 @@
-//! What every adapter does, run against each of them: the same cases, the same results.
+//! The behaviour of every adapter: the same cases with the same results.
 //!
-//! A row of the table below is one case, with the topic it belongs to; it becomes three tests, `mio::…`, `smol::…` and `blocking::…`. Real loopback
-//! sockets, real directories, real time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets
-//! live in this process, three times at once. The limit is raised as far as it may be.
+//! A row of the table below is one case, with the topic it belongs to. It becomes three tests,
+//! `mio::…`, `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and
+//! real time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets belong to
+//! this process, three times at once. The test raises the limit as far as it can.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The adapter for sockets that block.
+//! The adapter for blocking sockets.
 
 use crate::adapter::{Adapter, Editor, as_its_server};
 use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};

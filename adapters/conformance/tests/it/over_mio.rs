@@ -63,7 +63,7 @@ fn drive<M: Wire + Machine>(
         for event in &events {
             assert!(conn.handle(event));
         }
-        // Event by event, which is all that a turn does.
+        // A turn takes its events in this way, one by one.
         let now = clock.now();
         while let Some(event) = conn.next_event(now) {
             on(conn.machine_mut(), event);

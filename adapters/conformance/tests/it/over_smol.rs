@@ -1,4 +1,4 @@
-//! The adapter for async-io. Every wait is raced against a timer, and dropped when that wins.
+//! The adapter for async-io. Every wait races against a timer, and is dropped if the timer wins.
 
 use crate::adapter::{Adapter, Editor, as_its_server};
 use async_io::{Timer, block_on};

@@ -1,11 +1,11 @@
-//! Peers that are no agents but sockets: what they say, byte by byte, and how they end.
+//! Peers that are plain sockets: the bytes that they send, and their endings.
 
 use ide_mcp::ide::AuthToken;
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How far a plain peer goes.
+/// The progress of a plain peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Upto {
     Nothing,
@@ -29,7 +29,7 @@ impl Upto {
     ];
 }
 
-/// The bytes of an attaching client, up to there.
+/// Returns the bytes of an attaching client, up to this progress.
 pub(crate) fn script(token: &AuthToken, port: u16, upto: Upto) -> Vec<u8> {
     let request = request_of(token, port);
     let mut bytes = match upto {
@@ -64,7 +64,7 @@ fn request_of(token: &AuthToken, port: u16) -> String {
     )
 }
 
-/// A frame of a client, masked with zeros.
+/// Returns a frame of a client, masked with zeros.
 pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![first];
     match u8::try_from(payload.len()) {
@@ -79,7 +79,7 @@ pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Everything until the end, whether that comes in order or by a reset.
+/// Reads all bytes until the end, which can be in order or a reset.
 pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     let (mut all, mut space) = (Vec::new(), [0; 4096]);
     while let Ok(n @ 1..) = stream.read(&mut space) {
@@ -98,9 +98,10 @@ pub(crate) fn reset(stream: TcpStream) {
     drop(stream);
 }
 
-/// Buffers in which no message has room.
+/// Sets socket buffers that are smaller than any message.
 ///
-/// Where only one end has them, 64 KiB is the least: below that TCP holds small pieces back until its timers run out.
+/// If only one end has small buffers, 64 KiB is the least: below that TCP holds small pieces back
+/// until its timers expire.
 pub(crate) fn small_buffers(stream: &TcpStream, bytes: usize) {
     rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();

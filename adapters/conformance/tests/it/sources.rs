@@ -1,14 +1,14 @@
-//! What stands in the sources of the adapters: nothing of the protocol, and no file that holds two things. Their tests speak
-//! the protocol; they are no longer either.
+//! The rules for the sources of the adapters: nothing of the protocol, and no file that does two
+//! things. The tests of the adapters use the protocol; their files are no longer either.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What belongs to the machines. In comments it would be as much of a sign.
+/// The words of the protocol. In a comment they would be as much of a sign as in code.
 const PROTOCOL: &[&str] =
     &["openDiff", "selection", "jsonrpc", "initialize", "tools/", "Sec-WebSocket", "1008"];
 
-/// Longer ones hold more than one thing.
+/// The limit of lines: a longer file does more than one thing.
 const LINES: usize = 300;
 
 #[test]
@@ -29,7 +29,8 @@ fn no_file_is_long() {
     }
 }
 
-/// Every file in this folder of every adapter; the cases they share, in this package, are tests alone.
+/// Returns every file in this folder of every adapter. The cases that the adapters share, in this
+/// package, are tests alone.
 fn files(folder: &str) -> Vec<(PathBuf, String)> {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();

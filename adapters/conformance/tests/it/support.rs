@@ -1,4 +1,4 @@
-//! What the cases share: an editor that answers, and agents.
+//! The tools of the cases: an editor that answers, and agents.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, script};
@@ -21,10 +21,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that
+/// passes never waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An editor that answers, and notes what it saw.
+/// An editor that answers, and counts its events.
 pub(crate) struct World<A: Adapter> {
     pub(crate) editor: A::Editor,
     pub(crate) seen: Seen,
@@ -34,7 +35,7 @@ pub(crate) struct World<A: Adapter> {
 
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// The diffs that nobody has decided, unless all are accepted.
+    /// The diffs that are not decided, unless all are accepted.
     pub(crate) open: Vec<(Call<OpenDiff>, OpenDiff)>,
     pub(crate) accepts: bool,
     pub(crate) ready: Vec<AgentId>,
@@ -48,7 +49,7 @@ impl<A: Adapter> World<A> {
         Self::with(|_| {})
     }
 
-    /// With other settings than the default ones.
+    /// Creates an editor with settings that differ from the default ones.
     pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
         let token = new_token().unwrap();
         let mut config = config(Policy::new(0, token.clone()));
@@ -61,7 +62,7 @@ impl<A: Adapter> World<A> {
         self.editor.local_addr()
     }
 
-    /// Waits once, for a little while at most.
+    /// Waits once, for 20 ms at most.
     pub(crate) fn step(&mut self) {
         self.step_for(Duration::from_millis(20));
     }
@@ -88,12 +89,13 @@ impl<A: Adapter> World<A> {
         self.editor.host_mut().connections().count()
     }
 
-    /// How many have been let in.
+    /// Returns the number of attached agents.
     pub(crate) fn attached(&mut self) -> usize {
         self.editor.host_mut().agents().count()
     }
 
-    /// An agent on a thread of its own, over the same adapter: makes a call, and stays if it is to.
+    /// Starts an agent on a thread of its own, over the same adapter. The agent makes a call, and
+    /// stays attached if `stays` is true.
     pub(crate) fn agent(
         &self,
         request: impl ToolArguments + Send + 'static,
@@ -106,7 +108,8 @@ impl<A: Adapter> World<A> {
         &self.token
     }
 
-    /// A connected socket that has said this much of an attaching client; nothing was read from it.
+    /// Returns a connected socket that has sent this much of an attaching client. Nothing was read
+    /// from it.
     pub(crate) fn plain(&self, upto: Upto) -> TcpStream {
         let mut stream = TcpStream::connect(self.addr()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -148,12 +151,12 @@ pub(crate) fn config(policy: Policy) -> HostConfig {
     HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools))
 }
 
-/// What an agent saw.
+/// The results of an agent.
 pub(crate) struct Report {
     /// The texts of its answers.
     pub(crate) answers: Vec<Vec<String>>,
     pub(crate) closed: ws::Closed,
-    /// From connecting to the first answer.
+    /// The time from connecting to the first answer.
     pub(crate) took: Duration,
 }
 
@@ -181,7 +184,7 @@ pub(crate) fn agent_with<A: Adapter>(
     })
 }
 
-/// What an agent says and hears.
+/// The requests that an agent sends, and the answers that it receives.
 pub(crate) struct Talk<T> {
     request: T,
     stays: bool,
@@ -220,7 +223,7 @@ impl<T: ToolArguments> Talk<T> {
     }
 }
 
-/// A new directory that is removed with this.
+/// A new directory. Dropping this value removes it.
 pub(crate) struct TempDir(pub(crate) PathBuf);
 
 impl TempDir {

@@ -1,4 +1,5 @@
-//! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is virtual.
+//! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is
+//! virtual.
 
 use crate::support::{End, Fault, pair};
 use getrandom::SysRng;
@@ -20,7 +21,7 @@ fn joined(capacity: usize) -> (Server, Client) {
     (Conn::new(server, Link::new(near)), Conn::new(client, Link::new(far)))
 }
 
-/// What the two applications saw.
+/// The events of the two applications.
 #[derive(Default)]
 struct Seen {
     echoed: Vec<String>,
@@ -36,13 +37,14 @@ impl fmt::Debug for Seen {
     }
 }
 
-/// The loop of both sides: time goes on by a millisecond whenever nothing moves. The server echoes; the client sends
-/// the texts, and closes after the last echo.
+/// Runs both sides. Time advances by a millisecond when no byte moves. The server echoes; the client
+/// sends the texts, and closes after the last echo.
 fn run(server: &mut Server, client: &mut Client, texts: &[String]) -> Seen {
     run_by(server, client, texts, usize::MAX)
 }
 
-/// The same, where the server goes away after so many events of a turn, and comes back to it later.
+/// Runs both sides as [`run`] does, but the server leaves a turn after `at_most` events, and
+/// continues it later.
 fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: usize) -> Seen {
     let (mut now, mut seen) = (Time::ZERO, Seen::default());
     while !(server.is_over() && client.is_over()) {
@@ -84,7 +86,7 @@ fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: u
             now = now.saturating_add(Duration::from_millis(1));
             assert!(now < Time::from_millis(60_000), "it takes too long: {seen:?}");
         }
-        // What is over is dropped by its loop: the other side then reads the end.
+        // A loop drops a connection that is over. The other side then reads the end.
         let (server_over, client_over) = (server.is_over(), client.is_over());
         server.link_mut().socket_mut().close_if(server_over);
         client.link_mut().socket_mut().close_if(client_over);

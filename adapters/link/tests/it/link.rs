@@ -9,7 +9,8 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn a_read_goes_on_until_there_is_nothing_or_an_end() {
-    // What the socket says; bytes that reach the wire, ends it is told of, and whether the link is still due.
+    // A name and the results of the reads; the bytes that reach the wire, the ends that it gets, and
+    // true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("nothing", &[], (0, 0, false)),
@@ -24,7 +25,7 @@ fn a_read_goes_on_until_there_is_nothing_or_an_end() {
         link.read(&mut wire, START, BUDGET);
         let found = (wire.filled, wire.ends, link.is_due(&wire));
         assert_eq!(found, *expected, "{name}");
-        // Readiness after an end changes nothing: the wire hears of it once.
+        // Readiness after an end changes nothing: the wire gets one end.
         link.ready();
         link.read(&mut wire, START, BUDGET);
         assert!(wire.ends <= 1, "{name}");
@@ -58,7 +59,7 @@ fn what_the_wire_does_not_want_stays_in_the_socket() {
     wire.wants = false;
     link.read(&mut wire, START, BUDGET);
     assert_eq!((wire.filled, link.socket().read_calls, link.is_due(&wire)), (0, 0, false));
-    // It wants again: no new readiness is needed.
+    // The wire wants input again, and no new readiness is needed.
     wire.wants = true;
     assert!(link.is_due(&wire));
     link.read(&mut wire, START, BUDGET);
@@ -67,7 +68,8 @@ fn what_the_wire_does_not_want_stays_in_the_socket() {
 
 #[test]
 fn a_write_goes_on_until_there_is_nothing_or_an_end() {
-    // What the socket says to 10 bytes; bytes left, ends the wire is told of, still due.
+    // A name and the results of writing 10 bytes; the bytes left, the ends that the wire gets, and
+    // true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),
@@ -104,7 +106,7 @@ fn a_failed_write_first_reads_what_had_arrived() {
     assert_eq!((link.socket().write_calls, wire.ends), (1, 1));
 }
 
-/// A link that has written its farewell, on a socket that then does what the script says.
+/// Returns a link that has written its last bytes, on a socket that then follows the script.
 fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
     let mut link = Link::new(Script::reads(reads).writes(&[Ok(10)]));
     let mut wire = Tape::new(10);
@@ -215,7 +217,8 @@ fn a_wire_that_never_rests_is_trimmed_once_a_second_and_not_for_every_message() 
         link.read(&mut wire, now, BUDGET);
         link.write(&mut wire, now, BUDGET);
     }
-    // In each of the five seconds while they are few, and when it is over.
+    // The wire is trimmed in each of the five seconds while few bytes have moved, and when the second
+    // is over.
     assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
 }
 

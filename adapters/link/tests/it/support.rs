@@ -6,22 +6,22 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 
-/// What goes wrong with the calls of one end.
+/// The faults of the calls of one end.
 #[derive(Debug)]
 pub(crate) enum Fault {
     None,
-    /// About every third call fails so, in an order that the number determines.
+    /// An error of about every third call, in an order that the number determines.
     Often(u32, ErrorKind),
-    /// The n-th call and all later ones fail so.
+    /// An error of the n-th call and of all later ones.
     From(usize, ErrorKind),
 }
 
 #[derive(Debug, Default)]
 struct Pipe {
     bytes: VecDeque<u8>,
-    /// The writer has finished.
+    /// True if the writer has finished.
     finished: bool,
-    /// The reader has gone.
+    /// True if the reader has gone.
     unread: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct End {
     pub(crate) fault: Fault,
 }
 
-/// Two ends, each with room for `capacity` bytes on the way to the other.
+/// Creates two ends, each with room for `capacity` bytes on the way to the other.
 pub(crate) fn pair(capacity: usize) -> (End, End) {
     let (one, two) = (Rc::<RefCell<Pipe>>::default(), Rc::<RefCell<Pipe>>::default());
     let moves = Rc::<Cell<usize>>::default();
@@ -52,7 +52,7 @@ pub(crate) fn pair(capacity: usize) -> (End, End) {
 }
 
 impl End {
-    /// How often something moved, in either direction.
+    /// Returns the number of calls that moved something, in either direction.
     pub(crate) fn moves(&self) -> usize {
         self.moves.get()
     }

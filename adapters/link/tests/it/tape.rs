@@ -5,7 +5,8 @@ use ide_mcp_link::Shutdown;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// A socket that does what the script says, one entry a call; past its end everything would block.
+/// A socket that follows a script, one entry a call. After the end of the script every call would
+/// block.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) reads: VecDeque<Result<usize, ErrorKind>>,
@@ -59,7 +60,7 @@ impl Shutdown for Script {
     }
 }
 
-/// A wire that counts.
+/// A wire that counts its calls.
 #[derive(Debug)]
 pub(crate) struct Tape {
     pub(crate) space: Vec<u8>,

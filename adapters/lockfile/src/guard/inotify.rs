@@ -1,5 +1,5 @@
-//! Notifications by inotify: of the directory of the lock file, and of the directory above it, since a directory is not
-//! told that its own name has gone with that of its parent.
+//! Notifications by inotify, for the directory of the lock file and for the directory above it. If
+//! the directory above is renamed, the directory itself gets no notification.
 
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-/// Room for some events with names; what finds none is read next.
+/// The size of the buffer: room for some events with names. The next read gets the others.
 const ROOM: usize = 4096;
 
 #[derive(Debug)]
@@ -25,14 +25,15 @@ pub(super) struct Notify {
 /// The meaning of the notifications that were read together.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Something happened that may concern the file.
+    /// True if something happened that can concern the file.
     pub(super) is_change: bool,
-    /// The name of the file, or of its directory, is gone.
+    /// True if the name of the file, or of its directory, is gone.
     pub(super) is_gone: bool,
 }
 
 impl Notify {
-    /// Watches; `None` if the system refuses, as it does where a user has too many.
+    /// Watches the directories. Returns `None` if the system refuses, as it does if a user has too
+    /// many watches.
     pub(super) fn new(path: &Path) -> Option<Self> {
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
         let name = path.file_name()?.as_bytes().to_vec();
@@ -44,7 +45,7 @@ impl Notify {
         self.inotify.as_fd()
     }
 
-    /// Watches the directories that are there now. Returns true if they are others than before.
+    /// Watches the directories that exist now. Returns true if they differ from those before.
     pub(super) fn follow(&mut self, path: &Path) -> Result<bool, ()> {
         let dir = path.parent().ok_or(())?;
         let own = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
@@ -53,7 +54,7 @@ impl Notify {
         let watches = [watch(dir, own | entries)?, watch(dir.parent().ok_or(())?, own)?];
         let before = self.watches.replace(watches);
         for gone in before.iter().flatten().filter(|watch| !watches.contains(watch)) {
-            // It may have ended by itself.
+            // The watch can have ended by itself.
             let _ = inotify::remove_watch(&self.inotify, *gone);
         }
         Ok(before.is_some_and(|before| before != watches))
@@ -72,7 +73,8 @@ impl Notify {
             let is_ours =
                 |name: &std::ffi::CStr| OsStr::from_bytes(name.to_bytes()) == OsStr::from_bytes(&self.name);
             let flags = event.events();
-            // The last notification of a directory that was replaced comes when its last handle is closed, which is ours.
+            // The kernel sends the last notification of a replaced directory when its last handle is
+            // closed. That handle is ours.
             let is_current = self.watches.is_some_and(|watches| watches.contains(&event.wd()));
             if !is_current && !flags.contains(ReadFlags::QUEUE_OVERFLOW) {
                 continue;

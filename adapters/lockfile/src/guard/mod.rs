@@ -1,4 +1,4 @@
-//! The guard of a published lock file: finds out that the file is gone, and brings it back.
+//! The guard of a published lock file: it detects that the file is gone, and restores it.
 //!
 //! ```text
 //!             notification, or the interval has passed
@@ -8,9 +8,9 @@
 //!     └──────────────────────────────────────────────────┴── 5 s ──────┘
 //! ```
 //!
-//! [`Guard`] is a step for a loop, and touches the disk only when it is due: with notifications of the system that is once
-//! at the start, and when something happened to the file or its directory. [`GuardThread`] is the same on a thread of its
-//! own, for a loop that must not wait for a disk.
+//! [`Guard`] is a step for a loop, and uses the disk only when it is due. With notifications of the
+//! system it is due once at the start, and after something happened to the file or its directory.
+//! [`GuardThread`] is a guard on a thread of its own, for a loop that must not wait for a disk.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "inotify.rs"]
@@ -34,37 +34,38 @@ use crate::{Error, Published, Watch};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GuardMode {
-    /// After the system has reported a change of the file: by inotify on Linux and Android. Elsewhere, and where the
-    /// system refuses, every [`INTERVAL`](Guard::INTERVAL).
+    /// A look after each change of the file that the system reports, by inotify on Linux and Android.
+    /// On other systems, and if the system refuses, a look every [`INTERVAL`](Guard::INTERVAL).
     #[default]
     Notified,
-    /// At this interval. Each look is some system calls on the file system of the home directory.
+    /// A look at this interval. Each look takes some system calls on the file system of the home
+    /// directory.
     Every(Duration),
-    /// Never: the file stays gone once a client that cannot see the process has deleted it.
+    /// No look: the file stays away once a client that cannot see the process has deleted it.
     Off,
 }
 
 /// A file that a guard keeps in place: a [`Published`] lock file, or a double of one in a test.
 pub trait Keep: Send + 'static {
-    /// Returns the path that clients look at.
+    /// Returns the path at which clients look.
     fn path(&self) -> &Path;
 
-    /// Brings the file back if it is gone.
+    /// Restores the file if it is gone.
     ///
     /// # Errors
-    /// As [`Published::republish_if_missing`].
+    /// The errors of [`Published::republish_if_missing`].
     fn look(&mut self) -> Result<Watch, Error>;
 
     /// Publishes other contents.
     ///
     /// # Errors
-    /// As [`Published::update`].
+    /// The errors of [`Published::update`].
     fn update(&mut self, file: &LockFile) -> Result<(), Error>;
 
     /// Removes the file.
     ///
     /// # Errors
-    /// As [`Published::remove`].
+    /// The errors of [`Published::remove`].
     fn remove(self) -> Result<bool, Error>;
 }
 
@@ -95,11 +96,12 @@ pub struct Guard<K = Published> {
     keep: K,
     mode: GuardMode,
     notify: Option<Notify>,
-    /// The next look. With an interval the first comes one interval after the first tick.
+    /// The time of the next look. With an interval, the first look comes one interval after the first
+    /// tick.
     look_at: LookAt,
-    /// What was reported last, unless the file was in place.
+    /// The last reported event, unless the file was in place.
     trouble: Option<LockFileEvent>,
-    /// The system said that the file is gone.
+    /// True if the system has reported that the file is gone.
     is_lost: bool,
 }
 
@@ -107,20 +109,20 @@ pub struct Guard<K = Published> {
 enum LookAt {
     Never,
     Now,
-    /// This long after the next tick.
+    /// A time this long after the next tick.
     In(Duration),
     At(Time),
 }
 
 impl<K: Keep> Guard<K> {
-    /// The time between two looks without notifications, and between two attempts to bring back a file.
+    /// The time between two looks without notifications, and between two attempts to restore a file.
     pub const INTERVAL: Duration = Duration::from_secs(5);
 
     /// Guards this file from the first [`tick`](Self::tick) on.
     pub fn new(keep: K, mode: GuardMode) -> Self {
         let notify = if mode == GuardMode::Notified { Notify::new(keep.path()) } else { None };
         let look_at = match mode {
-            // Something may have happened between publishing and watching.
+            // The file can have changed between publishing and watching.
             GuardMode::Notified if notify.is_some() => LookAt::Now,
             GuardMode::Notified => LookAt::In(Self::INTERVAL),
             GuardMode::Every(interval) => LookAt::In(interval),
@@ -129,16 +131,16 @@ impl<K: Keep> Guard<K> {
         Self { keep, mode, notify, look_at, trouble: None, is_lost: false }
     }
 
-    /// Returns the descriptor that becomes readable when something happens; then call [`notified`](Self::notified). `None`
-    /// without notifications.
+    /// Returns the descriptor that becomes readable when something happens to the file; then call
+    /// [`notified`](Self::notified). `None` without notifications.
     #[cfg(unix)]
     #[must_use]
     pub fn as_fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         self.notify.as_ref().map(Notify::as_fd)
     }
 
-    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on, and no longer after notifications: for a loop that cannot wait
-    /// for the descriptor.
+    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on, and no longer after notifications, for a
+    /// loop that cannot wait for the descriptor.
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
@@ -153,12 +155,12 @@ impl<K: Keep> Guard<K> {
     /// Publishes other contents.
     ///
     /// # Errors
-    /// As [`Published::update`]; the old contents are then still published.
+    /// The errors of [`Published::update`]; the old contents are then still published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
         self.keep.update(file)
     }
 
-    /// Takes the notifications. They touch no disk; a look that they call for is due at once.
+    /// Takes the notifications, without a use of the disk. A look that they require is due at once.
     pub fn notified(&mut self) {
         let Some(notify) = &mut self.notify else { return };
         let seen = notify.take();
@@ -168,7 +170,8 @@ impl<K: Keep> Guard<K> {
         }
     }
 
-    /// Returns when to [`tick`](Self::tick) at the latest; `None` if nothing but a notification calls for it.
+    /// Returns the latest time for the next [`tick`](Self::tick); `None` if only a notification
+    /// requires one.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.look_at {
@@ -179,10 +182,12 @@ impl<K: Keep> Guard<K> {
         }
     }
 
-    /// Looks for the file if that is due, and brings it back if it is gone. Returns what happened, if anything did.
+    /// Looks for the file if that is due, and restores it if it is gone. Returns an event if there is
+    /// one to report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
-            // Until a look says otherwise, also where an earlier look has brought the file back.
+            // The trouble lasts until a look finds the file in place, even if an earlier look has
+            // restored it.
             self.trouble = Some(LockFileEvent::Lost);
             return self.trouble.clone();
         }
@@ -204,7 +209,7 @@ impl<K: Keep> Guard<K> {
         self.look_at = match (&found, self.mode, is_watched) {
             (_, GuardMode::Every(interval), _) => LookAt::At(now.saturating_add(interval)),
             (Err(_), ..) | (_, GuardMode::Notified, None | Some(Err(()))) => again(),
-            // The directory is another one: it may have changed before it was watched.
+            // The directory is another one, and can have changed before it was watched.
             (_, GuardMode::Notified, Some(Ok(true))) => again(),
             (_, GuardMode::Notified | GuardMode::Off, _) => LookAt::Never,
         };
@@ -214,16 +219,16 @@ impl<K: Keep> Guard<K> {
             Ok(Watch::Taken) => Some(LockFileEvent::Taken),
             Err(error) => Some(LockFileEvent::Failed { error: error.to_string() }),
         };
-        // A finding that lasts is reported once.
+        // A lasting state is reported once.
         let is_known = trouble.is_some() && trouble == self.trouble;
         self.trouble.clone_from(&trouble);
         (!is_known).then(|| trouble.unwrap_or(LockFileEvent::Restored))
     }
 
-    /// Removes the file: [`Published::remove`].
+    /// Removes the file, as [`Published::remove`] does.
     ///
     /// # Errors
-    /// As [`Published::remove`].
+    /// The errors of [`Published::remove`].
     pub fn remove(self) -> Result<bool, Error> {
         self.keep.remove()
     }

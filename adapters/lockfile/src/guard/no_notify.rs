@@ -1,4 +1,4 @@
-//! No notifications on this system.
+//! The notifications of a system that has none.
 
 use std::path::Path;
 

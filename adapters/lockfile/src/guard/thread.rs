@@ -1,4 +1,4 @@
-//! A guard on a thread of its own, so that nobody else waits for its disk.
+//! A guard on a thread of its own, so that no other thread waits for its disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -11,13 +11,14 @@ use ide_mcp::ide::{LockFile, LockFileEvent};
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
 
-/// The longest wait for the removal of the file at the end. A disk that takes longer hangs.
+/// The longest wait for the removal of the file at the end. A disk that takes longer counts as
+/// hanging.
 const REMOVAL: Duration = Duration::from_secs(2);
 
 /// A [`Guard`] on a thread that belongs to this value.
 ///
-/// The thread ends with it, and removes the file. Where the disk hangs, the thread is left behind with its last system
-/// call after 2 s.
+/// The thread ends with this value, and removes the file. If the disk hangs, this value stops waiting
+/// after 2 s and leaves the thread behind in its last system call.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct GuardThread {
@@ -36,10 +37,11 @@ enum Command {
 }
 
 impl GuardThread {
-    /// Starts the thread. `on_event` is called on it: hand the event over, and wake the loop.
+    /// Starts the thread. It calls `on_event` for each event, which hands the event over and wakes
+    /// the loop.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no thread for it. The file is removed then.
+    /// [`Error::Io`] if there is no thread for the guard. The file is removed then.
     pub fn spawn<K: Keep>(
         keep: K,
         mode: GuardMode,
@@ -57,7 +59,7 @@ impl GuardThread {
             clock: Clock::new(),
         };
         let run = move || {
-            // Nobody waits for it where the owner has given up.
+            // The owner can have stopped waiting.
             let _ = sender.send(waiting.run(Guard::new(keep, mode), on_event));
         };
         let thread = thread::Builder::new().name("ide-mcp guard".into()).spawn(run);
@@ -78,15 +80,17 @@ impl GuardThread {
         &self.path
     }
 
-    /// Publishes other contents, soon. Where that fails there is a [`Failed`](LockFileEvent::Failed).
+    /// Publishes other contents, soon. A failure is reported by the event
+    /// [`Failed`](LockFileEvent::Failed).
     pub fn update(&self, file: &LockFile) {
         self.send(Command::Update(Box::new(file.clone())));
     }
 
-    /// Removes the file and ends the thread. Waits for that, but no longer than 2 s.
+    /// Removes the file and ends the thread. Waits for that for at most 2 s.
     ///
     /// # Errors
-    /// As [`Published::remove`](crate::Published::remove), and [`Error::Io`] where it takes too long.
+    /// The errors of [`Published::remove`](crate::Published::remove), and [`Error::Io`] if the
+    /// removal takes too long.
     pub fn remove(mut self) -> Result<bool, Error> {
         self.end()
     }
@@ -125,7 +129,7 @@ fn pair() -> std::io::Result<(std::os::unix::net::UnixStream, std::os::unix::net
     Ok((wake, woken))
 }
 
-/// The state of the thread.
+/// The channels and the clock of the thread.
 struct Waiting {
     commands: Receiver<Command>,
     #[cfg(unix)]
@@ -156,12 +160,12 @@ impl Waiting {
         }
     }
 
-    /// Waits for a command, a notification, or until the guard is due.
+    /// Waits for a command, for a notification, or until the guard is due.
     #[cfg(unix)]
     fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = self.clock.until(guard.deadline(self.clock.now()));
-        // A wait that is longer than the system can count has no end.
+        // A wait that is too long for the system's type has no end.
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let notified = guard.as_fd();
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];

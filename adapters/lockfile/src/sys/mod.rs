@@ -1,5 +1,5 @@
-//! What differs between Unix and the others. The one that is not compiled for a system is compiled with its tests all the
-//! same, so that it stays whole.
+//! The differences between Unix and other systems. The module that is not compiled for a system is
+//! compiled with its tests nevertheless, so that it cannot break unnoticed.
 
 #[cfg(any(not(unix), test))]
 mod other;

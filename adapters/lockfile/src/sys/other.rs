@@ -1,5 +1,5 @@
-//! The counterpart of `unix.rs` with what the standard library has: no modes, no owners, no processes, and paths in place
-//! of a descriptor.
+//! The counterpart of `unix.rs` with the means of the standard library: no modes, no owners, no
+//! processes, and paths in place of a descriptor.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(text, "new");
         is_ours(&file.metadata().unwrap(), &path).unwrap();
         assert_eq!(mode(&file.metadata().unwrap()), None);
-        // An open file cannot be removed on Windows unless it was opened so, as the standard library does.
+        // Windows removes an open file only if it was opened for that, as the standard library does.
         dir.remove("1.lock").unwrap();
         assert!(dir.open_file(OsStr::new("1.lock"), &path).unwrap_err().is_not_found());
         assert_eq!(dir.remove("1.lock").unwrap_err().kind(), ErrorKind::NotFound);

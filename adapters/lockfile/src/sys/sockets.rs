@@ -1,6 +1,6 @@
-//! The TCP sockets of the system and their owners. On Linux: `sock_diag`, which answers for one socket in constant time
-//! (some 30 µs), or where a sandbox forbids that, the table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a
-//! thousand sockets).
+//! The TCP sockets of the system and their owners. On Linux: `sock_diag`, which answers for one
+//! socket in constant time (some 30 µs), or if a sandbox forbids that, the table in `/proc/net/tcp`
+//! and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
 
 use core::fmt;
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// This system has no interface for it that is safe to use.
+    /// A system without a safe interface for the owners of sockets.
     Unsupported,
-    /// The system did not answer, or this process has no uid of its own in its user namespace.
+    /// A system that did not answer, or a process without a uid of its own in its user namespace.
     Unreadable,
-    /// The other end is on another machine, or on the Windows beside WSL.
+    /// A peer on another machine, or on the Windows beside WSL.
     OtherMachine,
-    /// The other end is on this machine, and is in no table.
+    /// A socket of this machine that is in no table.
     NotFound,
 }
 
@@ -54,7 +54,7 @@ impl Row {
         self.state == LISTEN
     }
 
-    /// Returns true if a process holds the socket, so that its uid means something.
+    /// Returns true if a process holds the socket, so that its uid is meaningful.
     pub(crate) const fn has_owner(&self) -> bool {
         self.inode != 0
     }
@@ -72,8 +72,9 @@ impl Table {
         self.0.iter().find(|row| !row.is_listener() && row.local == peer && row.remote == local).copied()
     }
 
-    /// Returns the socket that listens at this address, as the system chooses it: one with the very address before one with
-    /// any address, and any IPv4 address before any IPv6 address, which then takes no IPv4 connections.
+    /// Returns the socket that listens at this address, as the system chooses it: a listener at
+    /// exactly this address before one at any address, and any IPv4 address before any IPv6 address,
+    /// which then takes no IPv4 connections.
     fn listener(&self, addr: SocketAddr) -> Option<Row> {
         let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
         let choices = [addr.ip(), any[0], any[1]];
@@ -85,7 +86,7 @@ impl Table {
     }
 }
 
-/// Reads one line of a table; `None` for the header and for a line that has another form.
+/// Reads one line of a table; `None` for the header and for a line of another form.
 #[cfg(any(target_os = "linux", test))]
 fn row(line: &str) -> Option<Row> {
     let mut words = line.split_ascii_whitespace();
@@ -98,7 +99,8 @@ fn row(line: &str) -> Option<Row> {
     Some(Row { local, remote, state, uid, inode })
 }
 
-/// Reads an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon and the port.
+/// Reads an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon
+/// and the port.
 #[cfg(any(target_os = "linux", test))]
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
@@ -129,7 +131,7 @@ pub(crate) use linux::{Sockets, process_with, us};
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// A system without an interface that is safe to use.
+/// The sockets of a system without a safe interface.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
 pub(crate) struct Sockets;
@@ -168,7 +170,7 @@ pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
 
-    /// The words of the addresses are in the byte order of the machine.
+    /// Returns the words of an address, in the byte order of the machine.
     fn hex(ip: &str) -> String {
         let bytes = match ip.parse().unwrap() {
             IpAddr::V4(ip) => ip.octets().to_vec(),
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!(uid(&table(&[listen("127.0.0.2", 4)])), None);
     }
 
-    /// A peer that has shut down one direction still reads the other.
+    /// Checks a peer that has shut down one direction and still reads the other.
     #[test]
     fn other_end_is_found_in_any_state() {
         let (local, peer) = ("127.0.0.1:7".parse().unwrap(), "127.0.0.1:5".parse().unwrap());

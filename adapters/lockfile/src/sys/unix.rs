@@ -1,5 +1,5 @@
-//! What lock files need of Unix. All steps in a directory go through its descriptor, so that they mean the same
-//! directory, whatever happens to its path.
+//! The operations of lock files on Unix. All steps in a directory go through its descriptor, so they
+//! reach the same directory even if its path changes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata, read_link, symlink_metadata};
@@ -15,29 +15,30 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 
 use crate::{Error, WeakParent, Weakness, resolve};
 
-/// The bits by which others than the owner get in.
+/// The permission bits of all users but the owner.
 const OTHERS: u32 = 0o077;
 
-/// In a directory with this bit, only the owner of an entry renames or removes it.
+/// The sticky bit: in a directory with it, only the owner of an entry renames or removes the entry.
 const STICKY: u32 = 0o1000;
 
 #[derive(Debug)]
 pub(crate) struct Dir(File);
 
 impl Dir {
-    /// Makes the directory and its parents, each for the owner only; what is there stays as it is.
+    /// Makes the directory and its parents, each for the owner only. An existing directory stays as
+    /// it is.
     pub(crate) fn make(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    /// Symbolic links are followed here, since people link their configuration; [`secure`](Self::secure) looks at
-    /// what was opened.
+    /// Opens a directory. Symbolic links are followed here, since people link their configuration;
+    /// [`secure`](Self::secure) checks the opened directory.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(File::from(open(path, flags, Mode::empty())?)))
     }
 
-    /// Checks that the directory belongs to the user we act as.
+    /// Checks that the directory belongs to the effective user of this process.
     pub(crate) fn check_owner(&self, path: &Path) -> Result<Metadata, Error> {
         let metadata = self.0.metadata().map_err(Error::io("look at", path))?;
         is_ours(&metadata, path)?;
@@ -55,26 +56,28 @@ impl Dir {
         if mode & OTHERS == 0 { Ok(()) } else { Err(Error::TooOpen { path: path.to_path_buf(), mode }) }
     }
 
-    /// A new file for the owner only; an error if there is anything of that name, be it a link to nowhere.
+    /// Creates a file for the owner only. A name that exists is an error, even if it is a dangling
+    /// link.
     pub(crate) fn create_new(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?))
     }
 
-    /// Opens for reading, without following a link and without waiting for the other end of a pipe.
+    /// Opens a file for reading, without following a link and without waiting for the other end of a
+    /// pipe.
     pub(crate) fn open_file(&self, name: &OsStr, path: &Path) -> Result<File, Error> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         match openat(&self.0, name, flags, Mode::empty()) {
             Ok(file) => Ok(File::from(file)),
-            // FreeBSD says MLINK where the others say LOOP.
+            // FreeBSD returns MLINK where other systems return LOOP.
             Err(Errno::LOOP | Errno::MLINK) => Err(Error::Symlink { path: path.to_path_buf() }),
-            // Sockets, and devices that are not there.
+            // The file is a socket, or a device that does not exist.
             Err(Errno::NXIO | Errno::OPNOTSUPP) => Err(Error::NotRegular { path: path.to_path_buf() }),
             Err(error) => Err(Error::io("open", path)(error)),
         }
     }
 
-    /// Renames within the directory, over whatever has the new name.
+    /// Renames within the directory, over an existing file with the new name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
@@ -84,7 +87,7 @@ impl Dir {
     }
 }
 
-/// Whether the file or directory belongs to the user we act as.
+/// Returns an error unless the file or directory belongs to the effective user of this process.
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
     if owner == us { Ok(()) } else { Err(Error::NotOurs { path: path.to_path_buf(), owner, us }) }
@@ -105,7 +108,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
         let next = at.join(&part);
         let metadata = match symlink_metadata(&next) {
             Ok(metadata) => metadata,
-            // What is made there is ours.
+            // A directory that is made there is ours.
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             Err(error) => return Err(Error::io("look at", &next)(error)),
         };
@@ -134,7 +137,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
 /// The number of symbolic links that Linux follows in one path.
 const MAX_LINKS: u32 = 40;
 
-/// Puts the names of a path onto the stack, the first on top.
+/// Pushes the names of a path onto the stack, the first name on top.
 fn push(left: &mut Vec<OsString>, path: &Path) {
     for part in path.components().rev() {
         match part {
@@ -162,12 +165,13 @@ fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
     (!is_trusted).then(|| WeakParent { path: path.to_path_buf(), weakness: Weakness::Owner { owner, us } })
 }
 
-/// Returns true if this uid stands for every user whom our user namespace does not name, root perhaps among them.
+/// Returns true if this uid stands for every user that our user namespace does not name, root perhaps
+/// among them.
 pub(crate) fn stands_for_others(uid: u32) -> bool {
     const ALL: &str = "0 0 4294967295";
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let overflow = read("/proc/sys/kernel/overflowuid").and_then(|text| text.trim().parse().ok());
-    // Without the map there are no user namespaces, and every number is a user.
+    // Without the map there are no user namespaces, and every uid is a user.
     overflow == Some(uid)
         && read("/proc/self/uid_map")
             .is_some_and(|map| map.split_ascii_whitespace().collect::<Vec<_>>().join(" ") != ALL)
@@ -178,7 +182,8 @@ pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
-    // 0 means our own group, and what does not fit is a negative number, a group as well: neither is a process.
+    // 0 means our own process group, and a number that does not fit is a negative one, also a group:
+    // neither is a process.
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Some(false);
     };

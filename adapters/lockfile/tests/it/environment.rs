@@ -1,4 +1,4 @@
-//! The glue to the environment of the process and to its randomness.
+//! The connection to the environment of the process and to its randomness.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,7 +7,8 @@ use std::process::Command;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
-/// Tells the child that it is one. A process must not change its own environment while it has threads.
+/// The variable that marks a child process. A process must not change its own environment while it
+/// has threads.
 const CHILD: &str = "IDE_MCP_LOCKFILE_TEST_CHILD";
 
 type Variables<'a> = &'a [(&'a str, &'a str)];
@@ -82,7 +83,7 @@ fn variables_of_client_are_read() {
     assert_eq!(found(all), ["Some(7) false true", "127.0.0.2 Some(\"Ubuntu\")", "true"]);
 }
 
-/// What a process with these variables finds.
+/// Returns the candidates that a process with these variables finds.
 fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a OsStr)>) -> Vec<String> {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", "environment::the_variables_of_the_process_decide", "--nocapture"]);
@@ -104,7 +105,7 @@ fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a Os
     output.lines().filter_map(|line| line.split_once("found ")).map(|(_, found)| found.to_owned()).collect()
 }
 
-/// A variable that is no Unicode is in nobody's way unless it is needed.
+/// Checks that a variable that is not Unicode does no harm unless it is needed.
 #[cfg(unix)]
 #[test]
 fn a_home_that_is_no_unicode_is_an_error_where_it_is_needed() {

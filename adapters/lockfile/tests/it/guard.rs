@@ -1,4 +1,4 @@
-//! The guard of a lock file: when it looks, what it reports, and that nobody waits for its disk.
+//! The guard of a lock file: the times of its looks, its reports, and the waiting for its disk.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use std::{fs, thread};
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 
-/// A file system that does what the test says, and counts.
+/// A file system that follows the test, and counts its calls.
 #[derive(Clone, Debug)]
 struct Double {
     path: PathBuf,
@@ -129,7 +129,7 @@ fn what_lasts_is_reported_once() {
 mod notified {
     use super::*;
 
-    /// Waits for notifications, and takes what they lead to.
+    /// Waits for notifications, and returns the resulting events.
     fn events(guard: &mut Guard<impl Keep>, now: Time) -> Vec<LockFileEvent> {
         guard.notified();
         std::iter::from_fn(|| guard.tick(now)).collect()
@@ -167,7 +167,7 @@ mod notified {
         assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
     }
 
-    /// The look brings the file back before the notification that it is gone is taken.
+    /// Checks a look that restores the file before the notification of its removal is taken.
     #[test]
     fn a_late_notification_ends_with_the_file_in_place() {
         let dir = TempDir::new();
@@ -208,7 +208,7 @@ mod notified {
                     "{name}, round {round}"
                 );
                 assert!(path.exists(), "{name}");
-                // What the guard did itself leads to a look, which finds the file in place, and then to nothing.
+                // The guard's own changes lead to a look, which finds the file in place, and then to nothing.
                 assert_eq!(events(&mut guard, now), [], "{name}");
                 let later = now.saturating_add(INTERVAL);
                 assert_eq!(events(&mut guard, later), [], "{name}");
@@ -234,7 +234,7 @@ fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
     };
     let guard = GuardThread::spawn(published, mode, move |event| sender.send(event).unwrap()).unwrap();
     let path = guard.path().to_owned();
-    // Its first look may come before or after.
+    // The first look of the guard can come before or after.
     fs::remove_file(&path).unwrap();
     let restored = || loop {
         if events.recv_timeout(Duration::from_secs(10)).unwrap() == LockFileEvent::Restored {
@@ -255,7 +255,7 @@ fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
     assert!(!path.exists());
 }
 
-/// A disk that hangs for 3 s at every call.
+/// Checks a disk that hangs for 3 s at every call.
 #[test]
 fn a_disk_that_hangs_holds_up_the_thread_and_nobody_else() {
     let dir = TempDir::new();
@@ -268,7 +268,7 @@ fn a_disk_that_hangs_holds_up_the_thread_and_nobody_else() {
         GuardThread::spawn(double, GuardMode::Notified, move |event| drop(sender.send(event))).unwrap();
     guard.update(&lock_file("one"));
     assert!(begin.elapsed() < Duration::from_millis(50), "{:?}", begin.elapsed());
-    // Where the system notifies, the first look comes at once, else after the interval.
+    // With notifications the first look comes at once, otherwise after the interval.
     let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
     assert!(failed(&event), "what cannot be brought back is reported within 10 s: {event:?}");
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! What an editor that was killed leaves behind, and what else lies beside it.
+//! The files that a killed editor leaves behind, and the files beside them.
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ fn l06_only_our_own_dead_files_are_removed() {
     let (dead, alive) = (child.id(), std::process::id());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();
-    // Ports that nobody has: bound once, and below those that the system gives out.
+    // Nobody listens on ports 1 to 4, which lie below those that the system assigns.
     let cases: &[(u16, u32, &str, bool, Result<(), NotStaleReason>)] = &[
         (1, dead, "me", false, Ok(())),
         (2, alive, "me", false, Err(NotStaleReason::Alive)),

@@ -1,11 +1,11 @@
-//! What lies where a lock file is to be, and who may look at it: modes, owners, links and pipes.
+//! The objects at the place of a lock file, and the access to them: modes, owners, links and pipes.
 
 use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
 
-/// A name for the case and what puts something at `ide/1.lock`.
+/// A name for the case, and a function that puts something at `ide/1.lock`.
 type Plant = (&'static str, fn(&TempDir));
 
 #[test]
@@ -25,7 +25,7 @@ fn an_open_directory_is_closed_and_those_above_it_are_left_alone() {
 fn l01_the_directory_of_another_user_is_refused_untouched() {
     let temp = TempDir::new();
     let ours = rustix::process::geteuid().is_root();
-    // Only root can give a directory away; anybody else finds one that is root's.
+    // Only root can give a directory away; any other user finds one that is root's.
     let path = if ours { temp.join("ide") } else { "/usr".into() };
     if ours {
         fs::create_dir(&path).unwrap();
@@ -106,7 +106,8 @@ fn a_linked_directory_is_judged_by_what_it_leads_to() {
     assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
 }
 
-/// A name, what is done to `above`, and whether another user could then replace `above/ide`.
+/// A name, a function that changes `above`, and the weakness by which another user could then replace
+/// `above/ide`.
 type Weakening = (&'static str, fn(&TempDir), Option<Weakness>);
 
 #[test]
@@ -148,7 +149,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
         weaken(&temp);
         for path in [ide.clone(), temp.join("link/ide"), temp.join("above/../above/ide")] {
             let weak = weak_parents(&path).unwrap();
-            // Of what lies above the directory of the test nothing is known.
+            // The directories above the directory of the test can have any mode.
             let weak: Vec<&WeakParent> =
                 weak.iter().filter(|weak| weak.path.starts_with(temp.path())).collect();
             let found = weak.first().map(|weak| weak.weakness);

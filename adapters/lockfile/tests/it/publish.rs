@@ -1,4 +1,4 @@
-//! Publishing, changing, removing: what other processes see of it.
+//! Publishing, changing and removing, as other processes see it.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ fn two_ports_do_not_touch_each_other() {
     assert_eq!(names(dir.path()), ["2.lock"]);
 }
 
-/// The other kind of file goes the same way.
+/// Checks that the other kind of file behaves as a lock file does.
 #[test]
 fn a_project_file_is_published_found_and_removed() {
     let temp = TempDir::new();
@@ -153,7 +153,7 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
     let mut file = lock_file("two");
     file.workspace_folders.push("/w/q".into());
     published.update(&file).unwrap();
-    // The server goes on asking for the token that was published first.
+    // The server still requires the token that was published first.
     let mut expected = marked("one");
     expected.workspace_folders.push("/w/q".into());
     let file = expected;
@@ -165,7 +165,7 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
     assert!(published.remove().unwrap());
 }
 
-/// A reader finds a whole file while it is written over, and no other user can read it.
+/// Checks that a reader finds a whole file while it is written over, and that no other user can read it.
 #[test]
 fn l02_l03_no_reader_sees_half_a_file_or_an_open_one() {
     let temp = TempDir::new();
@@ -181,7 +181,7 @@ fn l02_l03_no_reader_sees_half_a_file_or_an_open_one() {
                 LockFile::parse(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
                 for entry in fs::read_dir(temp.path()).unwrap() {
                     let entry = entry.unwrap();
-                    // A temporary file may be renamed between the listing and the look.
+                    // A temporary file can be renamed between the listing and the look.
                     #[cfg(unix)]
                     if let Ok(metadata) = entry.metadata() {
                         use std::os::unix::fs::MetadataExt;
@@ -224,13 +224,13 @@ fn what_cannot_be_published_leaves_nothing_behind() {
         other => panic!("{other:?}"),
     }
 
-    // A directory cannot be renamed over.
+    // A rename cannot replace a directory.
     fs::create_dir(temp.join("2.lock")).unwrap();
     assert!(matches!(dir.publish(2, &lock_file("one")), Err(Error::Io { .. })));
     assert_eq!(names(temp.path()), ["2.lock"]);
 }
 
-/// A short token is read all the same, since other editors have such tokens.
+/// Checks that a short token is read, since other editors have such tokens, and is not published.
 #[test]
 fn l18_short_token_is_not_published() {
     let temp = TempDir::new();

@@ -13,7 +13,7 @@ fn local(path: &Path) -> LocalPath {
     LocalPath::from_bytes(path.as_os_str().as_bytes(), Platform::Posix).unwrap()
 }
 
-/// A folder `p` with links out of it and into it.
+/// Creates a folder `p` with links out of it and into it.
 fn world() -> TempDir {
     let temp = TempDir::new();
     for dir in ["p/sub", "q"] {
@@ -28,7 +28,7 @@ fn world() -> TempDir {
     temp
 }
 
-/// What each path is, with the folder given directly and through a link.
+/// Checks the class of each path, with the folder given directly and through a link.
 #[test]
 fn p02_p03_links_are_resolved_on_both_sides() {
     let temp = world();

@@ -1,4 +1,4 @@
-//! What a scan finds, and what it must not trip over.
+//! The results of a scan, and the files that do not stop it.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -164,7 +164,8 @@ mod unix {
     use std::sync::mpsc;
     use std::thread;
 
-    /// A scan that waits for the pipe would never answer; the timeout is there to fail and not to hang.
+    /// A scan that waits for the pipe would never return; because of the timeout the test fails and
+    /// does not hang.
     #[test]
     fn l04_links_pipes_and_sockets_are_reported_without_waiting() {
         let temp = TempDir::new();
@@ -191,8 +192,8 @@ mod unix {
     #[test]
     fn a_file_of_another_user_is_not_read() {
         if !rustix::process::geteuid().is_root() {
-            // Only root can give a file away; for others, `the_directory_of_another_user_is_refused_untouched` goes
-            // through the same check.
+            // Only root can give a file away; for other users,
+            // `the_directory_of_another_user_is_refused_untouched` uses the same check.
             return;
         }
         let temp = TempDir::new();

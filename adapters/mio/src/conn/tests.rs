@@ -1,4 +1,4 @@
-//! What a test outside cannot set up.
+//! The tests of a state that a test from outside cannot set up.
 
 use super::*;
 use getrandom::SysRng;

@@ -14,7 +14,8 @@ use std::time::Duration;
 const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that
+/// passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const LISTENER: Token = Token(0);
@@ -29,9 +30,9 @@ struct World {
     clients: Vec<Conn<ws::Client>>,
     tokens: usize,
     turns: usize,
-    /// How many pings the connections of the listener have had.
+    /// The number of pings that the connections of the listener have received.
     pings: usize,
-    /// How the connections of the listener ended.
+    /// The endings of the connections of the listener.
     ended: Vec<ws::Closed>,
 }
 
@@ -70,7 +71,7 @@ impl World {
         self.clients.push(Conn::connect(addr, machine, self.poll.registry(), token).unwrap());
     }
 
-    /// Waits once and gives everyone a turn.
+    /// Waits once and takes a turn of every connection.
     fn step(&mut self, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         let now = self.clock.now();
         assert!(now < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
@@ -122,7 +123,7 @@ fn sixty_four_messages_come_back_to_each_of_eight() {
                 for n in 0..64_usize {
                     machine.sender().text(&format!("{n} ").repeat(n * n)).unwrap();
                 }
-                // What was sent before comes back all the same.
+                // The messages that were sent before come back all the same.
                 machine.sender().ping(b"done").unwrap();
             }
             ws::OwnedEvent::Text(text) => {
@@ -152,7 +153,7 @@ fn e03_much_goes_through_and_then_nothing_spins() {
             let answered = matches!(&event, ws::OwnedEvent::Binary(bytes) if bytes.len() == MESSAGE);
             back += usize::from(answered);
             if matches!(event, ws::OwnedEvent::Open { .. }) || answered {
-                // Four are under way at any time: more than the buffers of the sockets hold.
+                // Four messages are in flight at any time: more than the buffers of the sockets hold.
                 while sent < 64 && sent < back + 4 {
                     machine.sender().binary(&vec![5; MESSAGE]).unwrap();
                     sent += 1;
@@ -183,7 +184,8 @@ fn e03_a_noisy_connection_does_not_starve_a_quiet_one() {
     let noisy = thread::spawn(move || {
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         stream.write_all(HEAD).unwrap();
-        // A ping of 125 bytes, masked with zeros, again and again; the pongs are never read.
+        // The peer sends a ping of 125 bytes, masked with zeros, again and again, and never reads the
+        // pongs.
         let ping: Vec<u8> = [0x89, 0xfd, 0, 0, 0, 0].into_iter().chain([0; 125]).collect();
         let flood = ping.repeat(500);
         while !QUIET_IS_DONE.load(Ordering::Relaxed) {
@@ -197,7 +199,7 @@ fn e03_a_noisy_connection_does_not_starve_a_quiet_one() {
         world.step(|machine, event| {
             if matches!(event, ws::OwnedEvent::Open { .. } | ws::OwnedEvent::Text(_)) {
                 machine.sender().text("hi").unwrap();
-                // Only a round in which there was noise counts.
+                // Only a round with noise counts.
                 rounds += usize::from(noise > heard);
                 heard = noise;
             }
@@ -215,7 +217,7 @@ fn plain(addr: SocketAddr, head: &'static [u8], junk: usize) -> thread::JoinHand
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(head).unwrap();
-        // The server stops reading at the first frame; the rest may meet a closed door.
+        // The server stops reading at the first frame, so the write of the rest can fail.
         let _ = stream.write_all(&vec![0xff; junk]);
         let (mut all, mut space) = (Vec::new(), [0; 4096]);
         while let Ok(n @ 1..) = stream.read(&mut space) {

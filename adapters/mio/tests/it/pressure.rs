@@ -1,6 +1,7 @@
-//! Sockets that take hardly anything. Readiness comes on edges, so a loop that stops before a socket has said that
-//! it would block, and forgets it, waits for ever. The buffers of a kernel are too large to show that: these are in memory,
-//! hold a byte if need be, and announce an edge as epoll does, once for each time that something would have blocked.
+//! Sockets with tiny buffers. Readiness is edge-triggered: a loop that stops before a socket would
+//! block, and forgets that socket, waits for ever. The buffers of a kernel are too large to show such
+//! a fault. These sockets are in memory, hold a single byte if need be, and announce an edge as epoll
+//! does, once for each time that a call would have blocked.
 
 use getrandom::SysRng;
 use ide_mcp::{Time, Wire, ws};
@@ -15,9 +16,9 @@ use std::rc::Rc;
 struct Pipe {
     bytes: RefCell<VecDeque<u8>>,
     capacity: usize,
-    /// The reader found nothing, and has not been told of more since.
+    /// True if the reader found nothing, and has not got an edge since.
     reader_waits: Cell<bool>,
-    /// The writer found no room, and has not been told of any since.
+    /// True if the writer found no room, and has not got an edge since.
     writer_waits: Cell<bool>,
     blocked: Cell<usize>,
 }
@@ -33,7 +34,7 @@ impl Pipe {
         Err(ErrorKind::WouldBlock.into())
     }
 
-    /// Whether this side waited and need not any more; told once.
+    /// Returns true once if this side has waited and needs to wait no longer.
     fn edge(waits: &Cell<bool>, is_over: bool) -> bool {
         let edge = waits.get() && is_over;
         waits.set(waits.get() && !edge);
@@ -49,7 +50,7 @@ struct End {
 }
 
 impl End {
-    /// Whether a poll would report this socket now.
+    /// Returns true if a poll would report this socket now.
     fn is_reported(&self) -> bool {
         let has_bytes = !self.incoming.bytes.borrow().is_empty();
         let has_room = self.outgoing.bytes.borrow().len() < self.outgoing.capacity;
@@ -92,7 +93,8 @@ impl Shutdown for End {
     }
 }
 
-/// An echo and its client, each given a turn only if its socket is reported or it asks for one.
+/// A server that echoes, and its client. Each gets a turn only if its socket is reported or if it
+/// requests one.
 struct World {
     server: Conn<ws::Server, End>,
     client: Conn<ws::Client, End>,
@@ -115,7 +117,7 @@ impl World {
     }
 
     fn step(&mut self, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
-        // The clock stands still, so nothing goes on by itself.
+        // The clock stands still, so no timer moves anything.
         let now = Time::ZERO;
         let mut moved = false;
         if self.server.link().socket().is_reported() {
@@ -141,14 +143,15 @@ impl World {
         assert!(moved, "both wait for ever: {:?} {:?}", self.server, self.client);
     }
 
-    /// How often something would have blocked.
+    /// Returns the number of calls that would have blocked.
     fn blocked(&self) -> usize {
         let End { incoming, outgoing } = self.server.link().socket();
         incoming.blocked.get() + outgoing.blocked.get()
     }
 }
 
-/// How many messages of how many bytes come back through sockets that hold so many.
+/// Sends `messages` messages of `len` bytes through sockets that hold `capacity` bytes, and waits for
+/// their echoes.
 fn echo(capacity: usize, messages: usize, len: usize) {
     let mut world = World::new(capacity);
     let (mut sent, mut back) = (0, 0);

@@ -19,10 +19,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Nothing waits for so long where all is well.
+/// The time after which a test fails. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One run of an editor: until `over` is true, then it shuts down. The port it had.
+/// Runs an editor until `over` is true, then shuts it down. Returns its port.
 fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 {
     let (mut poll, mut events, clock) = (Poll::new().unwrap(), Events::with_capacity(8), Clock::new());
     let info = Implementation::new("editor", "1");
@@ -47,8 +47,8 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 
     server.port()
 }
 
-/// An agent that looks for the editor where it was, with pauses short enough for a test. It says when it is attached, and
-/// leaves the second time.
+/// Starts an agent that looks for the editor at its last port, with pauses short enough for a test.
+/// It reports each time that it is attached, and leaves the second time.
 fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::JoinHandle<Vec<Closed>> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), port, Some(token));
     thread::spawn(move || {
@@ -108,7 +108,7 @@ fn a_client_comes_back_to_an_editor_on_the_port_of_before() {
     );
 }
 
-/// The answer to a handshake with this token, from a socket of the calling thread.
+/// Returns the answer to a handshake with this token, from a socket of the calling thread.
 #[cfg(target_os = "linux")]
 fn answer_to(port: u16, token: &AuthToken) -> String {
     use std::io::{Read, Write};
@@ -125,7 +125,8 @@ fn answer_to(port: u16, token: &AuthToken) -> String {
     String::from_utf8_lossy(&first).into_owned()
 }
 
-/// A token that an editor keeps for its next run was offered to everybody who held the port in between.
+/// Checks that a token that an editor keeps for its next run is useless to another user who held the
+/// port in between and got it from an agent.
 #[cfg(target_os = "linux")]
 #[test]
 fn l14_captured_token_opens_nothing_for_another_user() {

@@ -1,5 +1,5 @@
-//! What a `Poll` adds to the server of an editor: tokens, and time that is what the test says it is. The rest is tested
-//! for all adapters at once.
+//! The additions of a `Poll` to the server of an editor: tokens, and time that the test sets. The
+//! conformance tests cover the rest for all adapters at once.
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Longer than anything here may take on a busy machine; nothing waits for it where all is well.
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that
+/// passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const BASE: Token = Token(1000);
@@ -34,7 +35,7 @@ struct Editor {
     clock: Clock,
     server: Server,
     token: AuthToken,
-    /// The time that has been skipped.
+    /// The time that the test has skipped.
     skipped: Duration,
 }
 
@@ -51,7 +52,7 @@ impl Editor {
         self.clock.now().saturating_add(self.skipped)
     }
 
-    /// Waits once, for a little while at most, and takes a turn.
+    /// Waits once, for 20 ms at most, and takes a turn.
     fn step(&mut self, mut on: impl FnMut(&mut Host, HostEvent)) {
         let now = self.now();
         assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
@@ -86,7 +87,8 @@ fn config(policy: Policy) -> HostConfig {
     HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools))
 }
 
-/// An agent on a thread of its own: attaches, calls a tool once, and leaves. How the connection ended.
+/// Starts an agent on a thread of its own, which attaches, calls a tool once, and leaves. Returns how
+/// the connection ended.
 fn agent(port: u16, token: &AuthToken) -> thread::JoinHandle<(usize, ws::Closed)> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), port, Some(token.clone()));
     thread::spawn(move || {
@@ -110,7 +112,7 @@ fn agent(port: u16, token: &AuthToken) -> thread::JoinHandle<(usize, ws::Closed)
     })
 }
 
-/// A new directory that is removed with this.
+/// A new directory. Dropping this value removes it.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -145,7 +147,7 @@ fn an_agent_attaches_calls_and_leaves() {
     while editor.server.host().connections().next().is_some() {
         editor.step(|_, _| {});
     }
-    // Nobody is there: it waits for as long as there is nothing to do.
+    // No client is attached, so the server has nothing to do.
     let until = editor.now().saturating_add(Duration::from_millis(1500));
     while editor.now() < until {
         editor.step(|_, _| {});
@@ -164,7 +166,7 @@ fn l06_a_lock_file_that_vanishes_comes_back() {
     let mut events = Vec::new();
     for _ in 0..3 {
         editor.step(|_, event| events.push(format!("{event:?}")));
-        // Without notifications it looks after a while.
+        // Without notifications the guard looks after an interval.
         editor.skipped += Duration::from_secs(if cfg!(target_os = "linux") { 0 } else { 5 });
     }
     assert!(path.exists());
@@ -173,14 +175,14 @@ fn l06_a_lock_file_that_vanishes_comes_back() {
     let other = LockFile::new(1, vec![], "other", editor.token.clone());
     editor.server.update_lock_file(&other).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("other"));
-    // Another publication takes its place.
+    // Another publication takes the place of the file.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut editor).unwrap();
     assert!(!path.exists());
     assert!(editor.server.lock_path().unwrap().starts_with(&elsewhere.0));
 }
 
-/// Longer than the interval at which a guard looks without notifications.
+/// Waits longer than the interval at which a guard looks without notifications.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_idle_server_with_a_guard_wakes_nobody() {

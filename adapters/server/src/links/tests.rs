@@ -1,4 +1,5 @@
-//! When a link is given a step for its own sake, in virtual time. What it does then is tested where it is.
+//! The times at which a link gets a step for its own sake, in virtual time. The tests of
+//! `ide-mcp-link` cover the effect of the step.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -11,7 +12,7 @@ use ide_mcp::mcp::Implementation;
 use peer::Peer;
 use std::time::Duration;
 
-/// So long after a byte has moved memory is given back.
+/// The time from the first byte that has moved until the wire frees memory.
 const REST: Duration = Duration::from_secs(1);
 
 /// A host and its sockets, and the peers at their other ends.
@@ -34,7 +35,7 @@ impl Room {
         (id, peer)
     }
 
-    /// So many bytes of a request that has no end.
+    /// Sends `n` bytes of a request that has no end.
     fn say(&mut self, now: Time, (id, peer): &(ConnId, Peer), n: usize) {
         peer.0.borrow_mut().extend(std::iter::repeat_n(b'x', n));
         self.links.ready(id.index());
@@ -49,7 +50,7 @@ impl Room {
         self.links.linger(now, drop);
     }
 
-    /// As the application may, and takes the event that frees the place.
+    /// Removes the connection as the application can, and takes the event that frees the place.
     fn remove(&mut self, id: ConnId) {
         self.host.remove(Time::ZERO, id);
         while self.host.poll_event().is_some() {}
@@ -95,7 +96,8 @@ fn the_earliest_rest_is_told_of_many() {
     assert_eq!(room.deadline(at(2000)), None);
 }
 
-/// What was read in one turn may be written in a later one, when another has long been read and written.
+/// Checks a link that was read in one turn and written in a later one, after another link was read
+/// and written.
 #[test]
 fn a_rest_that_is_noted_late_is_no_later() {
     let mut room = Room::new();
@@ -125,7 +127,7 @@ fn who_takes_a_place_does_not_inherit() {
     assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 
-/// Before the socket of the first was looked at again.
+/// Checks a connection that takes a place before the socket of the previous one was looked at again.
 #[test]
 fn who_takes_a_place_within_a_turn_is_busy_once() {
     let mut room = Room::new();

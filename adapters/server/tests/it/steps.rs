@@ -10,14 +10,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 
-/// What is under way, and what was tried.
+/// The waiting connections of a transport, and the calls of the server.
 #[derive(Debug, Default)]
 struct Network {
     waiting: usize,
-    /// Accepting fails, as it does for want of file descriptors.
+    /// True if accepting fails, as it does for lack of file descriptors.
     is_exhausted: bool,
     accepts: usize,
-    /// How often each socket was read.
+    /// The number of reads of each socket.
     reads: Vec<usize>,
     released: usize,
     is_closed: bool,
@@ -26,7 +26,7 @@ struct Network {
 #[derive(Clone, Debug, Default)]
 struct Counting(Rc<RefCell<Network>>);
 
-/// A peer that has connected, and says nothing.
+/// A peer that has connected, and sends nothing.
 #[derive(Debug)]
 struct Silent {
     network: Counting,
@@ -100,7 +100,7 @@ fn serve(strangers: usize) -> (Server<Counting>, Counting) {
     (server, network)
 }
 
-/// Takes turns at the same time until the next is due later. Returns how many it took.
+/// Takes turns at the same time until the next is due later. Returns the number of turns.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});
@@ -149,7 +149,8 @@ fn a_listener_that_fails_is_tried_again_later() {
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// The oldest of too many pending connections goes, and its socket with it; in the end all have gone.
+/// Checks that the oldest of too many pending connections ends, and its socket with it. In the end
+/// all have gone.
 #[test]
 fn n05_what_is_over_is_released() {
     let (mut server, network) = serve(8);
@@ -168,7 +169,7 @@ fn n05_what_is_over_is_released() {
     assert_eq!(network.0.borrow().released, 50);
 }
 
-/// The end of a connection that was never let in is no event.
+/// Checks a connection that was never admitted, and whose end is no event.
 #[test]
 fn a_stranger_that_the_application_removes_is_released() {
     let (mut server, network) = serve(8);

@@ -49,7 +49,7 @@ impl Transport for Memory {
     fn close(&mut self) {}
 }
 
-/// A server, and so many clients that were let in.
+/// Returns a server and `clients` admitted clients.
 fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
     let policy = Policy::without_authentication(0);
     let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());

@@ -1,39 +1,44 @@
-//! The two kinds of files by which editors say where they listen, with the names they have in their directories.
+//! The two kinds of files in which editors publish the ports on which they listen, with the names
+//! of the files in their directories.
 
 use super::{LockFile, LockFileError};
 use alloc::{format, string::String};
 
-/// A kind of file: how it is named, what it says, and by [`Source`](crate::ide::locate::Source) where it lies.
+/// A kind of file: its name, its content and, by [`Source`](crate::ide::locate::Source), its
+/// directory.
 ///
-/// What a client checks of it is [matching](crate::ide::matching). A name and a text are given to the form together with
-/// what they are made of, since other families name a file after the process, or have the port in the text alone.
+/// The checks of a client are in [`matching`](crate::ide::matching). [`parse`](Self::parse) takes
+/// the name together with the text, and [`write`](Self::write) takes the port together with the
+/// [`LockFile`]: other editor families name a file after the process, or have the port in the text
+/// alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockForm {
-    /// `<port>.lock` in a directory `ide`: the only kind that the real client reads.
+    /// The file `<port>.lock` in a directory `ide`: the only kind that the real client reads.
     #[default]
     Lock,
-    /// `<port>.json` in `.claude-code`, with `port`, `authToken` and one `projectPath`, as one decompiled plugin has it.
+    /// The file `<port>.json` in `.claude-code`, with `port`, `authToken` and one `projectPath`, as
+    /// in one decompiled plugin.
     Project,
 }
 
 impl LockForm {
-    /// Returns the name of this file for `port`.
+    /// Returns the name of the file for `port`.
     #[must_use]
     pub fn file_name(self, port: u16, file: &LockFile) -> String {
-        // Both forms are named after the port alone.
+        // Both names contain the port alone.
         let _ = file;
         format!("{port}{}", self.suffix())
     }
 
-    /// The port that a name says: `[1-9][0-9]{0,4}`, at most 65535, then [`suffix`](Self::suffix). `None` if it is none
-    /// of this kind.
+    /// Returns the port in a file name: `[1-9][0-9]{0,4}`, at most 65535, then
+    /// [`suffix`](Self::suffix). `None` if the name is not of this kind.
     #[must_use]
     pub fn port_of(self, file_name: &str) -> Option<u16> {
         LockFile::parse_port(file_name.strip_suffix(self.suffix())?)
     }
 
-    /// How the names end.
+    /// Returns the end of every file name of this kind.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -45,7 +50,8 @@ impl LockForm {
     /// Reads the text of the file with this name.
     ///
     /// # Errors
-    /// As [`LockFile::parse`]; a port in the text must be that of the name.
+    /// The errors of [`LockFile::parse`] or [`LockFile::parse_project`], and
+    /// [`LockFileError::Field`] if a port in the text differs from the port in the name.
     pub fn parse(self, file_name: &str, text: &str) -> Result<LockFile, LockFileError> {
         match self {
             Self::Lock => LockFile::parse(text),
@@ -56,11 +62,12 @@ impl LockForm {
         }
     }
 
-    /// Writes the text of the file for `port`. What this kind has no member for is left out.
+    /// Writes the text of the file for `port`. Fields for which this kind of file has no member are
+    /// left out.
     ///
     /// # Errors
-    /// [`LockFileError::TooLong`] above [`LockFile::MAX_LEN`], and where a project has no folder
-    /// [`LockFileError::Field`].
+    /// [`LockFileError::TooLong`] above [`LockFile::MAX_LEN`] bytes, and [`LockFileError::Field`]
+    /// if a project has no folder.
     pub fn write(self, port: u16, file: &LockFile) -> Result<String, LockFileError> {
         let text = match self {
             Self::Lock => file.to_json(),

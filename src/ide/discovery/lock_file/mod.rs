@@ -1,7 +1,7 @@
-//! The lock file, by which an editor says where it listens and with which token: what it says, its forms as text, and
-//! the kinds of files that have them. The disk belongs to `ide-mcp-lockfile`.
+//! The lock file, in which an editor publishes its port and its token: its fields, its forms as
+//! text, and the kinds of files that contain them. The crate `ide-mcp-lockfile` accesses the disk.
 //!
-//! What a lock file means for a client is the business of [`matching`](crate::ide::matching).
+//! The meaning of a lock file for a client is the subject of [`matching`](crate::ide::matching).
 
 mod form;
 mod text;
@@ -14,36 +14,43 @@ use core::fmt;
 
 use crate::ide::{AuthToken, InvalidToken};
 
-/// What a lock file says.
+/// The content of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockFile {
-    /// The process of the editor. In some editors it is not the one that listens.
+    /// The process of the editor. In some editors another process listens on the port.
     pub pid: Option<u32>,
-    /// Absolute paths of the open folders. [`matching`](crate::ide::matching) says which clients they attract.
+    /// Absolute paths of the open folders, by which [`matching`](crate::ide::matching) chooses the
+    /// file for a client.
     pub workspace_folders: Vec<String>,
-    /// What the client shows to a person. Empty if the file does not say.
+    /// The name that the client shows to a person. Empty if the file contains no name.
     pub ide_name: String,
-    /// The way to connect; [`Transport::Missing`] if the file has no such member.
+    /// The transport by which a client connects; [`Transport::Missing`] if the file has no such
+    /// member.
     pub transport: Transport,
-    /// True if the editor runs on Windows: a client in WSL then cannot see its process and translates the folders.
+    /// True if the editor runs on Windows. A client in WSL then cannot check the process of the
+    /// editor, and translates the folders.
     pub running_in_windows: bool,
-    /// The token; a few editors write none and check none.
+    /// The token. A few editors write no token and check none.
     pub auth_token: Option<AuthToken>,
-    /// The world in which `pid` means something, such as one run of a kernel and one pid namespace of it. Only editors of this
-    /// library write it, as the member `ideMcpScope`, which others pass over. `ide-mcp-lockfile` sets it.
+    /// The world in which `pid` has a meaning, such as one run of a kernel and one pid namespace of
+    /// that run. Only editors of this library write the scope, as the member `ideMcpScope`, which
+    /// other programs ignore. `ide-mcp-lockfile` sets the scope.
     pub scope: Option<String>,
 }
 
 impl LockFile {
-    /// The most bytes that are read as a lock file. Real ones have a few hundred.
+    /// The maximum size of a text that is read as a lock file, in bytes. Real lock files have a few
+    /// hundred bytes.
     pub const MAX_LEN: usize = 64 * 1024;
 
-    /// The most bytes that an editor should publish as folders, in JSON: three quarters of [`MAX_LEN`](Self::MAX_LEN), so
-    /// that a name and a token of any usual length fit beside them.
+    /// The recommended maximum for the folders that an editor publishes, in bytes of JSON: three
+    /// quarters of [`MAX_LEN`](Self::MAX_LEN), so that a name and a token of any usual length fit
+    /// beside them.
     pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
-    /// Returns what an editor publishes that runs on the system for which this was compiled. The fields can be changed.
+    /// Creates the lock file of an editor on the system for which this crate was compiled. The
+    /// caller can change the fields.
     #[must_use]
     pub fn new(
         pid: u32,
@@ -62,7 +69,8 @@ impl LockFile {
         }
     }
 
-    /// A port as file names and `CLAUDE_CODE_SSE_PORT` write it: `[1-9][0-9]{0,4}`, at most 65535.
+    /// Returns the port in `digits`, in the form of file names and `CLAUDE_CODE_SSE_PORT`:
+    /// `[1-9][0-9]{0,4}`, at most 65535. `None` for every other text.
     #[must_use]
     pub fn parse_port(digits: &str) -> Option<u16> {
         let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -70,18 +78,18 @@ impl LockFile {
     }
 }
 
-/// How the editor of a lock file is to be reached.
+/// The transport by which a client reaches the editor of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
-    /// `ws`, the one this crate speaks.
+    /// `ws`, the transport of this crate.
     WebSocket,
-    /// `sse`, the form before WebSocket, and what a legacy lock file means.
+    /// `sse`, the transport before WebSocket, which is also that of a legacy lock file.
     Sse,
-    /// The file has no member `transport`, or it is null. The real client takes such a file for the older transport and
-    /// does not attach (measured, see docs/evidence.md).
+    /// No transport: the member `transport` is missing or null. The real client takes such a file
+    /// for one of the older transport and does not attach (measured, see docs/evidence.md).
     Missing,
-    /// Anything else.
+    /// Any other text.
     Other(String),
 }
 
@@ -106,38 +114,40 @@ impl Transport {
     }
 }
 
-/// Why a text is no lock file. It quotes nothing of the text, which may hold a token.
+/// The reason for which a text is not a lock file. The error quotes nothing of the text, which can
+/// contain a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileError {
-    /// It has more than [`LockFile::MAX_LEN`] bytes.
+    /// A text of more than [`LockFile::MAX_LEN`] bytes.
     TooLong {
-        /// How many it has.
+        /// The length of the text in bytes.
         len: usize,
     },
-    /// There is nothing in it. An editor that does not write by renaming leaves this for a moment.
+    /// A text without content. An editor that does not write by renaming leaves an empty file for a
+    /// moment.
     Empty,
-    /// It begins as JSON and is none. Half a file looks like this.
+    /// A text that begins with `{` and is not JSON, such as half a file.
     NotJson {
         /// The line, from 1.
         line: usize,
         /// The column in bytes, from 1.
         column: usize,
     },
-    /// It is JSON and no object.
+    /// A text that begins with `[`. In a project file, any text that does not begin with `{`.
     NotAnObject,
-    /// A field that the file may have once is there twice, so nobody can say which one counts.
+    /// A known field that occurs twice, so that its value is ambiguous.
     DoubledField,
-    /// It is neither JSON nor a list of absolute folders.
+    /// A text that is neither JSON nor a list of absolute folders.
     NotALockFile,
-    /// A field has the wrong type, or is missing where it must not be.
+    /// A field of the wrong type or value, or a required field that is missing.
     Field {
         /// The name of the field.
         name: &'static str,
-        /// What it should be.
+        /// The expected type or value of the field.
         expected: &'static str,
     },
-    /// `authToken` is text that cannot be a token.
+    /// A text in `authToken` that cannot be a token.
     Token(InvalidToken),
 }
 

@@ -1,6 +1,8 @@
-//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one decompiled plugin.
+//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one
+//! decompiled plugin.
 //!
-//! Every variant of the sources is read: fields missing, `null` or unknown. The fullest variant is written.
+//! The parser accepts every variant of the sources: missing, `null` and unknown fields. The writer
+//! writes the fullest variant.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,9 +15,10 @@ use crate::ide::AuthToken;
 use crate::ide::paths::is_absolute;
 
 impl LockFile {
-    /// The file as compact JSON in the order that VS Code's extension writes, without a line end.
+    /// Returns the file as compact JSON in the member order of VS Code's extension, without a line
+    /// end.
     ///
-    /// `pid`, `transport` and `authToken` are left out where there is none.
+    /// `pid`, `transport`, `authToken` and `ideMcpScope` are left out if they have no value.
     #[must_use]
     pub fn to_json(&self) -> String {
         let fields = Written {
@@ -27,18 +30,20 @@ impl LockFile {
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
             scope: self.scope.as_deref(),
         };
-        // Numbers, text and a truth value cannot fail to be written to memory.
+        // Numbers, texts and truth values can always be written to memory.
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
-    /// The legacy form: the folders, one a line. The real client takes it for an editor with the transport
-    /// [`Sse`](Transport::Sse) (measured), so nothing that is published is written so.
+    /// Returns the legacy form: the folders, one on each line. The real client takes this form for
+    /// an editor with the transport [`Sse`](Transport::Sse) (measured), so no lock file is
+    /// published in this form.
     #[must_use]
     pub fn to_folder_list(&self) -> String {
         self.workspace_folders.join("\n")
     }
 
-    /// The file of [`parse_project`](Self::parse_project), with the first of the folders.
+    /// Returns the JSON that [`parse_project`](Self::parse_project) reads, with the first of the
+    /// folders.
     ///
     /// # Errors
     /// [`LockFileError::Field`] if there is no folder.
@@ -53,12 +58,13 @@ impl LockFile {
 
     /// Reads the text of a `<port>.lock`.
     ///
-    /// Text that is no JSON but lists absolute folders, one a line, is the legacy form with transport
-    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md). A `pid` that is a text of digits is read as the number, as
-    /// the real client reads it (measured).
+    /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form
+    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/evidence.md). A `pid` that is
+    /// a string of digits is read as a number, as the real client reads it (measured).
     ///
     /// # Errors
-    /// [`LockFileError`] if it is too long or neither form, or if a field that is there has the wrong type.
+    /// [`LockFileError`] if the text is too long or has neither form, or if a field has the wrong
+    /// type.
     pub fn parse(text: &str) -> Result<Self, LockFileError> {
         let text = within_limit(text)?;
         if !text.starts_with(['{', '[']) {
@@ -75,16 +81,17 @@ impl LockFile {
             running_in_windows: field("runningInWindows", "true or false", fields.running_in_windows)?
                 .unwrap_or_default(),
             auth_token: token(fields.auth_token)?,
-            // A member of ours alone: in another form it is somebody else's, and means nothing.
+            // Only this library writes this member. A member of another type comes from another
+            // program and is ignored.
             scope: field("ideMcpScope", "a text", fields.scope).unwrap_or_default(),
         })
     }
 
-    /// Reads `{port, authToken, projectPath}`, which one decompiled plugin kept in `.claude-code/<port>.json`, and
-    /// returns its port with the rest.
+    /// Reads `{port, authToken, projectPath}`, the JSON that one decompiled plugin kept in
+    /// `.claude-code/<port>.json`. Returns the port with the other fields.
     ///
     /// # Errors
-    /// [`LockFileError`] as for [`parse`](Self::parse); `port` and `projectPath` must be there.
+    /// [`LockFileError`] as for [`parse`](Self::parse), and if `port` or `projectPath` is missing.
     pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
         const PORT: LockFileError =
             LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
@@ -121,7 +128,8 @@ impl LockFile {
     }
 }
 
-/// The order of the members is that of the real writer; the token is written here and nowhere else.
+/// The written members, in the order of the real writer. Only this type and `WrittenProject` write
+/// the token.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
@@ -149,7 +157,7 @@ struct WrittenProject<'a> {
 
 const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
 
-/// The members as they stand in the text, so that an error can name the one that is wrong.
+/// The members as raw JSON texts, so that an error can name the wrong member.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Fields<'a> {
@@ -189,7 +197,8 @@ fn within_limit(text: &str) -> Result<&str, LockFileError> {
 }
 
 fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LockFileError> {
-    // An array would pass as well: derived structs read their members by position there.
+    // serde accepts an array as well, and reads its elements as the members of a derived struct by
+    // position.
     if !text.starts_with('{') {
         return Err(LockFileError::NotAnObject);
     }
@@ -199,7 +208,7 @@ fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LockFileErro
     })
 }
 
-/// The message of serde_json would quote the value, so it is dropped.
+/// Reads one member. The error of serde_json is dropped, since its message can quote the value.
 fn field<T: DeserializeOwned>(
     name: &'static str,
     expected: &'static str,
@@ -210,7 +219,7 @@ fn field<T: DeserializeOwned>(
         .map_err(|_| LockFileError::Field { name, expected })
 }
 
-/// Reads a process id, a number or a text of digits.
+/// Reads a process id: a number, or a string of digits.
 fn pid(raw: Option<&RawValue>) -> Result<Option<u32>, LockFileError> {
     const EXPECTED: &str = "a whole number";
     if !raw.is_some_and(|raw| raw.get().starts_with('"')) {

@@ -1,9 +1,11 @@
-//! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each one it refuses.
-//! Pure: what the disk and the process table say is handed in.
+//! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each
+//! refused file. This module does no I/O: the caller passes the facts from the disk and the process
+//! table.
 //!
-//! Paths are compared as text, component by component. The real client compares one spelling of a folder. This module
-//! also accepts the other [spellings](crate::ide::paths::spellings); [`MatchReason`] distinguishes the two cases. Symbolic
-//! links are the caller's business, hence the two forms of the working directory in [`AgentContext`].
+//! Paths are compared as text, component by component. The real client compares one spelling of a
+//! folder. This module also accepts the other [spellings](crate::ide::paths::spellings);
+//! [`MatchReason`] distinguishes the two cases. The caller resolves symbolic links, hence the two
+//! forms of the working directory in [`AgentContext`].
 
 mod refusal;
 
@@ -18,14 +20,16 @@ use core::time::Duration;
 use crate::ide::paths::{Fit, System, fit, resolved};
 use crate::ide::{LockFile, Transport};
 
-/// Returns which of `files` a client in `context` may connect to.
+/// Returns the files to which a client in `context` can connect, and the refused files.
 ///
-/// A file that cannot be read, that does not speak WebSocket or whose process is dead is never accepted. If
-/// [`AgentContext::port`] names one of the rest, that one is accepted alone and its folders are not looked at; if it names
-/// none, it is as if it were not set. Otherwise each file is accepted that has a folder which is the working directory
-/// or contains it; a relative folder is resolved against the working directory. With [`AgentContext::any_folder`],
-/// files without such a folder are accepted too. Of the accepted files the best matches stay: [`MatchReason`] has its
-/// variants in that order.
+/// A file is never accepted if it cannot be read, if its transport is not WebSocket, or if its
+/// process is dead. If [`AgentContext::port`] names one of the other files, only that file is
+/// accepted, and its folders are not compared. If the port names none of them, the port is ignored,
+/// and the folders decide: a file is accepted if one of its folders is the working directory or
+/// contains it. A relative folder is resolved against the working directory. With
+/// [`AgentContext::any_folder`], files without such a folder are accepted too. Of the accepted
+/// files, only the best matches stay: the variants of [`MatchReason`] are ordered from the best to
+/// the worst.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Candidate<E>)> = files.iter().enumerate().collect();
@@ -55,50 +59,54 @@ pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_
     matching
 }
 
-/// A lock file with what is known about it. `E` is the reason why it could not be read.
+/// A lock file with the facts about its process and its age. `E` is the reason for which the file
+/// could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate<E = crate::ide::LockFileError> {
-    /// The port in its name ([`LockForm::port_of`](crate::ide::LockForm::port_of)).
+    /// The port in the name of the file ([`LockForm::port_of`](crate::ide::LockForm::port_of)).
     pub port: u16,
-    /// What it says.
+    /// The content of the file.
     pub file: Result<LockFile, E>,
-    /// Whether its process lives; `None` where that cannot be known, as for a process of Windows seen from WSL.
+    /// True if the process of the file is alive; `None` if that cannot be known, as for a process
+    /// of Windows seen from WSL.
     pub pid_alive: Option<bool>,
-    /// When it was last written, since any start that is the same for all of them. Unknown counts as oldest.
+    /// The time of the last write, since any start that is common to all candidates. `None` counts
+    /// as oldest.
     pub modified: Option<Duration>,
 }
 
-/// What the choice depends on at the client. [`ClientEnv`](crate::ide::ClientEnv) has the values of its variables.
+/// The facts about the client on which the choice depends. [`ClientEnv`](crate::ide::ClientEnv)
+/// contains the values of the variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
     pub cwd: &'a str,
-    /// The working directory without symbolic links, which is all that the real client looks at; `None` if it is not
-    /// known. A folder that contains either form matches.
+    /// The working directory without symbolic links, the only form that the real client compares;
+    /// `None` if it is not known. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
-    /// `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::ClientEnv::port).
+    /// The port in `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::ClientEnv::port).
     pub port: Option<u16>,
     /// True if the folder check is off, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
     /// [`ClientEnv::skips_folder_check`](crate::ide::ClientEnv::skips_folder_check).
     pub any_folder: bool,
-    /// The system of the client, which decides about spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
-    /// recognises WSL.
+    /// The system of the client, which determines the spellings. Default [`System::native`];
+    /// `ide_mcp_lockfile::system` detects WSL.
     pub system: System<'a>,
 }
 
-/// The outcome: every lock file is in one of the two lists, newest first.
+/// The outcome of [`choose`]: each lock file is in one of the two lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matching {
-    /// Those a client may connect to, one for a port.
+    /// The files to which a client can connect, one for each port, newest first.
     pub accepted: Vec<Accepted>,
-    /// The others.
+    /// The other files, newest first. Files with [`Refusal::BetterMatch`] come last.
     pub refused: Vec<Refused>,
 }
 
 impl Matching {
-    /// Keeps the files that fit best: what the real client compares comes before another spelling, and both before what
-    /// was not checked.
+    /// Keeps the files that fit best. The spelling that the real client compares comes before
+    /// another spelling, and both come before a folder that was not checked.
     fn keep_best(&mut self) {
         let Some(best) = self.accepted.iter().min_by_key(|accepted| accepted.reason.rank()) else { return };
         let (rank, reason) = (best.reason.rank(), Refusal::BetterMatch { port: best.port });
@@ -108,7 +116,8 @@ impl Matching {
         self.refused.extend(Vec::into_iter(worse).map(refuse));
     }
 
-    /// The one to connect to unasked: the only one that was accepted. Among several a person has to pick.
+    /// Returns the file to which a client can connect without a question: the only accepted file.
+    /// Among several accepted files a person has to choose.
     #[must_use]
     pub fn unique(&self) -> Option<&Accepted> {
         match self.accepted.as_slice() {
@@ -122,26 +131,28 @@ impl Matching {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// Its index in the list that was handed in.
+    /// The index of the file in the list of candidates.
     pub index: usize,
-    /// Its port.
+    /// The port of the file.
     pub port: u16,
-    /// Why it fits.
+    /// The reason for which the file fits.
     pub reason: MatchReason,
 }
 
-/// Why a lock file fits.
+/// The reason for which a lock file fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatchReason {
-    /// The environment names its port.
+    /// The port of the file, which the environment names.
     Port,
-    /// One of its folders, this one, contains the working directory.
+    /// A folder of the file that contains the working directory.
     Folder(String),
-    /// This folder of the editor contains the working directory, but is spelled differently: in another case, or as
-    /// the other side of WSL writes it. The real client may not recognise it.
+    /// A folder of the file that contains the working directory in another spelling: in another
+    /// case, or as the other side of WSL writes it. The real client possibly does not recognise the
+    /// folder.
     Spelling(String),
-    /// [`AgentContext::any_folder`]: none of its folders contains the working directory.
+    /// The option [`AgentContext::any_folder`], although no folder of the file contains the working
+    /// directory.
     Unchecked,
 }
 
@@ -159,15 +170,15 @@ impl MatchReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refused {
-    /// Its index in the list that was handed in.
+    /// The index of the file in the list of candidates.
     pub index: usize,
-    /// Its port.
+    /// The port of the file.
     pub port: u16,
-    /// Why not.
+    /// The reason for which the file does not fit.
     pub reason: Refusal,
 }
 
-/// Checks that an editor speaks WebSocket, as a client does before it looks at anything else.
+/// Checks that the transport of an editor is WebSocket, as a client does before every other check.
 ///
 /// # Errors
 /// [`Refusal::Transport`] or [`Refusal::NoTransport`].
@@ -194,7 +205,7 @@ fn by_folder(file: &LockFile, port: u16, context: &AgentContext<'_>) -> Result<M
     let system = context.system;
     let fits = |folder: &String| {
         let paths = [context.cwd].into_iter().chain(context.canonical);
-        // The better of the two forms counts.
+        // Of the two forms of the working directory, the one that fits better counts.
         paths
             .filter_map(|path| fit(&resolved(folder, path, system), path, system, file.running_in_windows))
             .min()

@@ -1,56 +1,57 @@
-//! The reasons for which a client does not take a lock file, each with what a person can do about it.
+//! The reasons for which a client refuses a lock file, each with a remedy for the person.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-/// Why a lock file does not fit. As text it says what to do.
+/// The reason for which a lock file does not fit. The text of the reason contains the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It could not be read.
+    /// A file that could not be read.
     Unreadable {
         /// The error as text.
         reason: String,
     },
-    /// It does not speak WebSocket.
+    /// A transport that is not WebSocket.
     Transport {
-        /// What it speaks.
+        /// The transport in the file.
         transport: String,
     },
-    /// The lock file has no `transport`. The real client then assumes the older transport and does not attach
-    /// (measured).
+    /// A lock file without `transport`. The real client then assumes the older transport and does
+    /// not attach (measured).
     NoTransport,
-    /// Its process has ended. The real client deletes such a file.
+    /// A process that has ended. The real client deletes such a file.
     Dead {
-        /// The process, if the file says which.
+        /// The process, if the file contains it.
         pid: Option<u32>,
     },
-    /// It has no folder: only a terminal that names its port finds it.
+    /// A lock file without folders: only a client in a terminal with its port finds it.
     NoFolders {
-        /// That port.
+        /// The port of the file.
         port: u16,
     },
-    /// None of its folders contains the working directory.
+    /// Folders of which none contains the working directory.
     Elsewhere {
-        /// Its folders.
+        /// The folders of the file.
         folders: Vec<String>,
     },
-    /// The environment names another port.
+    /// Another port in the environment.
     OtherPort {
-        /// That port.
+        /// The port in the environment.
         port: u16,
     },
-    /// A newer file for the same port was taken.
+    /// A newer file for the same port, which was taken.
     Superseded,
-    /// It fits in another spelling, or was not checked, and another editor fits better.
+    /// Another editor that fits better, while this file fits in another spelling or was not
+    /// checked.
     BetterMatch {
-        /// The port of that editor.
+        /// The port of the editor that fits better.
         port: u16,
     },
 }
 
 impl fmt::Display for Refusal {
-    // Text from a file is quoted with its control characters escaped, since this is made for terminals.
+    // Control characters in a text from the file are escaped, since terminals show this text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { reason } => {

@@ -1,10 +1,10 @@
-//! Which files are chosen, and why the others are not.
+//! Tests of [`choose`]: the accepted files, and the reasons for the refused files.
 
 use super::*;
 use crate::ide::{AuthToken, LockFileError};
 use alloc::format;
 
-/// A file that a client in `/w/p` accepts, to be changed into one that it does not.
+/// Returns a candidate with this port and these folders, which a test can change.
 fn listed(port: u16, folders: &[&str]) -> Candidate {
     let token = AuthToken::from_text("QZQZ").unwrap();
     let folders = folders.iter().map(ToString::to_string).collect();
@@ -33,7 +33,7 @@ struct Case {
     name: &'static str,
     files: Vec<Candidate>,
     port: Option<u16>,
-    /// Index and reason, newest first.
+    /// The index and the reason of each accepted file, newest first.
     accepted: Vec<(usize, MatchReason)>,
     refused: Vec<(usize, Refusal)>,
 }
@@ -202,7 +202,8 @@ fn each_rule_decides_as_the_real_client_does() {
     }
 }
 
-/// Which folders contain which paths stands in `paths/spelling.rs`; here is what the choice makes of it.
+/// Checks the choice among spellings; the tests in `paths/spelling.rs` check which folders contain
+/// which paths.
 #[test]
 fn folder_in_another_spelling_is_accepted_as_such() {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };

@@ -1,4 +1,4 @@
-//! Who comes in, and where.
+//! The admission of clients, and the port of the listener.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;
@@ -33,7 +33,7 @@ pub(crate) fn a_wrong_token_is_told_so_before_the_reset<A: Adapter>() {
     let mut world = World::<A>::new();
     let wrong = new_token().unwrap();
     let report = {
-        // It says more than is read before it is refused.
+        // The request is longer than what the server reads before it refuses.
         let addr = world.addr();
         let rude = thread::spawn(move || {
             let mut stream = TcpStream::connect(addr).unwrap();
@@ -60,7 +60,8 @@ pub(crate) fn n04_where_it_listens<A: Adapter>() {
         let ranged = bind(Bind::Ports(port..=next), token()).unwrap().local_addr();
         assert!(ranged.port() > port && ranged.port() <= next && ranged.ip().is_loopback());
     }
-    // An agent that was attached looks for the port of before; where somebody else has it, any will do.
+    // An agent that was attached looks for the previous port. If another program has that port, any
+    // other port will do.
     assert_ne!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
     drop(first);
     assert_eq!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
@@ -71,7 +72,7 @@ pub(crate) fn n04_where_it_listens<A: Adapter>() {
     assert!(bind(Bind::ExposedToOtherMachines(SocketAddr::from(([127, 0, 0, 1], 0))), open()).is_ok());
 }
 
-/// Two at a time, again and again; each has its port and its lock file.
+/// Starts two servers at a time, again and again; each has its port and its lock file.
 pub(crate) fn n06_two_that_start_at_once_never_collide<A: Adapter>() {
     const ROUNDS: usize = 1000;
     let dir = TempDir::new();
@@ -86,7 +87,7 @@ pub(crate) fn n06_two_that_start_at_once_never_collide<A: Adapter>() {
             both.wait();
             let path = world.editor.lock_path().unwrap();
             let mut read = LockFile::parse(&fs::read_to_string(path).unwrap()).unwrap();
-            // Publishing marks it.
+            // Publishing adds the scope.
             read.scope = None;
             assert_eq!(read, file);
             ports.push(world.addr().port());

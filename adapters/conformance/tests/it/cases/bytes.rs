@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Every byte is written, and read, by itself: to a connection that echoes, and to a server.
+/// Writes and reads every byte by itself, for a connection that echoes and for a server.
 pub(crate) fn one_byte_at_a_time<A: Adapter>() {
     let mut world = World::<A>::new();
     let bytes = script(world.token(), world.addr().port(), Upto::OpenDiff);
@@ -66,7 +66,7 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
 
 const MESSAGE: usize = 1 << 20;
 
-/// 64 MiB, by writes that never have the room for a whole message.
+/// Sends 64 MiB, by writes that never have the room for a whole message.
 pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -86,7 +86,7 @@ pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
             stream.read_exact(&mut message).unwrap();
             assert!(message.starts_with(&[0x82, 127]));
             assert!(message.iter().skip(10).all(|byte| *byte == n), "message {n}");
-            // The next, please.
+            // The connection is ready for the next message.
             stream.write_all(&frame(0x81, b"next")).unwrap();
         }
         let _ = stream.write_all(&frame(0x88, &[0x03, 0xe8]));
@@ -111,7 +111,7 @@ pub(crate) fn e03_much_goes_through_a_tiny_buffer_in_pieces<A: Adapter>() {
     assert!(matches!(&*closed, [ws::Closed::Remote { .. }]), "{closed:?}");
 }
 
-/// 32 MiB to an editor, and back.
+/// Sends 32 MiB to an editor, and back.
 pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
     const CONTENTS: usize = 32 << 20;
     let mut world = World::<A>::with(|config| config.server.ws.message = 2 * CONTENTS);

@@ -1,4 +1,4 @@
-//! Every way a connection ends, in every state.
+//! The endings of a connection, in every state.
 
 use crate::adapter::{Adapter, Editor as _};
 use crate::plain::{Upto, contains, frame, read_all, reset, script};
@@ -10,7 +10,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// What the peer of one connection does after its bytes, and how that is told.
+/// The endings by the peer after its bytes, each with the expected close and error.
 const ENDINGS: &[(&str, Upto, fn(TcpStream), bool, Option<ErrorKind>)] = &[
     ("it vanishes before the request", Upto::Nothing, drop, false, None),
     ("it vanishes within it", Upto::HalfRequest, drop, false, None),
@@ -23,13 +23,13 @@ const ENDINGS: &[(&str, Upto, fn(TcpStream), bool, Option<ErrorKind>)] = &[
     ("a reset within a frame", Upto::HalfFrame, reset_soon, false, Some(ErrorKind::ConnectionReset)),
 ];
 
-/// Ends its side, and hears the other out: with unread bytes closing would be a reset.
+/// Shuts the write side down and reads to the end: with unread bytes closing would be a reset.
 fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     read_all(&mut stream);
 }
 
-/// A reset that does not overtake what was said before.
+/// Resets the connection, after a pause so that the reset does not overtake the bytes before it.
 fn reset_soon(stream: TcpStream) {
     thread::sleep(Duration::from_millis(50));
     reset(stream);
@@ -37,7 +37,7 @@ fn reset_soon(stream: TcpStream) {
 
 pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     let token = ide_mcp_lockfile::new_token().unwrap();
-    // How much our side has said by then: nothing, and more than one write takes.
+    // The number of bytes that our side has sent by then: none, and more than one write takes.
     let rounds = [0, 100_000].into_iter().flat_map(|said| ENDINGS.iter().map(move |ending| (said, ending)));
     for (said, (name, upto, end, in_order, expected)) in rounds {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -66,7 +66,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         };
         assert!(told, "{name}, {said} B: {closed:?}");
     }
-    // And from our side, whether the peer answers or not.
+    // Our side closes, and the peer answers or not.
     for (name, answers) in [("it answers", true), ("it does not", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
@@ -98,7 +98,8 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
 }
 
 pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
-    // Where a connection begins nobody listens, and nobody else can while it is there.
+    // The local address of a connection has no listener, and no other program can listen there while
+    // the connection exists.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();
@@ -110,7 +111,7 @@ pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
             assert_eq!(events, [ws::OwnedEvent::Closed(ws::Closed::Abnormal)]);
             error
         }
-        // One that waits has nothing to hand over.
+        // An adapter that waits in `connect` returns the error itself.
         Err(error) => Some(error.kind()),
     };
     assert_eq!(refused, Some(ErrorKind::ConnectionRefused));
@@ -120,7 +121,7 @@ pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut stream = world.plain(Upto::Open);
     let peer = thread::spawn(move || {
-        // The server stops reading at the first frame; the rest may meet a closed door.
+        // The server stops reading at the first frame, so the write of the rest can fail.
         let _ = stream.write_all(&vec![0xff; 1 << 20]);
         read_all(&mut stream)
     });
@@ -131,7 +132,7 @@ pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
     assert!(matches!(&*world.seen.closed, [(_, ws::Closed::ProtocolError(_))]), "{:?}", world.seen.closed);
 }
 
-/// Each is one ending, and leaves the server as it was.
+/// Each combination is one ending, and leaves the server working.
 pub(crate) fn a_server_survives_every_ending_in_every_state<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut ended = 0;
@@ -155,20 +156,21 @@ pub(crate) fn a_server_survives_every_ending_in_every_state<A: Adapter>() {
     }
 }
 
-/// Sends no more, and goes once the server has.
+/// Shuts the write side down, and closes once the server has closed.
 fn half(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     thread::spawn(move || read_all(&mut stream));
 }
 
 impl<A: Adapter> World<A> {
-    /// Returns the number of connections that have ended, with those that were never let in.
+    /// Returns the number of connections that have ended, with those that were never admitted.
     fn ended(&mut self) -> usize {
         let strangers = self.editor.host_mut().unauthenticated().total();
         self.seen.closed.len() + usize::try_from(strangers).unwrap()
     }
 
-    /// Whether what a plain peer said has been understood, after so many that ended before.
+    /// Returns true if the server has handled the bytes of a plain peer, after `ended` connections
+    /// that ended before.
     pub(crate) fn has_come(&mut self, ended: usize, upto: Upto) -> bool {
         match upto {
             Upto::Nothing | Upto::HalfRequest => self.connections() == 1,

@@ -1,4 +1,4 @@
-//! What it costs when nothing happens.
+//! The cost of an idle server.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::Upto;
@@ -7,7 +7,7 @@ use ide_mcp::{Clock, Time};
 use rustix::time::ClockId;
 use std::time::Duration;
 
-/// A hundred agents are attached and say nothing.
+/// Attaches a hundred agents, which then send nothing.
 pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
     const AGENTS: usize = 100;
     let mut world = World::<A>::with(|config| config.max_clients = AGENTS);
@@ -16,7 +16,8 @@ pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
         agents.push(world.plain(Upto::Initialized));
         world.until(|world| world.seen.ready.len() == agents.len());
     }
-    // A second after the last byte memory is given back, and 1.6 s after `initialized` a client has settled.
+    // Memory is freed a second after the last byte, and a client is settled 1.6 s after
+    // `initialized`.
     let rest = world.editor.now().saturating_add(Duration::from_millis(2_100));
     while world.editor.now() < rest {
         world.step_for(rest.saturating_since(world.editor.now()));
@@ -33,7 +34,7 @@ pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
     assert_eq!(world.attached(), AGENTS);
 }
 
-/// What this thread has used of the processor.
+/// Returns the processor time of this thread.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())

@@ -54,7 +54,8 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
     }
 }
 
-/// Both ends of every socket live in this process, which may be three of these tests at once.
+/// Raises the limit of file descriptors: both ends of every socket belong to this process, which can
+/// run three of these tests at once.
 fn raise_the_limit(needed: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {
@@ -71,7 +72,8 @@ pub(crate) fn a_peer_that_never_reads_keeps_nobody_waiting<A: Adapter>() {
     let (call, _) = world.seen.open.pop().unwrap();
     let deaf = AgentId::of_call(call.id());
     let text = "x".repeat(1 << 20);
-    // All that it takes of what may be left out, and then what may not.
+    // First come notifications, until the send buffer takes no more of them, and then an answer,
+    // which the send buffer always takes.
     while world.editor.host_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
@@ -104,7 +106,7 @@ pub(crate) fn a_peer_that_never_finishes_its_handshake_is_let_go<A: Adapter>() {
     let mut slow = world.plain(Upto::HalfRequest);
     let agent = world.agent(diagnostics(), false);
     assert_eq!(world.serve(agent).answers, [["[]"]]);
-    // No byte prolongs it.
+    // A further byte does not extend the deadline.
     while world.editor.host_mut().unauthenticated().refused == 0 {
         world.step();
         thread::sleep(Duration::from_millis(5));
@@ -121,7 +123,7 @@ pub(crate) fn e03_a_noisy_peer_does_not_starve_a_quiet_one<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut noisy = world.plain(Upto::Initialized);
     let noise = thread::spawn(move || {
-        // Notes that nobody asked for, as fast as they are taken.
+        // The peer sends notifications that were not requested, as fast as the server takes them.
         let note = frame(0x81, br#"{"jsonrpc":"2.0","method":"noise"}"#).repeat(500);
         while noisy.write_all(&note).is_ok() {}
     });

@@ -44,7 +44,7 @@ pub(crate) fn l05_a_lock_file_goes_before_the_listener<A: Adapter>() {
         let (begun, begins) = mpsc::channel();
         let observer = thread::spawn(move || {
             while path.exists() {
-                // It may go while we connect, but not before the file has.
+                // The listener can close while we connect, but not before the file is removed.
                 let connected = TcpStream::connect(addr).is_ok();
                 assert!(connected || !path.exists(), "round {round}: the file is there and nobody listens");
                 let _ = begun.send(());
@@ -65,20 +65,20 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
     let path = world.editor.lock_path().unwrap();
     world.step();
     fs::remove_file(&path).unwrap();
-    // It wakes for that by itself.
+    // The server wakes for the guard by itself.
     let clock = Clock::new();
     while clock.now() < Time::from_millis(6000) && !path.exists() {
         world.step_for(Duration::from_secs(6));
     }
     assert!(path.exists());
-    // Another publication takes its place.
+    // Another publication takes the place of the file.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut world).unwrap();
     assert!(!path.exists());
     assert!(world.editor.lock_path().unwrap().starts_with(&elsewhere.0));
 }
 
-/// Who was let in hears why; nobody holds it up.
+/// Checks that an admitted client receives the reason, and that no client delays the shutdown.
 pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
     for upto in Upto::ALL {
         let mut world = World::<A>::new();
@@ -88,7 +88,7 @@ pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
         world.editor.shutdown();
         let reader = thread::spawn(move || read_all(&mut stream));
         world.until(|world| world.editor.is_over());
-        // Two seconds for its close frame, and one for its last bytes.
+        // The close handshake takes two seconds, and the last bytes one.
         assert!(
             clock.now() < Time::ZERO.saturating_add(Duration::from_secs(5)),
             "{upto:?}: {:?}",

@@ -1,4 +1,4 @@
-//! Other threads, and answers that come later.
+//! Wake-ups by other threads, and answers outside of any event.
 
 use crate::adapter::{Adapter, Editor};
 use crate::support::{PATIENCE, World, diagnostics, proposal};
@@ -8,7 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Four threads, each of which puts something into the queue first and wakes second, while an agent is served.
+/// Runs four threads, each of which puts something into the queue first and wakes second, while the
+/// server serves an agent.
 pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
     const SENDS: usize = 100_000;
     let mut world = World::<A>::new();
@@ -28,7 +29,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
         .collect();
     let (mut received, clock) = (0, Clock::new());
     while received < SENDS || !agent.is_finished() {
-        // A wake that is lost is waited for in vain.
+        // After a lost wake-up this step would take its whole timeout.
         world.step_for(if received < SENDS { PATIENCE } else { Duration::from_millis(20) });
         assert!(
             clock.now() < Time::ZERO.saturating_add(PATIENCE / 2),
@@ -43,7 +44,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
     }
 }
 
-/// A person takes their time, and decides outside of any event.
+/// Checks a person who takes their time, and decides outside of any event.
 pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
     let mut world = World::<A>::new();
     let agent = world.agent(proposal("new"), false);

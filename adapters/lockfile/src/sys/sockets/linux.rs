@@ -1,4 +1,4 @@
-//! The sockets of Linux, asked one by one or read from the table.
+//! The sockets of Linux, looked up one by one or read from the table.
 
 use super::{LISTEN, Row, Table, Unknown, row};
 use rustix::fd::OwnedFd;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 #[cfg(test)]
 use std::net::{TcpListener, TcpStream};
 
-/// The one to ask.
+/// The source of the answers.
 #[derive(Debug)]
 pub(crate) enum Sockets {
     Diag(OwnedFd),
@@ -27,7 +27,7 @@ impl Sockets {
     /// Returns the other end of the connection from `local` to `peer`, in any state.
     pub(crate) fn other_end(&mut self, local: SocketAddr, peer: SocketAddr) -> Result<Option<Row>, Unknown> {
         match self.ask(peer, local) {
-            // Without such a socket the system names the one that would get a new connection.
+            // If there is no such socket, the system returns the one that would get a new connection.
             Some(row) => Ok(row.filter(|row| !row.is_listener())),
             None => Ok(table()?.other_end(local, peer)),
         }
@@ -35,7 +35,7 @@ impl Sockets {
 
     /// Returns the socket that would get a new connection to this address.
     pub(crate) fn listener(&mut self, addr: SocketAddr) -> Result<Option<Row>, Unknown> {
-        // Nobody connects from port 0.
+        // No client connects from port 0.
         let nobody = match addr.ip() {
             IpAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             IpAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
@@ -46,7 +46,7 @@ impl Sockets {
         }
     }
 
-    /// Asks `sock_diag`; `None` where it does not answer, now or ever.
+    /// Asks `sock_diag`. Returns `None` if it does not answer; then the table is used from now on.
     fn ask(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<Option<Row>> {
         let Self::Diag(socket) = self else { return None };
         let answer = ask(socket, local, remote);
@@ -67,7 +67,7 @@ const IPPROTO_TCP: u8 = 6;
 const HEADER: usize = 16;
 const REQUEST: usize = HEADER + 56;
 
-/// Asks for the socket with these addresses.
+/// Looks up the socket with these addresses.
 fn ask(socket: &OwnedFd, local: SocketAddr, remote: SocketAddr) -> Result<Option<Row>, Errno> {
     let kernel = SocketAddrNetlink::new(0, 0);
     sendto(socket, &request(local, remote).ok_or(Errno::INVAL)?, SendFlags::empty(), &kernel)?;
@@ -77,7 +77,7 @@ fn ask(socket: &OwnedFd, local: SocketAddr, remote: SocketAddr) -> Result<Option
     read(answer.get(..len).unwrap_or_default(), local, remote)
 }
 
-/// An `nlmsghdr`, and behind it an `inet_diag_req_v2`.
+/// Returns an `nlmsghdr`, followed by an `inet_diag_req_v2`.
 fn request(local: SocketAddr, remote: SocketAddr) -> Option<Vec<u8>> {
     let (family, local_ip, remote_ip) = match (local.ip(), remote.ip()) {
         (IpAddr::V4(local), IpAddr::V4(remote)) => (AF_INET, padded(local), padded(remote)),
@@ -116,7 +116,7 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     let kind = answer.get(4..6).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
     match kind {
         Some(NLMSG_ERROR) => {
-            // A negative number of an error.
+            // The field is the negative number of an error.
             let error = four(HEADER).map(u32::wrapping_neg).and_then(|error| i32::try_from(error).ok());
             match error.map(Errno::from_raw_os_error) {
                 Some(Errno::NOENT) => Ok(None),
@@ -135,13 +135,13 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     }
 }
 
-/// Reads the table as it is now.
+/// Reads the current table.
 fn table() -> Result<Table, Unknown> {
     let mut rows = Vec::new();
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
         let file = match File::open(path) {
             Ok(file) => file,
-            // A kernel without IPv6.
+            // The kernel has no IPv6.
             Err(error) if error.kind() == ErrorKind::NotFound && path.ends_with('6') => continue,
             Err(_) => return Err(Unknown::Unreadable),
         };
@@ -169,7 +169,8 @@ pub(crate) fn process_with(inode: u64) -> Option<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(holds)
 }
 
-/// Returns a connection that is not accepted yet to each kind of listener, with the listener and its address.
+/// Returns, for each kind of listener, a connection that is not accepted yet, with the listener and
+/// the address to which it was bound.
 #[cfg(test)]
 pub(crate) fn connections() -> impl Iterator<Item = (&'static str, TcpListener, TcpStream)> {
     let kinds = [
@@ -192,7 +193,8 @@ pub(crate) fn connections() -> impl Iterator<Item = (&'static str, TcpListener, 
 mod tests {
     use super::*;
 
-    /// Both sources say the same of a connection before and after it is accepted, and of its listener.
+    /// Checks that both sources give the same answer for a connection before and after it is
+    /// accepted, and for its listener.
     #[test]
     fn l13_both_sources_agree() {
         for (listen, listener, stream) in connections() {

@@ -1,4 +1,4 @@
-//! What the tests share: a directory of their own, and lock files to put there.
+//! The tools of the tests: a directory for each, and lock files to put there.
 
 #![allow(dead_code, reason = "the test of the umask uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
@@ -13,20 +13,21 @@ use std::{fs, process};
 
 use ide_mcp::ide::{AuthToken, LockFile};
 
-/// Returns a lock file of this process, with a token that begins with `token` and is long enough to be published.
+/// Returns a lock file of this process, with a token that begins with `token` and is long enough to
+/// be published.
 pub(crate) fn lock_file(token: &str) -> LockFile {
     let token = AuthToken::from_text(format!("{token}-0123456789abcdef")).unwrap();
     LockFile::new(process::id(), vec!["/w/p".into()], "editor", token)
 }
 
-/// Returns [`lock_file`] as it is published: with the scope of this process.
+/// Returns [`lock_file`] as it is published, with the scope of this process.
 pub(crate) fn marked(token: &str) -> LockFile {
     let mut file = lock_file(token);
     file.scope = ide_mcp_lockfile::process_scope();
     file
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
