@@ -1,12 +1,12 @@
-//! What is counted.
+//! A counted case, and the counts.
 
 /// One case: does its work so many times.
 pub struct Case {
     pub name: String,
     pub run: Box<dyn FnMut(usize)>,
-    /// How often it is done while counting: whole cycles, and no more than a second under callgrind where possible.
+    /// The number of repetitions while counting: whole cycles, and no more than a second under callgrind where possible.
     pub times: usize,
 }
 
-/// What was counted, by name; in the order of the cases.
+/// The counts by name, in the order of the cases.
 pub type Counts = Vec<(String, f64)>;

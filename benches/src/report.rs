@@ -1,4 +1,4 @@
-//! What is reported of the tables, and the goals that are read off them.
+//! The report of the tables, and the goals that are read off them.
 
 use crate::data::{Goal, Section};
 use crate::table::{OURS, Table};

@@ -287,20 +287,7 @@ pub(super) fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
-
-    struct Sent;
-
-    impl Outbox for Sent {
-        fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-            write(&mut Vec::new());
-            Ok(())
-        }
-
-        fn is_full(&self) -> bool {
-            false
-        }
-    }
+    use crate::mcp::incoming::tests::Sent;
 
     fn outgoing(session: u64) -> Outgoing {
         Outgoing::new(SessionId::new(session), &SessionLimits::default(), Duration::from_millis(10))
@@ -308,7 +295,7 @@ mod tests {
 
     fn ask(outgoing: &mut Outgoing, timeout: Timeout) -> RequestId {
         let what = ("a", None::<&()>);
-        outgoing.request(Time::ZERO, what, timeout, Purpose::Application, &mut Sent).unwrap()
+        outgoing.request(Time::ZERO, what, timeout, Purpose::Application, &mut Sent::default()).unwrap()
     }
 
     #[test]
@@ -321,10 +308,10 @@ mod tests {
         let request = |ended: Option<(RequestId, Purpose)>| ended.map(|(request, _)| request);
 
         assert_eq!(request(outgoing.resolve(&Id::from(1)).ok()), Some(answered));
-        assert!(outgoing.cancel(cancelled, None, &mut Sent));
-        assert!(!outgoing.cancel(cancelled, None, &mut Sent));
-        assert_eq!(request(outgoing.expire(Time::from_millis(9), &mut Sent)), None);
-        assert_eq!(request(outgoing.expire(Time::from_millis(10), &mut Sent)), Some(expired));
+        assert!(outgoing.cancel(cancelled, None, &mut Sent::default()));
+        assert!(!outgoing.cancel(cancelled, None, &mut Sent::default()));
+        assert_eq!(request(outgoing.expire(Time::from_millis(9), &mut Sent::default())), None);
+        assert_eq!(request(outgoing.expire(Time::from_millis(10), &mut Sent::default())), Some(expired));
         assert_eq!(request(outgoing.close_one()), Some(closed));
         assert_eq!(request(outgoing.close_one()), None);
 
@@ -343,8 +330,8 @@ mod tests {
         let mut here = outgoing(1);
         let kept = ask(&mut here, Timeout::Default);
         let other = ask(&mut outgoing(2), Timeout::Default);
-        assert!(!here.cancel(other, None, &mut Sent));
+        assert!(!here.cancel(other, None, &mut Sent::default()));
         assert_eq!(here.len(), 1);
-        assert!(here.cancel(kept, None, &mut Sent));
+        assert!(here.cancel(kept, None, &mut Sent::default()));
     }
 }

@@ -1,7 +1,8 @@
 //! docs/errors.md has every text that the sources make.
 
+use crate::support::source::rust_files;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What begins a place where texts for people or peers stand, and what ends it.
 const PLACES: [(&str, &str); 9] = [
@@ -34,7 +35,12 @@ fn every_text_is_explained() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = one_line(&fs::read_to_string(root.join("docs/errors.md")).unwrap());
     let (mut found, mut missing) = (0, Vec::new());
-    for file in rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters"))) {
+    let files = rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters")));
+    let is_of_tests = |file: &Path| {
+        let mut parts = file.strip_prefix(root).unwrap().parent().unwrap().iter();
+        parts.any(|part| part == "tests" || part == "conformance")
+    };
+    for file in files.filter(|file| !is_of_tests(file)) {
         let source = fs::read_to_string(&file).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
         let of_places = PLACES.iter().flat_map(|place| texts(source, place));
@@ -102,17 +108,4 @@ fn literals(code: &str) -> Vec<String> {
 /// Without what Markdown needs around it.
 fn one_line(text: &str) -> String {
     text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn rust_files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
-        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if entry.is_dir() && !["tests", "target", "conformance"].contains(&name) {
-            found.extend(rust_files(&entry));
-        } else if name.ends_with(".rs") {
-            found.push(entry);
-        }
-    }
-    found
 }

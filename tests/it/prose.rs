@@ -1,5 +1,6 @@
 //! The language of the comments, counted in each crate. The counts guard against a relapse; they do not replace a reader.
 
+use crate::support::source::rust_files;
 use std::fs;
 use std::path::Path;
 
@@ -40,6 +41,10 @@ struct Counts {
 }
 
 impl Counts {
+    fn add_all(&mut self, source: &str) {
+        paragraphs(source).iter().for_each(|paragraph| self.add(paragraph));
+    }
+
     fn add(&mut self, paragraph: &str) {
         let words: Vec<String> = words(paragraph);
         let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
@@ -57,9 +62,9 @@ fn comments_keep_the_language() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for bound in BOUNDS {
         let mut counts = Counts::default();
-        each_source(&root.join(bound.folder), &mut |text| {
-            paragraphs(text).iter().for_each(|paragraph| counts.add(paragraph));
-        });
+        for file in rust_files(&root.join(bound.folder)) {
+            counts.add_all(&fs::read_to_string(file).unwrap());
+        }
         assert!(counts.paragraphs > 100, "{} was read: {counts:?}", bound.folder);
         let within = counts.openings * 100 <= bound.openings * counts.paragraphs
             && counts.speech * 1000 <= bound.speech * counts.words
@@ -99,20 +104,8 @@ fn what_counts_is_prose() {
     ];
     for (name, text, expected) in rows {
         let mut counts = Counts::default();
-        paragraphs(text).iter().for_each(|paragraph| counts.add(paragraph));
+        counts.add_all(text);
         assert_eq!(counts, *expected, "{name}");
-    }
-}
-
-/// Shows every source file of a folder.
-fn each_source(folder: &Path, see: &mut impl FnMut(&str)) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
-            each_source(&path, see);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            see(&fs::read_to_string(&path).unwrap());
-        }
     }
 }
 

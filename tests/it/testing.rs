@@ -2,32 +2,18 @@
 
 use std::time::Duration;
 
+use crate::support::joined;
 use ide_mcp::{
     Time, Wire as _,
     testing::{Change, Link, Pair, Random, Span, Step, Way, script},
-    ws::{self, ClientRequest, Closed, OwnedEvent},
+    ws::{self, Closed, OwnedEvent},
 };
 
 type Sockets = Pair<ws::Server, ws::Client>;
 
 /// A server and a client, open, at 0 ms.
 fn open() -> Sockets {
-    let client =
-        ws::Client::new(ClientRequest::new("127.0.0.1:1"), Random::new(1), ws::Limits::default(), Time::ZERO);
-    let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    let mut pair = Pair::new(server, client.unwrap(), Time::ZERO);
-    pair.settle_with(
-        |server, event| {
-            if matches!(event, OwnedEvent::Upgrade(_)) {
-                server.accept(None).unwrap();
-            }
-        },
-        |_, _| {},
-    );
-    assert!(pair.server.is_open() && pair.client.is_open());
-    pair.server_events.clear();
-    pair.client_events.clear();
-    pair
+    joined::open(&ws::Limits::default(), Time::ZERO)
 }
 
 fn wait(pair: &mut Sockets, millis: u64) {

@@ -2,6 +2,7 @@
 
 use crate::support::cuts;
 use crate::support::frames::{self, HEAD, masked, plain};
+use crate::support::joined;
 use ide_mcp::testing::Pair;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
@@ -25,21 +26,7 @@ fn server() -> ws::Server {
 
 /// Both roles, open and quiet.
 fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client> {
-    let now = Time::from_millis(1000);
-    let server = ws::Server::new(limits.clone(), now);
-    let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();
-    let mut pair = Pair::new(server, client, now);
-    pair.settle_with(
-        |server, event| {
-            if matches!(event, OwnedEvent::Upgrade(_)) {
-                server.accept(None).unwrap();
-            }
-        },
-        |_, _| {},
-    );
-    assert!(pair.server.is_open() && pair.client.is_open());
-    pair.server_events.clear();
-    pair.client_events.clear();
+    let mut pair = joined::open(limits, Time::from_millis(1000));
     pair.to_client.forget();
     pair.to_server.forget();
     pair

@@ -14,8 +14,8 @@
 //! the accepted words for true and false, only `1` and `false` were measured. The directory of lock
 //! files depends on other variables: [`locate`](crate::ide::locate).
 
-use crate::ide::LockFile;
-use crate::ide::launch_env::PORT_VARIABLE;
+use super::LockFile;
+use super::launch_env::PORT_VARIABLE;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;

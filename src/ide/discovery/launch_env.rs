@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::ide::client_env::OPENCODE_PORT_VARIABLE;
+use super::client_env::OPENCODE_PORT_VARIABLE;
 
 /// Returns the changes to the environment of a child process of an editor that listens on `port`,
 /// or on no port.

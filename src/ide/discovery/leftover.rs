@@ -4,7 +4,7 @@
 //! or a process of another container. So a file counts as left over only if all facts show it. A
 //! file of another editor, or a file that could not be read, never counts as left over.
 
-use crate::ide::matching::Candidate;
+use super::matching::Candidate;
 use core::fmt;
 
 /// Checks that our own editor left this file behind, so that the file can be removed.

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::ide::LockForm;
+use super::LockForm;
 use crate::ide::paths::{is_absolute, is_windows};
 
 /// Returns the candidate directories in order. An editor publishes in the first one; a client reads

@@ -1,10 +1,10 @@
 //! The declaration of a tool, and all that follows from it: the names of the tool, its entry in
 //! `tools/list`, and the JSON Schema (draft-07) of its arguments.
 
+use super::arguments::{Argument, Described};
 use super::request::snake_case;
 use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
-use crate::ide::tool::arguments::{Argument, Described};
 use crate::mcp::{Timeout, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;

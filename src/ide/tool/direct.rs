@@ -11,8 +11,8 @@
 //! or writes a file resolves the path, or its deepest existing folder, and checks again that the
 //! result lies in the workspace.
 
+use super::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
-use crate::ide::tool::arguments::arguments;
 use crate::rpc::{ErrorObject, code};
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};

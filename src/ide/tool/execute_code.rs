@@ -2,8 +2,8 @@
 
 use super::ToolDef;
 use super::answer::Answer;
+use super::arguments::arguments;
 use crate::ide::Dialect;
-use crate::ide::tool::arguments::arguments;
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};

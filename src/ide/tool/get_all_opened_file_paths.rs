@@ -2,8 +2,8 @@
 
 use super::ToolDef;
 use super::answer::{Answer, first_text};
+use super::arguments::arguments;
 use crate::ide::Dialect;
-use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{string::String, vec::Vec};
 

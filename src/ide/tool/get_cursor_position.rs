@@ -2,7 +2,7 @@
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
-use crate::ide::tool::arguments::arguments;
+use super::arguments::arguments;
 use crate::ide::{Dialect, Position};
 use crate::mcp::ToolResult;
 use alloc::string::String;

@@ -1,10 +1,10 @@
 //! `getDiagnostics`: the problems of files.
 
 use super::answer::{Answer, first_text};
+use super::arguments::arguments;
 use super::diagnostic::Shown;
 use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
 use crate::ide::dialect::DiagnosticsForm;
-use crate::ide::tool::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};

@@ -2,8 +2,8 @@
 
 use super::ToolDef;
 use super::answer::Answer;
+use super::arguments::arguments;
 use super::selection_answer::{read, written};
-use crate::ide::tool::arguments::arguments;
 use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 

@@ -2,9 +2,9 @@
 
 use super::ToolDef;
 use super::answer::{Answer, read_json};
+use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::paths::{Unencoded, as_written};
-use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{
     string::{String, ToString},

@@ -1,9 +1,9 @@
 //! `openDiff`: a proposed change, and the verdict of a person about it.
 
 use super::answer::{Answer, first_text};
+use super::arguments::{Argument, Described, arguments};
 use super::{Tool, ToolDef};
 use crate::ide::Dialect;
-use crate::ide::tool::arguments::{Argument, Described, arguments};
 use crate::mcp::{Content, Timeout, ToolResult};
 use crate::rpc::code;
 use alloc::{string::String, vec};

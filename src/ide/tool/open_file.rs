@@ -2,9 +2,9 @@
 
 use super::ToolDef;
 use super::answer::{Answer, first_text};
+use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
-use crate::ide::tool::arguments::arguments;
 use crate::mcp::ToolResult;
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! `set_cursor_position`: moves the cursor.
 
 use super::ToolDef;
+use super::arguments::arguments;
 use crate::ide::Position;
-use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 
 arguments! {

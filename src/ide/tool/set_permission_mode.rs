@@ -1,7 +1,7 @@
 //! `set_permission_mode`: the mode in which the client asks for permission.
 
 use super::ToolDef;
-use crate::ide::tool::arguments::arguments;
+use super::arguments::arguments;
 use alloc::string::String;
 
 arguments! {

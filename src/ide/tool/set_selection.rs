@@ -1,8 +1,8 @@
 //! `set_selection`: selects a part of a file.
 
 use super::ToolDef;
+use super::arguments::arguments;
 use crate::ide::Range;
-use crate::ide::tool::arguments::arguments;
 use alloc::string::String;
 
 arguments! {

@@ -1,6 +1,7 @@
 //! The tools that an editor offers, and the decoding of a call into a [`ToolRequest`].
 
-use crate::ide::{Dialect, OtherTool, Tool, ToolRequest};
+use super::{OtherTool, Tool, ToolRequest};
+use crate::ide::Dialect;
 use crate::mcp::{Timeout, ToolSpec, Tools};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};

@@ -324,14 +324,14 @@ impl Incoming {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{OutboxClosed, To};
     use alloc::string::String;
 
     /// An outbox that keeps the sent messages.
     #[derive(Debug, Default)]
-    struct Sent(Vec<String>);
+    pub(in crate::mcp) struct Sent(Vec<String>);
 
     impl Outbox for Sent {
         fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {

@@ -14,6 +14,7 @@ pub mod frames;
 pub mod hosts;
 #[cfg(feature = "ide")]
 pub mod ide;
+pub mod joined;
 pub mod law;
 pub mod laws;
 pub mod mutant;

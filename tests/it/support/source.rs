@@ -1,4 +1,22 @@
-//! Rust source without what is not code.
+//! Rust source files: where they are, and their code without comments and text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the source files of a folder and of the folders in it, without what a build wrote, in order.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
 
 /// The code with every comment, string and character emptied.
 pub fn without_comments_and_text(source: &str) -> String {

@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::ide::{AuthToken, InvalidToken};
+use super::{AuthToken, InvalidToken};
 
 /// The content of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]

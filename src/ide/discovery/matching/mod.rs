@@ -17,8 +17,8 @@ use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
+use super::{LockFile, Transport};
 use crate::ide::paths::{Fit, System, fit, resolved};
-use crate::ide::{LockFile, Transport};
 
 /// Returns the files to which a client in `context` can connect, and the refused files.
 ///
@@ -62,7 +62,7 @@ pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_
 /// A lock file with the facts about its process and its age. `E` is the reason for which the file
 /// could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate<E = crate::ide::LockFileError> {
+pub struct Candidate<E = super::LockFileError> {
     /// The port in the name of the file ([`LockForm::port_of`](crate::ide::LockForm::port_of)).
     pub port: u16,
     /// The content of the file.

@@ -1,0 +1,24 @@
+//! A WebSocket server and a client, joined by links without delay.
+
+use ide_mcp::Time;
+use ide_mcp::testing::{Pair, Random};
+use ide_mcp::ws::{self, ClientRequest, OwnedEvent};
+
+/// Returns both roles with an open connection at `now`, and no events.
+pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
+    let server = ws::Server::new(limits.clone(), now);
+    let client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();
+    let mut pair = Pair::new(server, client, now);
+    pair.settle_with(
+        |server, event| {
+            if matches!(event, OwnedEvent::Upgrade(_)) {
+                server.accept(None).unwrap();
+            }
+        },
+        |_, _| {},
+    );
+    assert!(pair.server.is_open() && pair.client.is_open());
+    pair.server_events.clear();
+    pair.client_events.clear();
+    pair
+}
