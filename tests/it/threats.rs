@@ -25,16 +25,9 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n01", &["tests/it/ide_refusals.rs"]),
     ("n02", &["tests/it/ide_refusals.rs"]),
     ("n03", &["tests/it/ide_refusals.rs"]),
-    ("n04", &["adapters/conformance/tests/it/main.rs", "tests/it/threats.rs"]),
-    (
-        "n05",
-        &[
-            "adapters/conformance/tests/it/main.rs",
-            "adapters/server/tests/it/steps.rs",
-            "tests/it/host_pressure.rs",
-        ],
-    ),
-    ("n06", &["adapters/conformance/tests/it/main.rs"]),
+    ("n04", &["adapters/tests/main.rs", "tests/it/threats.rs"]),
+    ("n05", &["adapters/tests/main.rs", "adapters/driver/tests/it/steps.rs", "tests/it/host_pressure.rs"]),
+    ("n06", &["adapters/tests/main.rs"]),
     ("h01", &["tests/it/ide_refusals.rs"]),
     ("h02", &["tests/it/ide_refusals.rs", "tests/it/ws_handshake.rs"]),
     ("h03", &["tests/it/ws_handshake.rs"]),
@@ -59,13 +52,13 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l02", &["adapters/lockfile/tests/it/publish.rs"]),
     ("l03", &["adapters/lockfile/tests/it/publish.rs"]),
     ("l04", &["adapters/lockfile/tests/it/planted.rs", "adapters/lockfile/tests/it/scan.rs"]),
-    ("l05", &["adapters/conformance/tests/it/main.rs"]),
+    ("l05", &["adapters/tests/main.rs"]),
     (
         "l06",
         &[
             "src/ide/discovery/leftover.rs",
             "adapters/lockfile/tests/it/leftovers.rs",
-            "adapters/conformance/tests/it/main.rs",
+            "adapters/tests/main.rs",
         ],
     ),
     ("l07", &["src/ide/discovery/locate.rs"]),
@@ -75,15 +68,18 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l11", &["tests/it/threats.rs"]),
     ("l12", &["src/ide/discovery/launch_env.rs"]),
     ("l13", &["adapters/lockfile/src/owner.rs", "examples/tests/impostor.rs"]),
-    ("l14", &["tests/it/threats.rs", "adapters/server/src/proof.rs", "adapters/mio/tests/it/resume.rs"]),
+    (
+        "l14",
+        &["tests/it/threats.rs", "adapters/driver/src/server/proof.rs", "adapters/mio/tests/it/resume.rs"],
+    ),
     ("l15", &["adapters/lockfile/tests/it/planted.rs"]),
     ("l16", &["adapters/lockfile/src/published.rs"]),
     ("l17", &["adapters/lockfile/tests/it/scopes.rs"]),
     ("l18", &["adapters/lockfile/tests/it/publish.rs"]),
     ("e01", &["tests/it/host_pressure.rs"]),
     ("e02", &["tests/it/host_pressure.rs"]),
-    ("e03", &["adapters/conformance/tests/it/main.rs", "adapters/mio/tests/it/pressure.rs"]),
-    ("e04", &["adapters/conformance/tests/it/main.rs"]),
+    ("e03", &["adapters/tests/main.rs", "adapters/mio/tests/it/pressure.rs"]),
+    ("e04", &["adapters/tests/main.rs"]),
     ("e05", &["tests/it/threats.rs"]),
     ("e06", &["tests/it/threats.rs"]),
     ("e07", &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "examples/tests/tap/main.rs"]),
@@ -147,7 +143,7 @@ fn a_mark_counts_only_on_a_test() {
 fn n04_there_is_no_empty_token_and_no_accident() {
     assert!(AuthToken::from_text("").is_err());
     // Nothing in the core listens; what does is asked for another address than 127.0.0.1 under this name alone.
-    let listener = file("adapters/server/src/bind.rs");
+    let listener = file("adapters/driver/src/server/bind.rs");
     let binds: Vec<&str> = listener.lines().filter(|line| line.contains("TcpListener::bind(")).collect();
     assert_eq!(binds.len(), 2, "{binds:#?}");
     assert!(
@@ -309,7 +305,7 @@ fn e05_nothing_but_a_test_may_panic() {
     }
     assert!(manifest.contains("\nunsafe_code = \"forbid\"\n"));
     assert!(file(".ci/run").contains("cargo clippy --workspace --all-targets -- -D warnings"));
-    for package in ["link", "mio", "blocking", "lockfile"] {
+    for package in ["driver", "lockfile", "mio", "smol", "blocking"] {
         assert!(
             file(&format!("adapters/{package}/Cargo.toml")).contains("[lints]\nworkspace = true"),
             "{package}"

@@ -1,6 +1,6 @@
 //! A thread that waits for connections.
 
-use ide_mcp_server::RETRY;
+use ide_mcp_driver::RETRY;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;

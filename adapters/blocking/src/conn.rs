@@ -5,7 +5,7 @@
 //! blocks only to wait.
 
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_link::{BUDGET, Conn as Inner, Link, refuse_itself};
+use ide_mcp_driver::{BUDGET, Conn as Inner, Link, refuse_itself};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
@@ -32,8 +32,7 @@ const LITTLE: usize = 16 * 1024;
 /// by the next call of `next_event`. Call it until it returns `None`, or the last bytes can be lost.
 ///
 /// ```no_run
-/// use ide_mcp::{Time, ws};
-/// use ide_mcp_blocking::Conn;
+/// use ide_mcp_blocking::{Conn, Time, ws};
 ///
 /// # fn main() -> std::io::Result<()> {
 /// let (stream, _) = std::net::TcpListener::bind("127.0.0.1:0")?.accept()?;
@@ -101,7 +100,7 @@ impl<M: Wire + Machine> Conn<M> {
         self.clock.now()
     }
 
-    ide_mcp_link::hand_over!();
+    ide_mcp_driver::delegate_conn!();
 
     /// Returns the socket, for its addresses.
     #[must_use]

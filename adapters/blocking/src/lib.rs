@@ -13,7 +13,8 @@
 //! another thread has something to send, wait in slices with [`Conn::poll`], or use another adapter.
 //! A [`Server`] has threads that wait for its sockets.
 //!
-//! [`ide_mcp_server`] compares this adapter with the others.
+//! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
+//! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod acceptor;
 mod conn;
@@ -25,9 +26,13 @@ mod server;
 mod sockets;
 
 pub use conn::Conn;
-pub use ide_mcp_link::Waker;
-pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
+pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake, Waker};
 pub use server::Server;
+
+#[doc(no_inline)]
+pub use ide_mcp::{Clock, Keepalive, Machine, Time, Wire, ide, mcp, rpc, ws};
+#[doc(no_inline)]
+pub use ide_mcp_lockfile as lockfile;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

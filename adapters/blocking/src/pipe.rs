@@ -3,7 +3,7 @@
 
 use crate::inbound::Inbound;
 use crate::outbound::{Outbound, PATIENCE, Stage};
-use ide_mcp_link::Shutdown;
+use ide_mcp_driver::Shutdown;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;

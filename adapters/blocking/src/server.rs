@@ -5,8 +5,8 @@ use crate::parking::{park, waker};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::{Next, WakeSet};
-use ide_mcp_server::{Bind, Server as Inner};
+use ide_mcp_driver::{Bind, Server as Inner};
+use ide_mcp_driver::{Next, WakeSet};
 use std::io;
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use std::time::Duration;
 /// returns an event that is ready.
 ///
 /// ```no_run
-/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
-/// use ide_mcp::mcp::Implementation;
+/// use ide_mcp_blocking::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
+/// use ide_mcp_blocking::mcp::Implementation;
 /// use ide_mcp_blocking::{Bind, Server};
-/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
+/// use ide_mcp_blocking::lockfile::{LockDir, new_token, workspace_folders};
 /// use std::sync::mpsc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -78,7 +78,7 @@ impl Server {
         Ok(Self { inner, wakes, clock: Clock::new() })
     }
 
-    ide_mcp_server::hand_over!();
+    ide_mcp_driver::delegate_server!();
 
     /// Uses this clock, which is that of the application.
     #[must_use]

@@ -2,9 +2,9 @@
 
 use crate::acceptor::Acceptor;
 use crate::pipe::Pipe;
-use ide_mcp_link::WakeSet;
+use ide_mcp_driver::WakeSet;
+use ide_mcp_driver::{Guarding, Transport, Wake};
 use ide_mcp_lockfile::GuardMode;
-use ide_mcp_server::{Guarding, Transport, Wake};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 

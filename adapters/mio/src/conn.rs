@@ -1,7 +1,7 @@
 //! One connection in a `Poll`.
 
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_link::{Conn as Inner, Link, refuse_itself};
+use ide_mcp_driver::{Conn as Inner, Link, refuse_itself};
 use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -93,7 +93,7 @@ impl<M: Wire + Machine> Conn<M> {
         self.inner.deadline(now)
     }
 
-    ide_mcp_link::hand_over!();
+    ide_mcp_driver::delegate_conn!();
 
     /// Returns the socket, for its addresses.
     #[must_use]

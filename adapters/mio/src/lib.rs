@@ -9,6 +9,9 @@
 //! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each.
 //! Readiness is edge-triggered. Work that the budget of a turn leaves over is remembered, and makes
 //! the next `deadline` now.
+//!
+//! This crate is the one dependency of an editor: it re-exports [`mio`], the modules of [`ide_mcp`],
+//! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod conn;
 mod server;
@@ -16,6 +19,13 @@ mod sockets;
 mod waker;
 
 pub use conn::Conn;
-pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
+pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake};
 pub use server::Server;
 pub use waker::Waker;
+
+#[doc(no_inline)]
+pub use ide_mcp::{Clock, Keepalive, Machine, Time, Wire, ide, mcp, rpc, ws};
+#[doc(no_inline)]
+pub use ide_mcp_lockfile as lockfile;
+#[doc(no_inline)]
+pub use mio;

@@ -3,7 +3,7 @@
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{Host, HostConfig, HostEvent};
-use ide_mcp_server::{Bind, Server as Inner};
+use ide_mcp_driver::{Bind, Server as Inner};
 use mio::event::Event;
 use mio::{Registry, Token};
 use std::io;
@@ -11,12 +11,11 @@ use std::io;
 /// The server of an editor, on one thread, in a `Poll` of the application.
 ///
 /// ```no_run
-/// use ide_mcp::Clock;
-/// use ide_mcp::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-/// use ide_mcp::ide::{Tool, ToolCall, ToolSet};
-/// use ide_mcp::mcp::Implementation;
-/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
-/// use ide_mcp_mio::{Bind, Server, Waker};
+/// use ide_mcp_mio::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+/// use ide_mcp_mio::ide::{Tool, ToolCall, ToolSet};
+/// use ide_mcp_mio::mcp::Implementation;
+/// use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
+/// use ide_mcp_mio::{Bind, Clock, Server, Waker, mio};
 /// use std::sync::mpsc;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,7 +94,7 @@ impl Server {
         Ok(Self { inner, base })
     }
 
-    ide_mcp_server::hand_over!();
+    ide_mcp_driver::delegate_server!();
 
     /// Returns true if events with this token are for the server.
     #[must_use]

@@ -1,9 +1,9 @@
 //! The sockets of a server, registered in the `Poll` of the application.
 
 use crate::conn::prepare;
+use ide_mcp_driver::Transport;
 #[cfg(unix)]
 use ide_mcp_lockfile::Guard;
-use ide_mcp_server::Transport;
 use mio::net::{TcpListener, TcpStream};
 #[cfg(unix)]
 use mio::unix::SourceFd;

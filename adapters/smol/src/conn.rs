@@ -5,7 +5,7 @@ use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_link::{Conn as Inner, Link, WakeSet, refuse_itself};
+use ide_mcp_driver::{Conn as Inner, Link, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -17,8 +17,7 @@ use std::net::{SocketAddr, TcpStream};
 /// bytes can be lost.
 ///
 /// ```no_run
-/// use ide_mcp::{Time, ws};
-/// use ide_mcp_smol::Conn;
+/// use ide_mcp_smol::{Conn, Time, ws};
 ///
 /// # async_io::block_on(async {
 /// let (stream, _) = std::net::TcpListener::bind("127.0.0.1:0")?.accept()?;
@@ -81,7 +80,7 @@ impl<M: Wire + Machine> Conn<M> {
         self.waiting.clock.now()
     }
 
-    ide_mcp_link::hand_over!();
+    ide_mcp_driver::delegate_conn!();
 
     /// Returns the socket, for its addresses.
     #[must_use]

@@ -11,7 +11,8 @@
 //! makes no system call for the others. While nothing happens, the reactor sleeps until the next
 //! timer of the protocol is due.
 //!
-//! [`ide_mcp_server`] compares this adapter with the others.
+//! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
+//! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod conn;
 mod server;
@@ -20,6 +21,10 @@ mod sockets;
 mod waiting;
 
 pub use conn::Conn;
-pub use ide_mcp_link::Waker;
-pub use ide_mcp_server::{Bind, GuardMode, Guarding, Wake};
+pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake, Waker};
 pub use server::Server;
+
+#[doc(no_inline)]
+pub use ide_mcp::{Clock, Keepalive, Machine, Time, Wire, ide, mcp, rpc, ws};
+#[doc(no_inline)]
+pub use ide_mcp_lockfile as lockfile;

@@ -5,8 +5,8 @@ use crate::sockets::Sockets;
 use crate::waiting::Waiting;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::WakeSet;
-use ide_mcp_server::{Bind, Server as Inner};
+use ide_mcp_driver::WakeSet;
+use ide_mcp_driver::{Bind, Server as Inner};
 use std::future::poll_fn;
 use std::io;
 
@@ -18,9 +18,9 @@ use std::io;
 /// is sent by the next call of `next_event`.
 ///
 /// ```no_run
-/// use ide_mcp::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
-/// use ide_mcp::mcp::Implementation;
-/// use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
+/// use ide_mcp_smol::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
+/// use ide_mcp_smol::mcp::Implementation;
+/// use ide_mcp_smol::lockfile::{LockDir, new_token, workspace_folders};
 /// use ide_mcp_smol::{Bind, Server};
 /// use std::sync::mpsc;
 ///
@@ -74,7 +74,7 @@ impl Server {
         Ok(Self { inner, waiting: Waiting::new(wakes) })
     }
 
-    ide_mcp_server::hand_over!();
+    ide_mcp_driver::delegate_server!();
 
     /// Uses this clock, which is that of the application.
     #[must_use]

@@ -1,7 +1,7 @@
 //! A socket on the reactor that wakes its task when it is worth another try.
 
 use async_io::Async;
-use ide_mcp_link::Shutdown;
+use ide_mcp_driver::Shutdown;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};

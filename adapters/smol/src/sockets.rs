@@ -2,10 +2,10 @@
 
 use crate::socket::Socket;
 use async_io::Async;
-use ide_mcp_link::WakeSet;
+use ide_mcp_driver::Transport;
+use ide_mcp_driver::WakeSet;
 #[cfg(unix)]
 use ide_mcp_lockfile::Guard;
-use ide_mcp_server::Transport;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use async_io::Timer;
 use ide_mcp::{Clock, Time};
-use ide_mcp_link::{Next, Readiness, WakeSet};
+use ide_mcp_driver::{Next, Readiness, WakeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

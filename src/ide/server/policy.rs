@@ -45,6 +45,17 @@ pub enum Auth {
     Disabled,
 }
 
+impl Auth {
+    /// Returns the token that clients have to send.
+    #[must_use]
+    pub const fn token(&self) -> Option<&AuthToken> {
+        match self {
+            Self::Token(token) | Self::Resumed(token) => Some(token),
+            Self::Disabled => None,
+        }
+    }
+}
+
 /// The answer to a client whose token is missing or wrong. The real client treats both answers alike
 /// (measured).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,7 +162,7 @@ impl Policy {
         if !self.paths.is_empty() && !self.paths.iter().any(|path| path == request.target()) {
             return Err(UNKNOWN_PATH);
         }
-        if let Auth::Token(token) | Auth::Resumed(token) = &self.auth {
+        if let Some(token) = self.auth.token() {
             let offered = match request.single(TOKEN_FIELD) {
                 HeaderField::One(offered) => Some(offered),
                 HeaderField::Absent | HeaderField::Many => None,

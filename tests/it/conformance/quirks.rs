@@ -307,7 +307,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q39",
         "the system chooses the port",
-        Test("adapters/conformance/tests/it/main.rs", "n06_two_that_start_at_once_never_collide"),
+        Test("adapters/tests/main.rs", "n06_two_that_start_at_once_never_collide"),
     ),
     row(
         "Q40",

@@ -5,7 +5,7 @@
 
 use getrandom::SysRng;
 use ide_mcp::{Time, Wire, ws};
-use ide_mcp_link::{Conn, Link, Shutdown};
+use ide_mcp_driver::{Conn, Link, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};

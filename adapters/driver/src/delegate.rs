@@ -1,0 +1,131 @@
+//! The methods that every adapter's `Conn` and `Server` forward to the types of this crate, written once.
+
+/// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
+/// [`Conn`](crate::Conn) with a machine `M`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! delegate_conn {
+    () => {
+        /// Returns the machine.
+        #[must_use]
+        pub const fn machine(&self) -> &M {
+            self.inner.machine()
+        }
+
+        /// Returns the machine, to send something. Its output is written in the next turn.
+        pub const fn machine_mut(&mut self) -> &mut M {
+            self.inner.machine_mut()
+        }
+
+        /// Returns the error that ended the transport, if an error ended it.
+        #[must_use]
+        pub const fn error(&self) -> ::core::option::Option<&::std::io::Error> {
+            self.inner.link().error()
+        }
+
+        /// Returns true if the last event was delivered and the connection has ended in order.
+        #[must_use]
+        pub fn is_over(&self) -> bool {
+            self.inner.is_over()
+        }
+    };
+}
+
+/// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
+/// [`Server`](crate::Server).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! delegate_server {
+    () => {
+        /// Publishes a lock file for the port, with the [token](Self::token) that the server
+        /// requires, and waits for the disk. The guard restores the file if it vanishes, and the
+        /// server removes it before the listener closes. Changes of the file are reported by
+        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). A lock file that was published
+        /// before is removed.
+        ///
+        /// # Errors
+        /// The errors of [`ide_mcp_lockfile::LockDir::publish`], and
+        /// [`PortZero`](ide_mcp_lockfile::Error::PortZero) after [`shutdown`](Self::shutdown), when
+        /// nothing listens any more. Nothing is published then.
+        pub fn publish(
+            &mut self,
+            dir: &$crate::LockDir,
+            file: &$crate::LockFile,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.publish(dir, file)
+        }
+
+        /// Returns the token that clients have to present, for an editor that keeps the token for its
+        /// next run. The token is a fresh one if the token of the configuration outlived its process
+        /// and the system does not report the owners of sockets
+        /// ([`Bind::Resume`](crate::Bind::Resume)).
+        #[must_use]
+        pub const fn token(&self) -> ::core::option::Option<&$crate::AuthToken> {
+            self.inner.token()
+        }
+
+        /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs as
+        /// `guarding` requires.
+        ///
+        /// # Errors
+        /// The errors of [`publish`](Self::publish), and [`Io`](ide_mcp_lockfile::Error::Io) if the
+        /// guard gets no thread.
+        pub fn publish_guarded(
+            &mut self,
+            dir: &$crate::LockDir,
+            file: &$crate::LockFile,
+            guarding: $crate::Guarding,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.publish_guarded(dir, file, guarding)
+        }
+
+        /// Returns the path of the lock file.
+        #[must_use]
+        pub fn lock_path(&self) -> ::core::option::Option<&::std::path::Path> {
+            self.inner.lock_path()
+        }
+
+        /// Publishes other contents, after folders were opened or closed. A guard on a thread does so
+        /// soon, and reports a failure as an event; otherwise this waits for the disk. Nothing
+        /// happens if no lock file is published.
+        ///
+        /// # Errors
+        /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
+        pub fn update_lock_file(
+            &mut self,
+            file: &$crate::LockFile,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.update_lock_file(file)
+        }
+
+        /// Returns the address of the listener, also after it has closed.
+        #[must_use]
+        pub const fn local_addr(&self) -> ::std::net::SocketAddr {
+            self.inner.local_addr()
+        }
+
+        /// Returns the port of [`local_addr`](Self::local_addr).
+        #[must_use]
+        pub const fn port(&self) -> u16 {
+            self.inner.local_addr().port()
+        }
+
+        /// Returns the host, which has the connections and their shared state.
+        #[must_use]
+        pub const fn host(&self) -> &$crate::Host {
+            self.inner.host()
+        }
+
+        /// Returns the host, to answer a call or to report what the person does. Its output is
+        /// written in the next turn.
+        pub const fn host_mut(&mut self) -> &mut $crate::Host {
+            self.inner.host_mut()
+        }
+
+        /// Returns true if the server was shut down and nothing is left to do.
+        #[must_use]
+        pub fn is_over(&self) -> bool {
+            self.inner.is_over()
+        }
+    };
+}

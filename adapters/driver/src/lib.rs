@@ -1,0 +1,50 @@
+//! What the adapters of ide-mcp share, and what it takes to write another: a connection on one
+//! socket, and the server of an editor, without the waiting.
+//!
+//! An application uses `ide-mcp-mio`, `ide-mcp-smol` or `ide-mcp-blocking`. Each adapter has a
+//! [`Transport`] and its own way to wait. All the rest is written here once.
+//!
+//! | room | what it has |
+//! | --- | --- |
+//! | sockets | [`Link`] moves the bytes between a socket and a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a link with a machine of its own. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it is non-blocking, or blocking with timeouts. |
+//! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
+//! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
+//!
+//! The [`ide::Host`](ide_mcp::ide::Host) decides about messages and about admission. This crate has
+//! no protocol, no clock and no poll: the caller passes the time, and reports when a socket can be
+//! ready.
+//!
+//! # The adapters
+//! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
+//! | --- | --- | --- | --- |
+//! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
+//! | threads | none | that of the reactor | an acceptor, and two a connection |
+//! | a turn | `handle` each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
+//! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
+//! | another thread | `Waker::new(registry, token)` | `waker()`; `next_event` is then `None` | `waker()`; `next_event` is then `None` |
+//! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
+//! | connections | 1,022 | as many as there are file descriptors | as many as there may be threads, halved |
+//! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//!
+//! The events are those of the host, and the options are its
+//! [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
+//!
+//! # Another adapter
+//! A server over another loop implements [`Transport`] and calls [`Server::turn`]. If it cannot
+//! report which socket is ready, it wakes a [`WakeSet`] and calls [`Server::next`].
+
+mod delegate;
+mod server;
+mod socket;
+mod waiting;
+
+pub use ide_mcp_lockfile::GuardMode;
+pub use server::{Bind, Guarding, RETRY, Server, Transport, Wake};
+pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
+pub use waiting::{Next, Readiness, WakeSet, Waker};
+
+// For `delegate_server`.
+#[doc(hidden)]
+pub use ide_mcp::ide::{AuthToken, Host, LockFile};
+#[doc(hidden)]
+pub use ide_mcp_lockfile::{Error as LockError, LockDir};

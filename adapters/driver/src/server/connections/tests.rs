@@ -1,0 +1,140 @@
+//! The times at which a link gets a step for its own sake, in virtual time. The tests of
+//! `Link` cover the effect of the step.
+
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
+mod peer;
+
+use super::*;
+use ide_mcp::Machine as _;
+use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+use ide_mcp::mcp::Implementation;
+use peer::Peer;
+use std::time::Duration;
+
+/// The time from the first byte that has moved until the wire frees memory.
+const REST: Duration = Duration::from_secs(1);
+
+/// A host and its sockets, and the peers at their other ends.
+struct Room {
+    host: Host,
+    connections: Connections<Peer>,
+}
+
+impl Room {
+    fn new() -> Self {
+        let policy = Policy::without_authentication(0);
+        let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+        Self { host: Host::new(HostConfig::new(config)), connections: Connections::new() }
+    }
+
+    fn connect(&mut self, now: Time) -> (ConnId, Peer) {
+        let (id, peer) = (self.host.connect(now), Peer::default());
+        self.connections.insert(id, peer.clone());
+        self.step(now);
+        (id, peer)
+    }
+
+    /// Sends `n` bytes of a request that has no end.
+    fn say(&mut self, now: Time, (id, peer): &(ConnId, Peer), n: usize) {
+        peer.0.borrow_mut().extend(std::iter::repeat_n(b'x', n));
+        self.connections.ready(id.index());
+        self.step(now);
+    }
+
+    fn step(&mut self, now: Time) {
+        self.connections.read(&mut self.host, now);
+        self.host.tick(now);
+        while self.host.poll_event().is_some() {}
+        self.connections.write(&mut self.host, now);
+        self.connections.linger(now, drop);
+    }
+
+    /// Removes the connection as the application can, and takes the event that frees the place.
+    fn remove(&mut self, id: ConnId) {
+        self.host.remove(Time::ZERO, id);
+        while self.host.poll_event().is_some() {}
+    }
+
+    fn deadline(&mut self, now: Time) -> Option<Time> {
+        self.connections.deadline(&mut self.host, now)
+    }
+}
+
+#[test]
+fn each_rest_comes_and_goes() {
+    let mut room = Room::new();
+    let (mut now, one) = (Time::ZERO, room.connect(Time::ZERO));
+    assert_eq!(room.deadline(now), None, "nothing has moved");
+    for _ in 0..3 {
+        room.say(now, &one, 1000);
+        let rest = now.saturating_add(REST);
+        for _ in 0..100 {
+            now = now.saturating_add(Duration::from_millis(5));
+            room.say(now, &one, 1);
+            assert_eq!(room.deadline(now), Some(rest));
+        }
+        assert_eq!(room.connections.resting.len(), 1, "however often it writes");
+        room.step(rest);
+        assert_eq!((room.deadline(rest), room.connections.resting.len()), (None, 0));
+        now = rest;
+    }
+}
+
+#[test]
+fn the_earliest_rest_is_told_of_many() {
+    let mut room = Room::new();
+    let all: Vec<_> = (0..5).map(|_| room.connect(Time::ZERO)).collect();
+    let at = Time::from_millis;
+    for (millis, one) in (0..).zip(&all) {
+        room.say(at(10 * millis), one, 100);
+    }
+    for millis in 0..5 {
+        assert_eq!(room.deadline(at(500)), Some(at(1000 + 10 * millis)));
+        room.step(at(1000 + 10 * millis));
+    }
+    assert_eq!(room.deadline(at(2000)), None);
+}
+
+/// Checks a link that was read in one turn and written in a later one, after another link was read
+/// and written.
+#[test]
+fn a_rest_that_is_noted_late_is_no_later() {
+    let mut room = Room::new();
+    let (slow, quick) = (room.connect(Time::ZERO), room.connect(Time::ZERO));
+    slow.1.0.borrow_mut().extend(b"slow");
+    room.connections.ready(slow.0.index());
+    room.connections.read(&mut room.host, Time::ZERO);
+    quick.1.0.borrow_mut().extend(b"quick");
+    room.connections.ready(quick.0.index());
+    let later = Time::from_millis(5);
+    room.connections.read(&mut room.host, later);
+    room.connections.write_to(&mut room.host, later, quick.0.index());
+    room.step(later);
+    assert_eq!(room.deadline(later), Some(Time::ZERO.saturating_add(REST)));
+}
+
+#[test]
+fn who_takes_a_place_does_not_inherit() {
+    let mut room = Room::new();
+    let one = room.connect(Time::ZERO);
+    room.say(Time::ZERO, &one, 100);
+    room.remove(one.0);
+    let other = room.connect(Time::ZERO);
+    assert_eq!(other.0.index(), one.0.index());
+    assert_eq!((room.deadline(Time::ZERO), room.connections.resting.len()), (None, 0));
+    room.say(Time::ZERO, &other, 100);
+    assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
+}
+
+/// Checks a connection that takes a place before the socket of the previous one was looked at again.
+#[test]
+fn who_takes_a_place_within_a_turn_is_busy_once() {
+    let mut room = Room::new();
+    let one = room.connect(Time::ZERO);
+    room.connections.ready(one.0.index());
+    room.remove(one.0);
+    let other = room.host.connect(Time::ZERO);
+    room.connections.insert(other, Peer::default());
+    assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
+}

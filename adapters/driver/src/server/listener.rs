@@ -1,0 +1,66 @@
+//! The listener, and its readiness.
+
+use super::transport::{RETRY, Transport};
+use ide_mcp::Time;
+use std::io::ErrorKind;
+
+/// The number of connections that are accepted before the sockets are read. A pending connection can push out
+/// another only if that one had its chance to authenticate.
+pub(crate) const ACCEPTED_A_TURN: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Listener<T> {
+    pub(crate) transport: T,
+    is_open: bool,
+    /// True until accepting would block.
+    readable: bool,
+    retry_at: Option<Time>,
+}
+
+impl<T: Transport> Listener<T> {
+    pub(crate) const fn new(transport: T) -> Self {
+        Self { transport, is_open: true, readable: true, retry_at: None }
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    pub(crate) const fn ready(&mut self) {
+        self.readable = true;
+    }
+
+    pub(crate) fn close(&mut self) {
+        if self.is_open {
+            self.is_open = false;
+            self.transport.close();
+        }
+    }
+
+    /// Returns the next connection that waits.
+    pub(crate) fn accept(&mut self, now: Time) -> Option<T::Incoming> {
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+            self.readable = true;
+        }
+        while self.is_open && self.readable {
+            match self.transport.accept() {
+                Ok(incoming) => return Some(incoming),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
+                // The client has given up while its connection waited; another connection can follow.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+                Err(_) => {
+                    self.readable = false;
+                    self.retry_at = Some(now.saturating_add(RETRY));
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
+        let due = if self.readable { Some(now) } else { self.retry_at };
+        due.filter(|_| self.is_open)
+    }
+}

@@ -1,0 +1,300 @@
+//! Listener, lock file, sockets and a [`Host`], and the steps of a turn.
+
+mod bind;
+mod connections;
+mod guarding;
+mod listener;
+mod lock;
+mod proof;
+mod transport;
+
+pub use bind::Bind;
+pub use guarding::{Guarding, Wake};
+pub use transport::{RETRY, Transport};
+
+use crate::waiting::{FairPoll, Next, Readiness};
+use connections::Connections;
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent};
+use ide_mcp::{Machine, Time};
+use ide_mcp_lockfile::{Error, LockDir, can_tell_clients};
+use listener::{ACCEPTED_A_TURN, Listener};
+use lock::Lock;
+use proof::{auth, belongs_to_us};
+use std::io;
+use std::mem;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+
+/// The server of an editor over any [`Transport`].
+#[derive(Debug)]
+pub struct Server<T: Transport> {
+    // The fields are dropped in this order: a lock file never names a port where nobody listens.
+    lock: Option<Lock>,
+    listener: Listener<T>,
+    host: Host,
+    connections: Connections<T::Socket>,
+    addr: SocketAddr,
+    /// The token that clients have to present.
+    token: Option<AuthToken>,
+    /// True if a turn was begun and not all of its events were taken.
+    in_turn: bool,
+    fair: FairPoll,
+    /// The number of pending connections that had ended when the server last looked for their sockets.
+    ended_pending: u64,
+}
+
+impl<T: Transport> Server<T> {
+    /// Binds the listener. `open` makes the transport of the listener, which is in blocking mode.
+    ///
+    /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
+    /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy admits only clients of our
+    /// own user. If the system does not report the owners of sockets, a fresh token takes its place, which
+    /// [`token`](Server::token) returns.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the policy
+    /// requires no token; otherwise the error of binding, of `open`, or of the randomness of the system.
+    pub fn bind(
+        bind: Bind,
+        mut config: HostConfig,
+        open: impl FnOnce(TcpListener) -> io::Result<T>,
+    ) -> io::Result<Self> {
+        let is_resumed = matches!(bind, Bind::Resume(_));
+        let policy = &mut config.server.policy;
+        let listener = bind.listen(&policy.auth)?;
+        let addr = listener.local_addr()?;
+        policy.port = addr.port();
+        policy.auth = auth(policy.auth.clone(), is_resumed, || can_tell_clients(addr))?;
+        let token = policy.auth.token().cloned();
+        Ok(Self {
+            lock: None,
+            listener: Listener::new(open(listener)?),
+            host: Host::new(config),
+            connections: Connections::new(),
+            addr,
+            token,
+            in_turn: false,
+            fair: FairPoll::new(),
+            ended_pending: 0,
+        })
+    }
+
+    /// Publishes a lock file for the port, with the server's [token](Server::token). The guard restores the
+    /// file, and the server removes it before the listener closes. A previously published file is removed.
+    ///
+    /// # Errors
+    /// The errors of [`LockDir::publish`]; [`Error::PortZero`] after [`shutdown`](Server::shutdown).
+    pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        let guarding = self.listener.transport.guarding();
+        self.publish_guarded(dir, file, guarding)
+    }
+
+    /// Publishes a lock file as [`publish`](Self::publish) does, and guards it as `guarding` requires.
+    ///
+    /// # Errors
+    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread; nothing is
+    /// published then.
+    pub fn publish_guarded(
+        &mut self,
+        dir: &LockDir,
+        file: &LockFile,
+        guarding: Guarding,
+    ) -> Result<(), Error> {
+        // First: the old guard would take a new file with the same name and token for its own.
+        self.lock = None;
+        self.listener.transport.unwatch();
+        let port = if self.listener.is_open() { self.addr.port() } else { 0 };
+        let mut file = file.clone();
+        if self.token.is_some() {
+            file.auth_token.clone_from(&self.token);
+        }
+        let published = dir.publish(port, &file)?;
+        self.lock = Some(Lock::new(published, guarding, &mut self.listener.transport)?);
+        Ok(())
+    }
+
+    /// Returns the token that clients have to present, for an editor that keeps it for its next run. A fresh
+    /// token can have replaced one of an earlier process ([`bind`](Server::bind)).
+    #[must_use]
+    pub const fn token(&self) -> Option<&AuthToken> {
+        self.token.as_ref()
+    }
+
+    /// Returns the path of the lock file.
+    #[must_use]
+    pub fn lock_path(&self) -> Option<&Path> {
+        self.lock.as_ref().map(Lock::path)
+    }
+
+    /// Publishes other contents, after folders changed. A guard on a thread does so soon, and reports a
+    /// failure as an event; otherwise this waits for the disk. Without a published file nothing happens.
+    ///
+    /// # Errors
+    /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
+    pub fn update_lock_file(&mut self, file: &LockFile) -> Result<(), Error> {
+        self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file))
+    }
+
+    /// Notes that the descriptor of the guard may be readable.
+    pub fn lock_ready(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.notified(&mut self.listener.transport);
+        }
+    }
+
+    /// Returns the address of the listener, also after it has closed.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Returns the host, which has the connections and their shared state.
+    #[must_use]
+    pub const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Returns the host, to send something. [`deadline`](Server::deadline) then requests a turn.
+    pub const fn host_mut(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Notes that connections can wait at the listener.
+    pub const fn acceptable(&mut self) {
+        self.listener.ready();
+    }
+
+    /// Notes that the socket with this number can be readable, writable, or broken.
+    pub fn ready(&mut self, number: usize) {
+        self.connections.ready(number);
+    }
+
+    /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output, on every
+    /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
+    pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
+        while let Some(event) = self.event_of_turn(now) {
+            on(&mut self.host, event);
+        }
+    }
+
+    /// Returns the next event of a turn, or `None` at its end. The next call after `None` begins another
+    /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the host was used in
+    /// between.
+    pub fn event_of_turn(&mut self, now: Time) -> Option<HostEvent> {
+        if !mem::replace(&mut self.in_turn, true) {
+            self.begin(now);
+        }
+        let event = self.poll_event();
+        if event.is_none() {
+            self.in_turn = false;
+            self.finish(now);
+        }
+        event
+    }
+
+    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet): register
+    /// first, then pass the readiness. A turn can begin before all events of the last were taken; none is
+    /// lost.
+    pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
+        if ready.listener {
+            self.acceptable();
+        }
+        if ready.guard {
+            self.lock_ready();
+        }
+        for number in &ready.sockets {
+            self.ready(*number);
+        }
+        let mut fair = mem::take(&mut self.fair);
+        let next = fair.next(ready.woken, || self.step(now));
+        self.fair = fair;
+        next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
+    }
+
+    /// Returns the latest time for the next turn: `now` while there is work.
+    #[must_use]
+    pub fn deadline(&mut self, now: Time) -> Option<Time> {
+        let connections = self.connections.deadline(&mut self.host, now);
+        let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
+        [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
+    }
+
+    /// Removes the lock file, stops listening, and closes every connection in order. Continue until
+    /// [`is_over`](Server::is_over): a few seconds at most.
+    pub fn shutdown(&mut self, now: Time) {
+        if let Some(lock) = self.lock.take() {
+            self.listener.transport.unwatch();
+            if let Err(error) = lock.remove() {
+                self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+            }
+        }
+        self.listener.close();
+        self.host.shutdown(now);
+    }
+
+    /// Returns true if the server was shut down and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !self.listener.is_open() && self.connections.is_empty() && self.host.is_idle()
+    }
+
+    /// Takes the next event of a turn that every event interrupts.
+    fn step(&mut self, now: Time) -> Option<HostEvent> {
+        // The application can have used the host since the last event.
+        if let Some(event) = self.poll_event() {
+            return Some(event);
+        }
+        self.finish(now);
+        self.begin(now);
+        let event = self.poll_event();
+        if event.is_none() {
+            self.finish(now);
+        }
+        event
+    }
+
+    fn begin(&mut self, now: Time) {
+        for _ in 0..ACCEPTED_A_TURN {
+            let Some(incoming) = self.listener.accept(now) else { break };
+            let id = self.host.connect(now);
+            match self.listener.transport.adopt(id.index(), incoming) {
+                Ok(socket) => self.connections.insert(id, socket),
+                Err(_) => self.host.remove(now, id),
+            }
+        }
+        self.connections.read(&mut self.host, now);
+        if let Some(lock) = &mut self.lock {
+            lock.tick(now, &mut self.host);
+        }
+        self.host.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        loop {
+            let event = self.host.poll_event()?;
+            if let HostEvent::AdmissionPending { conn } = &event {
+                let is_ours =
+                    self.connections.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
+                self.host.admit(*conn, is_ours);
+                continue;
+            }
+            if let HostEvent::Agent { agent, event: ServerEvent::Closed(_) } = &event {
+                if let Some(conn) = agent.conn() {
+                    self.connections.ending(conn);
+                }
+            }
+            return Some(event);
+        }
+    }
+
+    fn finish(&mut self, now: Time) {
+        // The end of a pending connection is no event, and its socket can still have its place.
+        let ended_pending = self.host.unauthenticated().total();
+        if mem::replace(&mut self.ended_pending, ended_pending) != ended_pending {
+            self.connections.touch_removed(&mut self.host);
+        }
+        self.connections.write(&mut self.host, now);
+        let transport = &mut self.listener.transport;
+        self.connections.linger(now, |socket| transport.release(socket));
+    }
+}

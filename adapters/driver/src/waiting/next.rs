@@ -1,0 +1,79 @@
+//! The outcome of a step, for a loop that takes events one by one and waits by a [`WakeSet`](crate::WakeSet).
+
+use ide_mcp::Time;
+
+/// The outcome of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Next<E> {
+    /// An event.
+    Event(E),
+    /// A use of a [`Waker`](crate::Waker): the application reads its queue.
+    Wake,
+    /// The end: the last event was delivered, and nothing is left to do.
+    Over,
+    /// A wait: nothing is left to do before this time, or before the next wake-up. If the time has
+    /// come, other tasks can run first.
+    Wait(Option<Time>),
+}
+
+/// A choice between wakes and events that alternates if there are both, so that neither keeps the
+/// other waiting.
+#[derive(Debug, Default)]
+pub(crate) struct FairPoll {
+    /// True if a waker was used and [`Next::Wake`] has not been returned since.
+    woken: bool,
+    /// True if the last call returned an event.
+    was_event: bool,
+}
+
+impl FairPoll {
+    /// Creates a choice that has returned nothing.
+    pub(crate) const fn new() -> Self {
+        Self { woken: false, was_event: false }
+    }
+
+    /// Returns the next event of `step`, or [`Next::Wake`] if a waker was used since `Wake` was last
+    /// returned. Alternates if there are both. Returns `None` if there is neither.
+    pub(crate) fn next<E>(&mut self, woken: bool, step: impl FnOnce() -> Option<E>) -> Option<Next<E>> {
+        self.woken |= woken;
+        if !(self.woken && self.was_event) {
+            let event = step();
+            self.was_event = event.is_some();
+            if let Some(event) = event {
+                return Some(Next::Event(event));
+            }
+        }
+        self.was_event = false;
+        core::mem::take(&mut self.woken).then_some(Next::Wake)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wakes_and_events_take_turns() {
+        let (mut fair, mut events) = (FairPoll::new(), 0);
+        let mut seen = Vec::new();
+        for _ in 0..6 {
+            seen.push(fair.next(true, || {
+                events += 1;
+                Some(events)
+            }));
+        }
+        let (event, woken) = (|n| Some(Next::Event(n)), Some(Next::Wake));
+        assert_eq!(seen, [event(1), woken, event(2), woken, event(3), woken]);
+    }
+
+    #[test]
+    fn a_wake_is_told_once() {
+        let mut fair = FairPoll::new();
+        assert_eq!(fair.next::<()>(true, || None), Some(Next::Wake));
+        assert_eq!(fair.next::<()>(false, || None), None);
+        assert_eq!(fair.next(true, || Some(1)), Some(Next::Event(1)));
+        assert_eq!(fair.next(false, || Some(2)), Some(Next::Wake), "it is not forgotten");
+        assert_eq!(fair.next(false, || Some(3)), Some(Next::Event(3)));
+    }
+}

@@ -1,0 +1,235 @@
+//! A link against a scripted socket and a wire that only records.
+
+use crate::tape::{Script, Tape};
+use ide_mcp::Time;
+use ide_mcp_driver::{BUDGET, Link};
+use std::io::{self, ErrorKind};
+
+const START: Time = Time::ZERO;
+
+#[test]
+fn a_read_goes_on_until_there_is_nothing_or_an_end() {
+    // A name and the results of the reads; the bytes that reach the wire, the ends that it gets, and
+    // true if the link is still due.
+    type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
+    let cases: &[Case] = &[
+        ("nothing", &[], (0, 0, false)),
+        ("short reads", &[Ok(1), Ok(999), Ok(1000)], (2000, 0, false)),
+        ("the end", &[Ok(5), Ok(0), Ok(9)], (5, 1, false)),
+        ("a reset", &[Ok(5), Err(ErrorKind::ConnectionReset), Ok(9)], (5, 1, false)),
+        ("a death that is no timeout of ours", &[Err(ErrorKind::HostUnreachable)], (0, 1, false)),
+        ("interrupted: stays due", &[Ok(5), Err(ErrorKind::Interrupted), Ok(9)], (5, 0, true)),
+    ];
+    for (name, script, expected) in cases {
+        let (mut link, mut wire) = (Link::new(Script::reads(script)), Tape::new(0));
+        link.read(&mut wire, START, BUDGET);
+        let found = (wire.filled, wire.ends, link.is_due(&wire));
+        assert_eq!(found, *expected, "{name}");
+        // Readiness after an end changes nothing: the wire gets one end.
+        link.ready();
+        link.read(&mut wire, START, BUDGET);
+        assert!(wire.ends <= 1, "{name}");
+    }
+}
+
+#[test]
+fn a_budget_leaves_the_link_due() {
+    let many = [Ok(1000); 300];
+    for (name, budget, calls) in
+        [("one read", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
+    {
+        let (mut link, mut wire) = (Link::new(Script::reads(&many)), Tape::new(0));
+        link.read(&mut wire, START, budget);
+        assert_eq!(link.socket().read_calls, calls, "{name}");
+        assert!(link.is_due(&wire), "{name}");
+    }
+    for (name, budget, calls) in
+        [("one write", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
+    {
+        let (mut link, mut wire) = (Link::new(Script::default().writes(&many)), Tape::new(5000));
+        link.write(&mut wire, START, budget);
+        assert_eq!(link.socket().write_calls, calls, "{name}");
+        assert!(link.is_due(&wire), "{name}");
+    }
+}
+
+#[test]
+fn what_the_wire_does_not_want_stays_in_the_socket() {
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
+    wire.wants = false;
+    link.read(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, link.socket().read_calls, link.is_due(&wire)), (0, 0, false));
+    // The wire wants input again, and no new readiness is needed.
+    wire.wants = true;
+    assert!(link.is_due(&wire));
+    link.read(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.ends), (10, 0));
+}
+
+#[test]
+fn a_write_goes_on_until_there_is_nothing_or_an_end() {
+    // A name and the results of writing 10 bytes; the bytes left, the ends that the wire gets, and
+    // true if the link is still due.
+    type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
+    let cases: &[Case] = &[
+        ("all at once", &[Ok(10)], (0, 0, true)),
+        ("short writes", &[Ok(1), Ok(3), Ok(6)], (0, 0, true)),
+        ("no room", &[Ok(4)], (6, 0, true)),
+        ("interrupted: stays due", &[Ok(4), Err(ErrorKind::Interrupted), Ok(6)], (6, 0, true)),
+        ("a broken pipe", &[Ok(4), Err(ErrorKind::BrokenPipe), Ok(6)], (6, 1, false)),
+        ("nothing is taken", &[Ok(0), Ok(6)], (10, 1, false)),
+    ];
+    for (name, script, expected) in cases {
+        let (mut link, mut wire) = (Link::new(Script::default().writes(script)), Tape::new(10));
+        link.write(&mut wire, START, BUDGET);
+        assert_eq!((wire.outgoing.len(), wire.ends, link.is_due(&wire)), *expected, "{name}");
+    }
+    // Without room nothing is due until the socket is ready again.
+    let (mut link, mut wire) = (Link::new(Script::default()), Tape::new(10));
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert!(!link.is_due(&wire));
+    link.ready();
+    assert!(link.is_due(&wire));
+}
+
+#[test]
+fn a_failed_write_first_reads_what_had_arrived() {
+    let script = Script::reads(&[Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
+        .writes(&[Err(ErrorKind::BrokenPipe)]);
+    let (mut link, mut wire) = (Link::new(script), Tape::new(10));
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.ends), (42, 1));
+    assert_eq!(link.error().map(io::Error::kind), Some(ErrorKind::BrokenPipe));
+    link.ready();
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().write_calls, wire.ends), (1, 1));
+}
+
+/// Returns a link that has written its last bytes, on a socket that then follows the script.
+fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
+    let mut link = Link::new(Script::reads(reads).writes(&[Ok(10)]));
+    let mut wire = Tape::new(10);
+    wire.done = true;
+    assert!(link.is_due(&wire));
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().shutdowns, link.is_ending(), link.is_over()), (1, true, false));
+    link
+}
+
+#[test]
+fn the_end_shuts_down_and_discards_for_a_while() {
+    let flood = [Ok(4096); 20];
+    let almost: Vec<_> = [Ok(4096); 15].into_iter().chain([Ok(4095)]).collect();
+    let cases: &[(&str, &[Result<usize, ErrorKind>], usize, bool)] = &[
+        ("silence", &[], 0, false),
+        ("a little", &[Ok(100)], 100, false),
+        ("the end", &[Ok(100), Ok(0)], 100, true),
+        ("a reset", &[Err(ErrorKind::ConnectionReset)], 0, true),
+        ("one byte below the limit", &almost, 64 * 1024 - 1, false),
+        ("the limit", &flood, 64 * 1024, true),
+    ];
+    for (name, reads, discarded, over) in cases {
+        let mut link = farewell(reads);
+        assert_eq!(link.deadline(START), Some(START), "{name}");
+        link.discard(START, BUDGET);
+        assert_eq!((link.socket().discarded, link.is_over()), (*discarded, *over), "{name}");
+        let until = Time::from_millis(1000);
+        assert_eq!(link.deadline(START), (!over).then_some(until), "{name}");
+        link.discard(Time::from_millis(999), BUDGET);
+        assert_eq!(link.is_over(), *over, "{name}");
+        link.discard(until, BUDGET);
+        assert!(link.is_over(), "{name}");
+        assert_eq!(link.deadline(until), None, "{name}");
+    }
+}
+
+#[test]
+fn discarding_keeps_to_its_budget() {
+    let mut link = farewell(&[Ok(10); 5]);
+    link.discard(START, 1);
+    assert_eq!((link.socket().discarded, link.is_over()), (10, false));
+    assert_eq!(link.deadline(START), Some(START));
+}
+
+#[test]
+fn without_a_farewell_there_is_nothing_to_wait_for() {
+    let ending = |mut link: Link<Script>, wire: &mut Tape| {
+        wire.done = true;
+        link.write(wire, START, BUDGET);
+        (link.is_over(), link.socket().shutdowns)
+    };
+    let nothing_written = Link::new(Script::default());
+    assert_eq!(ending(nothing_written, &mut Tape::new(0)), (true, 0), "nothing was ever written");
+
+    let mut gone = Link::new(Script::reads(&[Ok(0)]).writes(&[Ok(10)]));
+    let mut wire = Tape::new(10);
+    gone.write(&mut wire, START, BUDGET);
+    gone.read(&mut wire, START, BUDGET);
+    assert_eq!(ending(gone, &mut wire), (true, 0), "the peer has gone");
+
+    let refuses = Script { shutdown_fails: true, ..Script::default().writes(&[Ok(10)]) };
+    assert_eq!(ending(Link::new(refuses), &mut Tape::new(10)), (true, 1), "the shutdown fails");
+}
+
+#[test]
+fn an_ending_link_leaves_its_wire_alone() {
+    let mut link = farewell(&[Ok(10)]);
+    let mut wire = Tape::new(10);
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.outgoing.len(), link.is_due(&wire)), (0, 10, false));
+}
+
+#[test]
+fn an_idle_wire_is_trimmed_once() {
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(49)])), Tape::new(0));
+    assert_eq!(link.deadline(START), None);
+    link.read(&mut wire, START, BUDGET);
+    let idle = Time::from_millis(1000);
+    assert_eq!(link.deadline(START), Some(idle));
+    link.write(&mut wire, Time::from_millis(999), BUDGET);
+    assert_eq!(wire.trims, 0);
+    link.write(&mut wire, idle, BUDGET);
+    link.write(&mut wire, idle, BUDGET);
+    assert_eq!((wire.trims, link.deadline(idle)), (1, None));
+}
+
+#[test]
+fn a_wire_that_moved_little_is_trimmed_as_soon_as_all_is_said() {
+    let (mut link, mut wire) =
+        (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(38)]).writes(&[Ok(10)])), Tape::new(10));
+    link.write(&mut wire, START, 1);
+    assert_eq!(wire.trims, 0, "the socket may have more to read");
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!(wire.trims, 1, "2,048 bytes have moved");
+}
+
+#[test]
+fn a_wire_that_never_rests_is_trimmed_once_a_second_and_not_for_every_message() {
+    let mut link = Link::new(Script::reads(&[]));
+    let mut wire = Tape::new(0);
+    for turn in 0..100 {
+        link.socket_mut().reads.push_back(Ok(1000));
+        link.ready();
+        let now = Time::from_millis(turn * 50);
+        link.read(&mut wire, now, BUDGET);
+        link.write(&mut wire, now, BUDGET);
+    }
+    // The wire is trimmed in each of the five seconds while few bytes have moved, and when the second
+    // is over.
+    assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
+}
+
+#[test]
+fn a_connecting_socket_is_left_alone_until_it_is_ready() {
+    let (mut link, mut wire) = (Link::connecting(Script::reads(&[Ok(3)]).writes(&[Ok(10)])), Tape::new(10));
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((link.socket().read_calls, link.socket().write_calls, link.is_due(&wire)), (0, 0, false));
+    link.ready();
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, wire.outgoing.len()), (3, 0));
+}

@@ -1,0 +1,182 @@
+//! The steps of a server over a transport that counts, in virtual time.
+
+use ide_mcp::Time;
+use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp_driver::Shutdown;
+use ide_mcp_driver::{Bind, RETRY, Server, Transport};
+use std::cell::RefCell;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+
+/// The waiting connections of a transport, and the calls of the server.
+#[derive(Debug, Default)]
+struct Network {
+    waiting: usize,
+    /// True if accepting fails, as it does for lack of file descriptors.
+    is_exhausted: bool,
+    accepts: usize,
+    /// The number of reads of each socket.
+    reads: Vec<usize>,
+    released: usize,
+    is_closed: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counting(Rc<RefCell<Network>>);
+
+/// A peer that has connected, and sends nothing.
+#[derive(Debug)]
+struct Silent {
+    network: Counting,
+    index: usize,
+}
+
+impl Transport for Counting {
+    type Incoming = ();
+    type Socket = Silent;
+
+    fn accept(&mut self) -> io::Result<()> {
+        let mut network = self.0.borrow_mut();
+        network.accepts += 1;
+        assert!(!network.is_closed, "nobody listens any more");
+        if network.is_exhausted {
+            return Err(io::Error::other("no file descriptors"));
+        }
+        network.waiting = network.waiting.checked_sub(1).ok_or(ErrorKind::WouldBlock)?;
+        Ok(())
+    }
+
+    fn adopt(&mut self, _: usize, (): ()) -> io::Result<Silent> {
+        let mut network = self.0.borrow_mut();
+        network.reads.push(0);
+        Ok(Silent { network: self.clone(), index: network.reads.len() - 1 })
+    }
+
+    fn ends(_: &Silent) -> io::Result<(SocketAddr, SocketAddr)> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn release(&mut self, _: Silent) {
+        self.0.borrow_mut().released += 1;
+    }
+
+    fn close(&mut self) {
+        self.0.borrow_mut().is_closed = true;
+    }
+}
+
+impl Read for Silent {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        *self.network.0.borrow_mut().reads.get_mut(self.index).unwrap() += 1;
+        Err(ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Write for Silent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shutdown for Silent {
+    fn shutdown_write(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn serve(strangers: usize) -> (Server<Counting>, Counting) {
+    let policy = Policy::without_authentication(0);
+    let session = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let mut config = HostConfig::new(session);
+    config.max_pending_connections = strangers;
+    let network = Counting::default();
+    let server = Server::bind(Bind::AnyPort, config, |_: TcpListener| Ok(network.clone())).unwrap();
+    (server, network)
+}
+
+/// Takes turns at the same time until the next is due later. Returns the number of turns.
+fn settle(server: &mut Server<Counting>, now: Time) -> usize {
+    for turns in 1..10_000 {
+        server.turn(now, |_, _| {});
+        if server.deadline(now).is_none_or(|at| at > now) {
+            return turns;
+        }
+    }
+    unreachable!("never idle");
+}
+
+#[test]
+fn n05_four_are_accepted_a_turn() {
+    let (mut server, network) = serve(100);
+    network.0.borrow_mut().waiting = 9;
+    for expected in [4, 8, 9, 9] {
+        server.turn(Time::ZERO, |_, _| {});
+        assert_eq!(network.0.borrow().reads, vec![1; expected], "each was read once");
+    }
+}
+
+#[test]
+fn a_wake_for_one_of_a_thousand_tries_no_other() {
+    let (mut server, network) = serve(1000);
+    network.0.borrow_mut().waiting = 1000;
+    assert_eq!(settle(&mut server, Time::ZERO), 251);
+    assert_eq!(network.0.borrow().reads, vec![1; 1000]);
+    server.ready(7);
+    settle(&mut server, Time::from_millis(1));
+    let network = network.0.borrow();
+    let tried = |times| move |reads: &&usize| **reads == times;
+    assert_eq!(network.reads.iter().filter(tried(1)).count(), 999);
+    assert_eq!(network.reads.get(7), Some(&2));
+}
+
+#[test]
+fn a_listener_that_fails_is_tried_again_later() {
+    let (mut server, network) = serve(8);
+    network.0.borrow_mut().is_exhausted = true;
+    network.0.borrow_mut().waiting = 1;
+    settle(&mut server, Time::ZERO);
+    assert_eq!((network.0.borrow().accepts, server.deadline(Time::ZERO)), (1, Some(Time::new(RETRY))));
+    network.0.borrow_mut().is_exhausted = false;
+    settle(&mut server, Time::from_millis(99));
+    assert_eq!(network.0.borrow().accepts, 1, "its time has not come");
+    settle(&mut server, Time::from_millis(100));
+    assert_eq!(network.0.borrow().reads.len(), 1);
+}
+
+/// Checks that the oldest of too many pending connections ends, and its socket with it. In the end
+/// all have gone.
+#[test]
+fn n05_what_is_over_is_released() {
+    let (mut server, network) = serve(8);
+    network.0.borrow_mut().waiting = 50;
+    settle(&mut server, Time::ZERO);
+    assert_eq!(server.host().connections().count(), 8);
+    assert_eq!(network.0.borrow().released, 42);
+    server.shutdown(Time::ZERO);
+    assert!(network.0.borrow().is_closed);
+    let mut now = Time::ZERO;
+    while !server.is_over() {
+        settle(&mut server, now);
+        now = server.deadline(now).unwrap_or(now);
+        assert!(now < Time::from_millis(10_000), "{:?}", server.host().connections().count());
+    }
+    assert_eq!(network.0.borrow().released, 50);
+}
+
+/// Checks a connection that was never admitted, and whose end is no event.
+#[test]
+fn a_stranger_that_the_application_removes_is_released() {
+    let (mut server, network) = serve(8);
+    network.0.borrow_mut().waiting = 2;
+    settle(&mut server, Time::ZERO);
+    let ids: Vec<_> = server.host().connections().map(|(id, _)| id).collect();
+    server.host_mut().remove(Time::ZERO, *ids.first().unwrap());
+    settle(&mut server, Time::ZERO);
+    assert_eq!((network.0.borrow().released, server.host().unauthenticated().ended), (1, 1));
+}

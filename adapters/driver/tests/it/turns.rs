@@ -1,0 +1,111 @@
+//! The share of each connection in the bytes that a turn reads, over a transport in memory.
+
+#[path = "../../src/server/connections/tests/peer.rs"]
+mod peer;
+
+use ide_mcp::Time;
+use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp_driver::{Bind, Server, Shutdown, Transport};
+use peer::Peer;
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+
+/// The bytes that a turn reads.
+const TURN: usize = 256 * 1024;
+
+/// More than the last read of a turn, which can exceed [`TURN`].
+const LAST: usize = 128 * 1024;
+
+const PING: &[u8] = b"\x89\x80\0\0\0\0";
+
+fn left(peer: &Peer) -> usize {
+    peer.0.borrow().len()
+}
+
+#[derive(Clone, Debug, Default)]
+struct Memory(Rc<RefCell<Vec<Peer>>>);
+
+impl Transport for Memory {
+    type Incoming = Peer;
+    type Socket = Peer;
+
+    fn accept(&mut self) -> io::Result<Peer> {
+        self.0.borrow_mut().pop().ok_or_else(|| ErrorKind::WouldBlock.into())
+    }
+
+    fn adopt(&mut self, _: usize, peer: Peer) -> io::Result<Peer> {
+        Ok(peer)
+    }
+
+    fn ends(_: &Peer) -> io::Result<(SocketAddr, SocketAddr)> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn release(&mut self, _: Peer) {}
+
+    fn close(&mut self) {}
+}
+
+/// Returns a server and `clients` admitted clients.
+fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
+    let policy = Policy::without_authentication(0);
+    let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let memory = Memory::default();
+    let open = |_: TcpListener| Ok(memory.clone());
+    let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config), open).unwrap();
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        server.local_addr().port()
+    );
+    let mut peers = Vec::new();
+    for count in 1..=clients {
+        let peer = Peer(Rc::new(RefCell::new(head.clone().into_bytes())));
+        memory.0.borrow_mut().push(peer.clone());
+        server.acceptable();
+        server.turn(Time::ZERO, |_, _| {});
+        assert_eq!(server.host().connections().filter(|(_, server)| server.is_open()).count(), count);
+        peers.push(peer);
+    }
+    (server, peers)
+}
+
+fn say(server: &mut Server<Memory>, (number, peer): (usize, &Peer), pings: usize) {
+    peer.0.borrow_mut().extend(PING.repeat(pings));
+    server.ready(number);
+}
+
+#[test]
+fn e02_a_turn_reads_so_much_of_all_together() {
+    for clients in [1, 2, 15] {
+        let (mut server, peers) = attached(clients);
+        peers.iter().enumerate().for_each(|peer| say(&mut server, peer, 200_000));
+        let unread = || peers.iter().map(left).sum::<usize>();
+        let before = unread();
+        server.turn(Time::ZERO, |_, _| {});
+        let read = before - unread();
+        assert!((TURN..TURN + LAST).contains(&read), "{read} bytes of {clients}");
+    }
+}
+
+#[test]
+fn e02_who_is_not_reached_in_a_turn_is_first_in_the_next() {
+    let (mut server, peers) = attached(16);
+    peers.iter().enumerate().for_each(|peer| say(&mut server, peer, if peer.0 == 15 { 1 } else { 200_000 }));
+    for _ in 0..16 {
+        server.turn(Time::ZERO, |_, _| {});
+        assert_eq!(server.deadline(Time::ZERO), Some(Time::ZERO), "there is more");
+    }
+    let (quiet, flood) = peers.split_last().unwrap();
+    assert_eq!(left(quiet), 0);
+    let unread: Vec<usize> = flood.iter().map(left).collect();
+    let (least, most) = (unread.iter().min().unwrap(), unread.iter().max().unwrap());
+    assert!(*most < 200_000 * PING.len() && most - least <= 2 * LAST, "{unread:?}");
+    for _ in 0..1_000 {
+        server.turn(Time::ZERO, |_, _| {});
+    }
+    assert!(flood.iter().all(|peer| left(peer) == 0), "all is read in the end");
+}

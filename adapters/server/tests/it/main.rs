@@ -1,5 +1,0 @@
-//! Tests of the server that every adapter has.
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-
-mod steps;
-mod turns;

@@ -1,0 +1,98 @@
+//! The interface of an adapter for the cases.
+
+use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Machine, Time, Wire};
+use ide_mcp_driver::Bind;
+use ide_mcp_lockfile::{Error, LockDir};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One of the adapters.
+pub(crate) trait Adapter {
+    type Editor: Editor;
+
+    /// Connects, and drives the connection to its end. Returns the error that ended it, if an error
+    /// ended it.
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<io::ErrorKind>>;
+
+    /// Drives an accepted socket to its end, as [`connect`](Self::connect) does.
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<io::ErrorKind>;
+}
+
+/// The server of an adapter, and its loop.
+pub(crate) trait Editor: Sized {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self>;
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
+    fn lock_path(&self) -> Option<PathBuf>;
+    fn local_addr(&self) -> SocketAddr;
+    fn host_mut(&mut self) -> &mut Host;
+    fn now(&self) -> Time;
+    fn shutdown(&mut self);
+    fn is_over(&self) -> bool;
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static;
+
+    /// Waits once, for at most about `at_most`, and passes the events to `on`.
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
+}
+
+/// Defines the methods of an [`Editor`] that the server of its adapter has as well. If the editor is
+/// that server, these are all methods but [`step`](Editor::step). If the server is a field of the
+/// editor, these are the methods that need nothing else.
+macro_rules! as_its_server {
+    () => {
+        $crate::adapter::as_its_server!(@);
+
+        fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+            Self::bind(bind, config)
+        }
+
+        fn now(&self) -> Time {
+            self.now()
+        }
+
+        fn shutdown(&mut self) {
+            self.shutdown();
+        }
+
+        fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+            let waker = Self::waker(self);
+            move || waker.wake()
+        }
+    };
+    ($server:ident) => {
+        $crate::adapter::as_its_server!(@ .$server);
+    };
+    (@ $($server:tt)*) => {
+        fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+            self $($server)* .publish(dir, file)
+        }
+
+        fn lock_path(&self) -> Option<PathBuf> {
+            self $($server)* .lock_path().map(std::path::Path::to_owned)
+        }
+
+        fn local_addr(&self) -> SocketAddr {
+            self $($server)* .local_addr()
+        }
+
+        fn host_mut(&mut self) -> &mut Host {
+            self $($server)* .host_mut()
+        }
+
+        fn is_over(&self) -> bool {
+            self $($server)* .is_over()
+        }
+    };
+}
+
+pub(crate) use as_its_server;

@@ -1,0 +1,247 @@
+//! The tools of the cases: an editor that answers, and agents.
+
+use crate::adapter::{Adapter, Editor};
+use crate::plain::{Upto, script};
+use getrandom::SysRng;
+use ide_mcp::ide::{
+    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, Host,
+    HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolArguments,
+    ToolCall, ToolSet,
+};
+use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Time, ws};
+use ide_mcp_driver::Bind;
+use ide_mcp_lockfile::{Error, LockDir, new_token};
+use std::fs;
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that
+/// passes never waits for it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An editor that answers, and counts its events.
+pub(crate) struct World<A: Adapter> {
+    pub(crate) editor: A::Editor,
+    pub(crate) seen: Seen,
+    token: AuthToken,
+    clock: Clock,
+}
+
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// The diffs that are not decided, unless all are accepted.
+    pub(crate) open: Vec<(Call<OpenDiff>, OpenDiff)>,
+    pub(crate) accepts: bool,
+    pub(crate) ready: Vec<AgentId>,
+    pub(crate) calls: usize,
+    pub(crate) notifications: usize,
+    pub(crate) closed: Vec<(AgentId, ws::Closed)>,
+}
+
+impl<A: Adapter> World<A> {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// Creates an editor with settings that differ from the default ones.
+    pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
+        let token = new_token().unwrap();
+        let mut config = config(Policy::new(0, token.clone()));
+        change(&mut config);
+        let editor = A::Editor::bind(Bind::AnyPort, config).unwrap();
+        Self { editor, seen: Seen::default(), token, clock: Clock::new() }
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.editor.local_addr()
+    }
+
+    /// Waits once, for 20 ms at most.
+    pub(crate) fn step(&mut self) {
+        self.step_for(Duration::from_millis(20));
+    }
+
+    pub(crate) fn step_for(&mut self, at_most: Duration) {
+        assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
+        let seen = &mut self.seen;
+        self.editor.step(at_most, |host, event| seen.note(host, event));
+    }
+
+    pub(crate) fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        while !done(self) {
+            self.step();
+        }
+    }
+
+    /// Steps until the thread has ended.
+    pub(crate) fn serve<T>(&mut self, thread: JoinHandle<T>) -> T {
+        self.until(|_| thread.is_finished());
+        thread.join().unwrap()
+    }
+
+    pub(crate) fn connections(&mut self) -> usize {
+        self.editor.host_mut().connections().count()
+    }
+
+    /// Returns the number of attached agents.
+    pub(crate) fn attached(&mut self) -> usize {
+        self.editor.host_mut().agents().count()
+    }
+
+    /// Starts an agent on a thread of its own, over the same adapter. The agent makes a call, and
+    /// stays attached if `stays` is true.
+    pub(crate) fn agent(
+        &self,
+        request: impl ToolArguments + Send + 'static,
+        stays: bool,
+    ) -> JoinHandle<Report> {
+        agent_with::<A>(self.addr(), &self.token, request, stays)
+    }
+
+    pub(crate) fn token(&self) -> &AuthToken {
+        &self.token
+    }
+
+    /// Returns a connected socket that has sent this much of an attaching client. Nothing was read
+    /// from it.
+    pub(crate) fn plain(&self, upto: Upto) -> TcpStream {
+        let mut stream = TcpStream::connect(self.addr()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(&script(&self.token, self.addr().port(), upto)).unwrap();
+        stream
+    }
+}
+
+impl Seen {
+    fn note(&mut self, host: &mut Host, event: HostEvent) {
+        let HostEvent::Agent { agent, event } = event else { return };
+        match event {
+            ServerEvent::Ready { .. } => self.ready.push(agent),
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+                self.calls += 1;
+                if self.accepts {
+                    host.answer(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
+                } else {
+                    self.open.push((call, diff));
+                }
+            }
+            ServerEvent::Call(call) => {
+                self.calls += 1;
+                host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+            }
+            ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),
+            ServerEvent::Notification { .. } => self.notifications += 1,
+            ServerEvent::Closed(closed) => {
+                assert!(self.closed.iter().all(|(known, _)| *known != agent), "{agent:?} ends twice");
+                self.closed.push((agent, closed));
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn config(policy: Policy) -> HostConfig {
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
+    HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools))
+}
+
+/// The results of an agent.
+pub(crate) struct Report {
+    /// The texts of its answers.
+    pub(crate) answers: Vec<Vec<String>>,
+    pub(crate) closed: ws::Closed,
+    /// The time from connecting to the first answer.
+    pub(crate) took: Duration,
+}
+
+pub(crate) fn diagnostics() -> GetDiagnostics {
+    GetDiagnostics::default()
+}
+
+pub(crate) fn proposal(text: impl Into<String>) -> OpenDiff {
+    OpenDiff::new("/w/a", text, "t")
+}
+
+pub(crate) fn agent_with<A: Adapter>(
+    addr: SocketAddr,
+    token: &AuthToken,
+    request: impl ToolArguments + Send + 'static,
+    stays: bool,
+) -> JoinHandle<Report> {
+    let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token.clone()));
+    thread::spawn(move || {
+        let clock = Clock::new();
+        let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let mut talk = Talk::new(request, stays, clock);
+        A::connect(addr, machine, |machine, event| talk.event(machine, event)).unwrap();
+        talk.report()
+    })
+}
+
+/// The requests that an agent sends, and the answers that it receives.
+pub(crate) struct Talk<T> {
+    request: T,
+    stays: bool,
+    clock: Clock,
+    answers: Vec<Vec<String>>,
+    closed: Option<ws::Closed>,
+    took: Duration,
+}
+
+impl<T: ToolArguments> Talk<T> {
+    pub(crate) fn new(request: T, stays: bool, clock: Clock) -> Self {
+        Self { request, stays, clock, answers: Vec::new(), closed: None, took: Duration::ZERO }
+    }
+
+    pub(crate) fn event(&mut self, machine: &mut Client, event: ClientEvent) {
+        match event {
+            ClientEvent::Ready(_) => drop(machine.call(&self.request).unwrap()),
+            ClientEvent::Outcome { outcome, .. } => {
+                self.took = self.clock.now().since_start();
+                assert!(matches!(outcome, Outcome::Result(_)), "{outcome:?}");
+                if let Outcome::Result(raw) = outcome {
+                    let result = ToolResult::read(&raw).unwrap();
+                    self.answers.push(result.texts().map(str::to_owned).collect());
+                }
+                if !self.stays {
+                    machine.close();
+                }
+            }
+            ClientEvent::Closed(closed) => self.closed = Some(closed),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn report(self) -> Report {
+        Report { answers: self.answers, closed: self.closed.unwrap(), took: self.took }
+    }
+}
+
+/// A new directory. Dropping this value removes it.
+pub(crate) struct TempDir(pub(crate) PathBuf);
+
+impl TempDir {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ide-mcp-adapters-{}-{count}", std::process::id());
+        Self(std::env::temp_dir().canonicalize().unwrap().join(name))
+    }
+
+    pub(crate) fn publish<A: Adapter>(&self, world: &mut World<A>) -> Result<(), Error> {
+        let file = LockFile::new(std::process::id(), vec!["/w".into()], "editor", world.token.clone());
+        world.editor.publish(&LockDir::create(&self.0)?, &file)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
