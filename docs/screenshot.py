@@ -14,7 +14,7 @@ import unicodedata
 from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = ROOT / "target/debug/examples"
+PROGRAM = ROOT / "target/debug/ide-mcp"
 COLUMNS, ROWS = 120, 24
 # Of a cell, in pixels; texts are stretched to it, whatever font there is.
 WIDTH, HEIGHT, FONT = 8.4, 18, 14
@@ -58,7 +58,7 @@ class Pane:
         self.socket = str(place / "tmux")
         # What it says if it cannot begin stays to be seen.
         self.run("new-session", "-d", "-s", "t", "-x", str(COLUMNS), "-y", str(ROWS), "-c", str(place / "store"),
-                 f"env -u CLAUDE_CONFIG_DIR HOME={home} COLORTERM=truecolor {PROGRAMS / 'editor'}; cat")
+                 f"env -u CLAUDE_CONFIG_DIR HOME={home} COLORTERM=truecolor {PROGRAM} editor; cat")
 
     def run(self, *arguments):
         command = ["tmux", "-S", self.socket, "-f", "/dev/null", *arguments]
@@ -102,7 +102,7 @@ def picture_of_a_run():
             pane.wait("nobody attached")
             environment = {key: value for key, value in os.environ.items() if not key.startswith("CLAUDE")}
             for path, proposal in [("src/store.rs", "new.rs"), ("CHANGES.md", "notes")]:
-                command = [PROGRAMS / "agent", "diff", path, place / proposal]
+                command = [PROGRAM, "agent", "diff", path, place / proposal]
                 agents.append(subprocess.Popen(command, cwd=project, env=environment | {"HOME": str(home)},
                                                stdout=subprocess.DEVNULL))
                 pane.wait(path)

@@ -1,285 +1,63 @@
-//! The agent for programs and scripts: lines of JSON from every command, scripts, and editors that go and come back.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test says what it expects, and waits for real processes"
-)]
+//! An agent that is attached to the editor of a [`Place`].
 
-mod support;
-
+use crate::process::Place;
+use getrandom::SysRng;
+use ide_mcp::Time;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile};
+use ide_mcp::mcp::{Implementation, Outcome, Timeout};
+use ide_mcp::rpc::SessionId;
+use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
 use std::fs;
-use support::{Place, Process};
 
-fn lines(process: &mut Process) -> Vec<Value> {
-    process.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+pub struct Agent(Conn<Client>);
 
-fn listening(editor: &mut Process) -> (String, String) {
-    let event = editor.event("listening");
-    (event["port"].to_string(), event["lock"].as_str().unwrap().into())
-}
-
-#[test]
-fn every_command_has_lines_of_json() {
-    let place = Place::new("json");
-    let path = place.write("a.json", "{");
-    let mut agent = place.agent(&["--json", "tools"]);
-    let said = lines(&mut agent);
-    assert_eq!((&said[0]["event"], &said[0]["status"]), (&json!("error"), &json!(2)));
-    assert!(said[0]["message"].as_str().unwrap().contains("no editor found"), "{said:?}");
-    assert!(agent.end().1.contains("no editor found"));
-
-    let mut editor = place.editor(&["--on-diff", "reject"]);
-    listening(&mut editor);
-    let mut agent = place.agent(&["--json", "tools"]);
-    let tools = lines(&mut agent);
-    assert!(
-        tools.iter().all(|tool| tool["event"] == "tool" && tool["inputSchema"]["type"] == "object"),
-        "{tools:?}"
-    );
-    assert!(tools.iter().any(|tool| tool["name"] == "openDiff"), "{tools:?}");
-    assert_eq!(agent.end(), (Some(0), String::new()));
-
-    let arguments = json!({"filePath": path}).to_string();
-    let mut agent = place.agent(&["--json", "call", "openFile", &arguments]);
-    let said = lines(&mut agent);
-    assert_eq!((said.len(), &said[0]["event"], &said[0]["tool"]), (1, &json!("outcome"), &json!("openFile")));
-    assert!(said[0]["outcome"]["result"]["content"].is_array(), "{said:?}");
-    assert_eq!(agent.end(), (Some(0), String::new()));
-    let mut agent = place.agent(&["--json", "call", "dance"]);
-    let said = lines(&mut agent);
-    assert!(said[0]["outcome"]["error"]["code"].is_i64(), "{said:?}");
-    assert_eq!(agent.end(), (Some(1), String::new()));
-
-    place.write("new.json", "{}");
-    for (new, verdict, status) in [("new.json", "rejected", 1), ("a.json", "unchanged", 0)] {
-        let mut agent = place.agent(&["--json", "diff", "a.json", new]);
-        assert_eq!(lines(&mut agent), [json!({"event": "diff", "verdict": verdict, "path": "a.json"})]);
-        assert_eq!(agent.end(), (Some(status), String::new()));
+impl Agent {
+    /// Finds the editor by its lock file, and waits until the session is open.
+    pub fn attach(place: &Place) -> Self {
+        let lock = place.published("the editor", None);
+        let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+        let file = LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap();
+        let config = ClientConfig::new(Implementation::new("agent", "1"), port, file.auth_token);
+        let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let mut conn = Conn::connect(("127.0.0.1", port), client).unwrap();
+        while !matches!(conn.next_event(), Some(ClientEvent::Ready(_))) {}
+        Self(conn)
     }
-}
 
-#[test]
-fn a_script_asks_says_and_expects() {
-    let place = Place::new("script");
-    let path = place.write("bad.json", "{\n  \"a\": x\n}\n");
-    let mut editor = place.editor(&["--on-diff", "hold"]);
-    listening(&mut editor);
-    let script = [
-        "# two calls in flight, in the order that the editor likes",
-        r#"{"call":"openDiff","arguments":{"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}}"#,
-        r#"{"call":"getDiagnostics","arguments":{"uri":"bad.json"}}"#,
-        r#"{"notify":"ide_connected","params":{"pid":4242}}"#,
-        r#"{"expect":{"event":"outcome","line":3,"outcome":{"result":{"content":[{"type":"text"}]}}}}"#,
-        r#"{"sleep":10}"#,
-        r#"{"call":"close_tab","arguments":{"tab_name":"t"}}"#,
-        r#"{"expect":{"line":7,"outcome":{"result":{"content":[{"text":"TAB_CLOSED"}]}}}}"#,
-        "",
-        r#"{"expect":{"tool":"openDiff","outcome":{"result":{"content":[{"text":"DIFF_REJECTED"},{"text":"t"}]}}}}"#,
-        r#"{"call":"dance"}"#,
-        r#"{"expect":{"line":11,"outcome":{"error":{"code":-32602}}},"within":5000}"#,
-    ]
-    .join("\n");
-    let file = place.write("s.jsonl", &script);
-    let mut agent = place.agent(&["--script", "s.jsonl"]);
-    let said = agent.rest();
-    assert_eq!(agent.end(), (Some(0), String::new()));
-    assert_eq!(said, ["s.jsonl: 10 steps, all as expected"]);
-    assert_eq!(editor.until("diff")["path"], "/x");
-
-    let mut agent = place.agent(&["--json", "--script", "-"]);
-    agent.put(&fs::read_to_string(&file).unwrap());
-    agent.hang_up();
-    let said = lines(&mut agent);
-    let done: Vec<u64> = said.iter().filter_map(|line| line["line"].as_u64()).collect();
-    assert_eq!(done, [2, 3, 4, 5, 6, 7, 8, 10, 11, 12]);
-    assert_eq!(said[3]["came"]["tool"], "getDiagnostics", "{said:?}");
-    assert_eq!(said.last().unwrap(), &json!({"event": "script", "steps": 10}));
-    assert_eq!(agent.end(), (Some(0), String::new()));
-
-    // What the editor pushes.
-    let mut agent = place.agent(&["--script", "-"]);
-    agent.put(r#"{"expect":{"event":"selection_changed","params":{"filePath":"PATH"}}}"#.replace("PATH", &path).as_str());
-    agent.hang_up();
-    editor.until("connected");
-    editor.tell(r#"{"cmd":"select","path":"bad.json","start":[0,0],"end":[1,3]}"#);
-    assert_eq!(agent.rest(), ["standard input: 1 step, all as expected"]);
-    assert_eq!(agent.end(), (Some(0), String::new()));
-}
-
-#[test]
-fn a_script_that_comes_out_otherwise_says_where_and_what_came() {
-    let place = Place::new("otherwise");
-    let mut editor = place.editor(&["--on-diff", "reject"]);
-    listening(&mut editor);
-    let diff =
-        r#"{"call":"openDiff","arguments":{"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}}"#;
-    let wants = r#"{"expect":{"event":"outcome","outcome":{"result":{"content":[{"text":"FILE_SAVED"}]}}},"within":200}"#;
-    let cases = [
-        (
-            "another outcome",
-            format!("{diff}\n\n{wants}"),
-            1,
-            vec![
-                "s:3: expected {\"event\":\"outcome\",\"outcome\":{\"result\":{\"content\":[{\"text\":\"FILE_SAVED\"}]}}} within 200 ms; came {",
-                "DIFF_REJECTED",
-            ],
-        ),
-        ("nothing", wants.into(), 1, vec!["s:1: expected {", "within 200 ms; nothing came"]),
-        ("no script", String::new(), 2, vec!["s: there is nothing to do in it"]),
-        (
-            "a wrong line",
-            format!("{wants}\n{{\"expct\":{{}}}}"),
-            2,
-            vec!["s:2: this is no step: unknown field `expct`"],
-        ),
-        (
-            "no arguments",
-            "{\"call\":\"openDiff\"}".into(),
-            2,
-            vec!["s:1: these are no arguments of openDiff"],
-        ),
-    ];
-    for (name, script, status, expected) in cases {
-        place.write("s", &script);
-        let (ended, said) = place.agent(&["--script", "s"]).end();
-        assert_eq!(ended, Some(status), "{name}: {said}");
-        assert!(
-            said.lines().count() == 1 && expected.iter().all(|part| said.contains(part)),
-            "{name}: {said}"
-        );
+    /// Returns the names of the tools.
+    pub fn tools(&mut self) -> Vec<String> {
+        let list = self.request("tools/list", &json!({}));
+        let tools = list["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().into()).collect()
     }
-    let (ended, said) = place.agent(&["--script", "missing"]).end();
-    assert!(ended == Some(2) && said.contains("missing: "), "{said}");
-    let (ended, said) = place.agent(&["--script", "s", "tools"]).end();
-    assert!(ended == Some(2) && said.contains("--script and tools exclude each other"), "{said}");
-    let (ended, said) = place.agent(&["--reconnect", "tools"]).end();
-    assert!(ended == Some(2) && said.contains("--reconnect goes with"), "{said}");
-}
 
-#[test]
-fn the_end_of_the_connection_is_an_event_of_a_script() {
-    let place = Place::new("closed");
-    for (script, status, expected) in [
-        ("{\"expect\":{\"event\":\"closed\"}}\n{\"sleep\":1}", 0, ""),
-        (
-            "{\"expect\":{\"event\":\"at_mentioned\"}}",
-            1,
-            "; came {\"event\":\"closed\",\"why\":\"the peer closed with 1001",
-        ),
-        (
-            "{\"expect\":{\"event\":\"closed\"}}\n{\"call\":\"t\"}",
-            1,
-            ":2: the connection has ended: the peer closed",
-        ),
-    ] {
-        let mut editor = place.editor(&[]);
-        listening(&mut editor);
-        place.write("s", script);
-        let mut agent = place.agent(&["--script", "s"]);
-        editor.until("ide_connected");
-        editor.tell(r#"{"cmd":"quit"}"#);
-        let (ended, said) = agent.end();
-        assert!(ended == Some(status) && said.contains(expected), "{script}: {ended:?} {said}");
-        assert_eq!(editor.end().0, Some(0));
+    /// Calls a tool, and returns the texts of its result.
+    pub fn call(&mut self, name: &str, arguments: &Value) -> Vec<String> {
+        let result = self.request("tools/call", &json!({"name": name, "arguments": arguments}));
+        let content = result["content"].as_array().unwrap().iter();
+        content.map(|block| block["text"].as_str().unwrap().into()).collect()
     }
-}
 
-/// As measured with the real client: the same port and the same token.
-#[test]
-fn an_editor_that_comes_back_has_its_agents_again() {
-    let place = Place::new("back");
-    place.write("a.txt", "hello\n");
-    let mut editor = place.editor(&["--on-diff", "hold"]);
-    let (port, lock) = listening(&mut editor);
-    let kept = place.write("kept.lock", &fs::read_to_string(&lock).unwrap());
-    let mut watch = place.agent(&["--reconnect", "watch"]);
-    let mut calls = place.agent(&["--reconnect", "calls"]);
-    place.write(
-        "s",
-        "{\"expect\":{\"event\":\"lost\"}}\n{\"expect\":{\"event\":\"attached\"},\"within\":30000}\n\
-         {\"call\":\"closeAllDiffTabs\"}\n{\"expect\":{\"event\":\"outcome\",\"outcome\":{\"result\":{}}}}",
-    );
-    let mut script = place.agent(&["--reconnect", "--script", "s"]);
-    for _ in 0..3 {
-        editor.until("ide_connected");
+    /// Proposes a change, which the editors of the examples accept.
+    pub fn proposal_is_accepted(&mut self) {
+        let proposal = json!({"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "new\n", "tab_name": "t"});
+        assert_eq!(self.call("openDiff", &proposal), ["FILE_SAVED", "new\n"]);
     }
-    calls.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}"#);
-    editor.until("diff");
-    editor.kill();
-    assert_eq!(watch.event("lost")["why"], "the connection ended without a close frame");
-    assert_eq!(calls.event("outcome")["outcome"]["ended"], "the connection ended first");
-    calls.event("lost");
-    // Waits until there is somebody to be asked.
-    calls.tell("closeAllDiffTabs");
 
-    let mut editor = place.editor(&["--port", &port, "--token-of", &kept]);
-    assert_eq!(listening(&mut editor).0, port);
-    for agent in [&mut watch, &mut calls] {
-        assert_eq!(agent.event("attached")["port"].to_string(), port);
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let request = self.0.machine_mut().request(method, Some(params), Timeout::Default).unwrap();
+        loop {
+            match self.0.next_event() {
+                Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(result) })
+                    if ended == request =>
+                {
+                    return serde_json::from_str(result.get()).unwrap();
+                }
+                Some(ClientEvent::Outcome { outcome, .. }) => panic!("{method}: {outcome:?}"),
+                Some(_) => {}
+                None => panic!("{method}: the connection has ended"),
+            }
+        }
     }
-    assert_eq!(calls.event("outcome")["outcome"]["result"]["content"][0]["text"], "CLOSED_0_DIFF_TABS");
-    for _ in 0..3 {
-        editor.until("ide_connected");
-    }
-    editor.tell(r#"{"cmd":"mention","path":"a.txt","conn":1}"#);
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
-    assert_eq!(watch.until("selection_changed")["params"]["text"], "hello");
-    assert_eq!(script.end(), (Some(0), String::new()));
-
-    // With another token the lock file says it.
-    editor.tell(r#"{"cmd":"quit"}"#);
-    watch.until("lost");
-    assert_eq!(editor.end().0, Some(0));
-    let mut editor = place.editor(&["--port", &port]);
-    listening(&mut editor);
-    watch.until("attached");
-    // Where that says the same as before, another editor has the port. The process id was used again.
-    editor.kill();
-    let mut left: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
-    left["pid"] = std::process::id().into();
-    fs::write(&lock, left.to_string()).unwrap();
-    watch.until("lost");
-    let elsewhere = place.project().join("config");
-    let mut command = place.command("editor", &["--port", &port]);
-    let mut stranger = Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere));
-    listening(&mut stranger);
-    let (status, said) = watch.end();
-    assert!(
-        status == Some(1) && said.contains("401") && said.contains("the editor refuses"),
-        "{status:?} {said}"
-    );
-}
-
-#[test]
-fn a_legacy_lock_file_is_read_where_it_is_asked_for() {
-    let place = Place::new("legacy");
-    let mut editor = place.editor(&[]);
-    let (port, lock) = listening(&mut editor);
-    let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
-    let dir = place.lock_dir().parent().unwrap().with_file_name(".claude-code");
-    fs::create_dir(&dir).unwrap();
-    let legacy = dir.join(format!("{port}.json"));
-    let project = json!({
-        "port": port.parse::<u16>().unwrap(), "authToken": file["authToken"], "projectPath": place.project(),
-    });
-    fs::write(&legacy, project.to_string()).unwrap();
-    // It is not there for an agent that goes by variables.
-    let elsewhere = place.project().join("config");
-    let run = |arguments: &[&str]| {
-        let mut command = place.command("agent", arguments);
-        Process::spawn("agent", command.env("CLAUDE_CONFIG_DIR", &elsewhere)).end()
-    };
-    assert_eq!(run(&["tools"]).0, Some(2));
-    assert_eq!(run(&["--lock", legacy.to_str().unwrap(), "tools"]), (Some(0), String::new()));
-    // Both files are of one port, so there is one editor.
-    assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
-    fs::remove_file(&lock).unwrap();
-    assert_eq!(run(&["--legacy", "--port", &port, "tools"]), (Some(0), String::new()));
 }

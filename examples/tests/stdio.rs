@@ -1,18 +1,6 @@
-//! `stdio_mcp` as a process: a session over its standard input and output.
-#![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test says what it expects, and waits for real processes"
-)]
+//! The MCP server and the MCP client over pipes.
 
-mod support;
-
+use crate::process::{Place, Process};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -20,15 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-use support::{Place, Process};
 
 /// The process, with the handshake done.
-fn server(arguments: &[&str]) -> Process {
-    let mut server = Place::new("stdio").start("stdio_mcp", arguments);
+fn server() -> Process {
+    let mut server = Place::new("stdio").start("stdio_server", &[]);
     ask(&mut server, 0, "initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
     let result = answer(&mut server, 0);
     assert_eq!(result["protocolVersion"], "2025-06-18");
-    assert_eq!(result["serverInfo"]["name"], "stdio_mcp");
+    assert_eq!(result["serverInfo"]["name"], "stdio_server");
     server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
     server
 }
@@ -59,24 +46,19 @@ fn failure(text: &str) -> Value {
 
 #[test]
 fn a_session_over_pipes() {
-    let mut server = server(&[]);
+    let mut server = server();
     ask(&mut server, 1, "tools/list", &json!({}));
     let tools = answer(&mut server, 1)["tools"].clone();
     let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["count_words", "find_lines", "remind"]);
+    assert_eq!(names, ["count_words", "remind"]);
 
     call(&mut server, 2, "count_words", &json!({"text": "one two\nthr\u{e9}e"}));
     assert_eq!(answer(&mut server, 2), text("2 lines, 3 words, 13 characters"));
 
-    let place = Place::new("stdio-file");
-    let path = place.write("a.txt", "first\nsecond\nfirst again\n");
-    call(&mut server, 3, "find_lines", &json!({"path": path, "text": "first"}));
-    let found = json!({"content": [{"type": "text", "text": "1: first"}, {"type": "text", "text": "3: first again"}]});
-    assert_eq!(answer(&mut server, 3), found);
-    call(&mut server, 4, "find_lines", &json!({"path": "/nowhere/at all", "text": ""}));
-    assert_eq!(answer(&mut server, 4)["isError"], true);
+    call(&mut server, 3, "remind", &json!({"after_ms": 3_600_001, "text": ""}));
+    assert_eq!(answer(&mut server, 3), failure("a reminder is due within an hour"));
 
-    // What is deferred keeps nobody waiting.
+    // A deferred answer delays no other.
     call(&mut server, 5, "remind", &json!({"after_ms": 60, "text": "later"}));
     call(&mut server, 6, "remind", &json!({"after_ms": 30, "text": "sooner"}));
     ask(&mut server, 7, "ping", &json!({}));
@@ -89,62 +71,42 @@ fn a_session_over_pipes() {
 }
 
 #[test]
-fn our_client_starts_our_server() {
+fn client_starts_the_server() {
     let place = Place::new("stdio-client");
-    let server = place.command("stdio_mcp", &[]).get_program().to_str().unwrap().to_owned();
+    let server = place.command("stdio_server", &[]).get_program().to_str().unwrap().to_owned();
     let remind = |after_ms: u32| {
         format!(r#"tools/call {{"name":"remind","arguments":{{"after_ms":{after_ms},"text":"{after_ms}"}}}}"#)
     };
     let (soon, never) = (remind(20), remind(60_000));
-    let arguments = [
-        "--timeout",
-        "200",
-        "--request",
-        &never,
-        "--request",
-        &soon,
-        "--request",
-        "nobody/knows",
-        "stdio",
-        &server,
-    ];
-    let mut client = place.start("mcp_client", &arguments);
+    let arguments =
+        ["--timeout", "200", "--request", &never, "--request", &soon, "--request", "nobody/knows", &server];
+    let mut client = place.start("stdio_client", &arguments);
     assert_eq!(
         client.rest(),
         [
-            r#"{"event":"ready","server":"stdio_mcp","version":"2025-11-25"}"#,
-            r#"{"event":"error","request":2,"code":-32601,"message":"method not found: nobody/knows"}"#,
-            r#"{"event":"result","request":1,"result":{"content":[{"type":"text","text":"20"}]}}"#,
-            r#"{"event":"ended","request":0,"how":"timed out"}"#,
+            r#"{"event":"ready","server":"stdio_server","version":"2025-11-25"}"#,
+            r#"{"code":-32601,"event":"error","message":"method not found: nobody/knows","request":2}"#,
+            r#"{"event":"result","request":1,"result":{"content":[{"text":"20","type":"text"}]}}"#,
+            r#"{"event":"ended","reason":"TimedOut","request":0}"#,
         ]
     );
     assert_eq!(client.end(), (Some(0), String::new()));
 
     let cases: &[(&str, &[&str], &str)] = &[
-        ("a server that ends at once", &["stdio", "true"], "the server ended too early"),
-        ("no such program", &["stdio", "/nowhere/at all"], "No such file"),
-        ("nobody listens", &["ws", "1"], "refused"),
+        ("a server that ends at once", &["true"], "the server ended too early"),
+        ("no such program", &["/nowhere/at all"], "No such file"),
+        ("no command", &[], "usage: stdio_client"),
     ];
     for (name, arguments, complaint) in cases {
-        let (status, said) = place.start("mcp_client", arguments).end();
+        let (status, said) = place.start("stdio_client", arguments).end();
         assert_eq!(status, Some(1), "{name}: {said}");
         assert!(said.contains(complaint), "{name}: {said}");
     }
 }
 
 #[test]
-fn a_deadline_is_served_although_no_line_comes() {
-    let mut server = server(&["--call-deadline", "50"]);
-    call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "too late"}));
-    assert_eq!(answer(&mut server, 1), failure("no answer to this call within 50ms"));
-    // And it goes on.
-    ask(&mut server, 2, "ping", &json!({}));
-    assert_eq!(answer(&mut server, 2), json!({}));
-}
-
-#[test]
-fn what_is_cancelled_is_not_answered() {
-    let mut server = server(&[]);
+fn cancelled_call_is_not_answered() {
+    let mut server = server();
     call(&mut server, 1, "remind", &json!({"after_ms": 40, "text": "cancelled"}));
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
@@ -157,9 +119,9 @@ fn what_is_cancelled_is_not_answered() {
 }
 
 #[test]
-fn the_end_of_the_input_answers_everything() {
+fn end_of_input_answers_open_calls() {
     for last in [r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#, "", "\r\n \n"] {
-        let mut server = server(&[]);
+        let mut server = server();
         call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "never"}));
         call(&mut server, 2, "remind", &json!({"after_ms": 60_000, "text": "never"}));
         // A last line need not have its line feed.
@@ -177,17 +139,15 @@ fn the_end_of_the_input_answers_everything() {
 }
 
 #[test]
-fn input_that_cannot_be_used_is_said_and_ends_it() {
+fn unusable_input_ends_the_server() {
     let nine = "no message\n".repeat(9);
-    let long = "x".repeat((64 << 20) + 1);
     let cases: &[(&str, &[u8], &str)] = &[
-        ("not UTF-8", b"\"\xff\"\n", "not UTF-8"),
+        ("not UTF-8", b"\"\xff\"\n", "valid UTF-8"),
         ("too many lines that are no message", nine.as_bytes(), "too many lines"),
-        ("a line without end", long.as_bytes(), "longer than 67108864 bytes"),
     ];
     for (name, bytes, complaint) in cases {
         let place = Place::new("stdio-bad");
-        let mut command = place.command("stdio_mcp", &[]);
+        let mut command = place.command("stdio_server", &[]);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
@@ -211,10 +171,10 @@ fn input_that_cannot_be_used_is_said_and_ends_it() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_not_read() {
+fn server_reads_no_more_than_the_client() {
     const PINGS: usize = 200_000;
     let place = Place::new("stdio-slow");
-    let mut command = place.command("stdio_mcp", &[]);
+    let mut command = place.command("stdio_server", &[]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let asked = Arc::new(AtomicUsize::new(0));
@@ -244,14 +204,14 @@ fn a_client_that_does_not_read_is_not_read() {
 }
 
 #[test]
-fn a_client_that_has_gone_ends_it() {
-    let mut child = {
-        let place = Place::new("stdio-gone");
-        let mut command = place.command("stdio_mcp", &[]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
-    };
-    let _input = child.stdin.take().unwrap();
+fn server_ends_when_its_output_is_closed() {
+    let place = Place::new("stdio-gone");
+    let mut command = place.command("stdio_server", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = pipes.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
     drop(child.stdout.take());
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":0,"method":"ping"}}"#).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "standard input is open all the while");
 }
 
@@ -270,7 +230,7 @@ fn shell(place: &Place, notifications: u32, rest: &str) -> String {
 }
 
 #[test]
-fn a_server_that_talks_before_it_reads_is_heard_and_then_written_to() {
+fn client_reads_while_the_server_does_not() {
     let place = Place::new("stdio-talks");
     // The lines that it reads then are the client's `initialized` and three requests: it answers them all.
     let answer = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n'"#;
@@ -278,8 +238,8 @@ fn a_server_that_talks_before_it_reads_is_heard_and_then_written_to() {
     let server = shell(&place, 400, &rest);
     let request = format!(r#"ask {{"text":"{}"}}"#, "y".repeat(60_000));
     let mut client = place.start(
-        "mcp_client",
-        &["--request", &request, "--request", &request, "--request", &request, "stdio", "sh", &server],
+        "stdio_client",
+        &["--request", &request, "--request", &request, "--request", &request, "sh", &server],
     );
     assert_eq!(client.event("ready")["server"], "s");
     for _ in 0..400 {
@@ -294,7 +254,7 @@ fn a_server_that_talks_before_it_reads_is_heard_and_then_written_to() {
 }
 
 #[test]
-fn deadlines_hold_whatever_the_server_does() {
+fn client_timeouts_hold_for_any_server() {
     let cases = [
         // It is ended by force, since it does not see the end of its input.
         ("it reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
@@ -307,21 +267,12 @@ fn deadlines_hold_whatever_the_server_does() {
                 let place = Place::new("stdio-deadline");
                 let server = shell(&place, notifications, rest);
                 let request = format!(r#"ask {{"text":"{}"}}"#, "y".repeat(100_000));
-                let arguments = [
-                    "--timeout",
-                    "300",
-                    "--request",
-                    &request,
-                    "--request",
-                    &request,
-                    "stdio",
-                    "sh",
-                    &server,
-                ];
-                let mut client = place.start("mcp_client", &arguments);
+                let arguments =
+                    ["--timeout", "300", "--request", &request, "--request", &request, "sh", &server];
+                let mut client = place.start("stdio_client", &arguments);
                 assert_eq!(client.event("ready")["server"], "s", "{name}");
                 if expected != "ended too early" {
-                    assert_eq!(client.until("ended")["how"], "timed out", "{name}");
+                    assert_eq!(client.until("ended")["reason"], "TimedOut", "{name}");
                 }
                 let (status, said) = client.end();
                 assert!(status == Some(1) && said.contains(expected), "{name}: {status:?}: {said}");

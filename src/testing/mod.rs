@@ -80,6 +80,8 @@ mod messages;
 mod pair;
 mod random;
 mod script;
+#[cfg(feature = "ide")]
+mod tracer;
 
 #[cfg(feature = "ide")]
 pub use agent::AgentAct;
@@ -92,3 +94,5 @@ pub use messages::Messages;
 pub use pair::Pair;
 pub use random::Random;
 pub use script::{Change, Span, Step, Way, script};
+#[cfg(feature = "ide")]
+pub use tracer::Tracer;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has kosoku, which plays the case files of the Autobahn test suite, examine ws_echo (both adapters) and
-# ws_autobahn_client, and compares its verdicts with expected.txt, case by case. Run: tests/autobahn/run.sh
+# Lets kosoku, which plays the case files of the Autobahn test suite, examine the server (over two adapters) and the client
+# of peer.rs, and compares its verdicts with expected.txt, case by case. Run: tests/autobahn/run.sh
 #
 # In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: whatever an endpoint does there is allowed. Groups 12 and
 # 13 are UNIMPLEMENTED: they are about permessage-deflate, which is never negotiated.
@@ -10,13 +10,13 @@ cd "$(dirname "$0")/../.."
 work=$PWD/target/autobahn
 venv=$work/venv
 expected=tests/autobahn/expected.txt
-examples=target/release/examples
+program=target/release/examples/autobahn
 patience=600
 
 mkdir -p "$work"
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check kosoku==0.1.0
-cargo build --quiet --release --package ide-mcp-examples --example ws_echo --example ws_autobahn_client
+cargo build --quiet --release --package ide-mcp-adapter-tests --example autobahn
 
 pids=()
 stop() {
@@ -61,16 +61,13 @@ server() {
     local name=server-$1 out=$work/echo.out echo port
     rm -rf "${work:?}/$name"
     : >"$out"
-    "$examples/ws_echo" --port 0 --adapter "$1" >"$out" &
+    "$program" "$1" >"$out" &
     echo=$!
     pids+=("$echo")
     port=$(number_in "$out" '"port":')
     timeout "$patience" "$venv/bin/kosoku" --mode fuzzingclient --outdir "$work/$name" "127.0.0.1:$port" \
         >"$work/$name.log" 2>&1 || true
     kill "$echo"
-    # It ends in order, and within seconds.
-    timeout 30 tail --pid="$echo" --follow /dev/null
-    wait "$echo"
     judge "$name"
 }
 
@@ -82,7 +79,7 @@ client() {
     suite=$!
     pids+=("$suite")
     port=$(number_in "$log" 'listening on ws:\/\/127.0.0.1:')
-    timeout "$patience" "$examples/ws_autobahn_client" "ws://127.0.0.1:$port" ide-mcp
+    timeout "$patience" "$program" "127.0.0.1:$port" ide-mcp
     wait "$suite" || true
     judge "$name"
 }

@@ -67,7 +67,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l10", &["src/ide/discovery/token.rs", "adapters/lockfile/tests/it/environment.rs"]),
     ("l11", &["tests/it/threats.rs"]),
     ("l12", &["src/ide/discovery/launch_env.rs"]),
-    ("l13", &["adapters/lockfile/src/owner.rs", "examples/tests/impostor.rs"]),
+    ("l13", &["adapters/lockfile/src/owner.rs", "examples/cli/tests/it/impostor.rs"]),
     (
         "l14",
         &["tests/it/threats.rs", "adapters/driver/src/server/proof.rs", "adapters/mio/tests/it/resume.rs"],
@@ -82,7 +82,10 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("e04", &["adapters/tests/main.rs"]),
     ("e05", &["tests/it/threats.rs"]),
     ("e06", &["tests/it/threats.rs"]),
-    ("e07", &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "examples/tests/tap/main.rs"]),
+    (
+        "e07",
+        &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "examples/cli/tests/it/tap/mod.rs"],
+    ),
     ("e08", &["tests/it/threats.rs"]),
 ];
 

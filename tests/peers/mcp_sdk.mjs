@@ -1,6 +1,6 @@
 // The TypeScript SDK of MCP as the peer: both roles over pipes, and its client over WebSocket.
 //
-//     node mcp_sdk.mjs check DIRECTORY     with the programs `stdio_mcp`, `mcp_client` and `editor` in it
+//     node mcp_sdk.mjs check DIRECTORY     with `ide-mcp` in it, and the examples below it
 //     node mcp_sdk.mjs serve               a server on standard input and output, for `check`
 //
 // Needs @modelcontextprotocol/sdk 1.x, zod and ws in NODE_MODULES. Prints each thing that it checked; the exit status is
@@ -54,42 +54,42 @@ async function serve() {
 
 async function theirClientOnOurPipes(programs) {
   const client = new Client({ name: "typescript-sdk", version: "1" });
-  const transport = new StdioClientTransport({ command: join(programs, "stdio_mcp") });
+  const transport = new StdioClientTransport({ command: join(programs, "examples", "stdio_server") });
   await client.connect(transport);
-  check("stdio_mcp: name", client.getServerVersion().name, "stdio_mcp");
+  check("stdio_server: name", client.getServerVersion().name, "stdio_server");
   const { tools } = await client.listTools();
-  check("stdio_mcp: tools", tools.map((tool) => tool.name), ["count_words", "find_lines", "remind"]);
+  check("stdio_server: tools", tools.map((tool) => tool.name), ["count_words", "remind"]);
   const call = (name, args, options) => client.callTool({ name, arguments: args }, undefined, options);
-  check("stdio_mcp: a call", texts(await call("count_words", { text: "a b" })), ["1 lines, 2 words, 3 characters"]);
-  const failed = await call("find_lines", { path: "/nowhere/at all", text: "" });
-  check("stdio_mcp: a tool that fails", failed.isError, true);
-  check("stdio_mcp: an unknown tool", await refusal(call("nobody", {})), -32602);
-  check("stdio_mcp: wrong arguments", await refusal(call("count_words", {})), -32602);
+  check("stdio_server: a call", texts(await call("count_words", { text: "a b" })), ["1 lines, 2 words, 3 characters"]);
+  const failed = await call("remind", { after_ms: 3_600_001, text: "" });
+  check("stdio_server: a tool that fails", failed.isError, true);
+  check("stdio_server: an unknown tool", await refusal(call("nobody", {})), -32602);
+  check("stdio_server: wrong arguments", await refusal(call("count_words", {})), -32602);
   const answered = [];
   const remind = async (after_ms, text) => answered.push(...texts(await call("remind", { after_ms, text })));
   await Promise.all([remind(200, "second"), remind(50, "first"), remind(350, "third")]);
-  check("stdio_mcp: answers in their own order", answered, ["first", "second", "third"]);
+  check("stdio_server: answers in their own order", answered, ["first", "second", "third"]);
   const cancelled = new AbortController();
   const dropped = refusal(call("remind", { after_ms: 100, text: "" }, { signal: cancelled.signal }));
   setTimeout(() => cancelled.abort(), 20);
   await dropped;
   const timedOut = await refusal(call("remind", { after_ms: 60_000, text: "" }, { timeout: 100 }));
-  check("stdio_mcp: their own timeout", timedOut, -32001);
+  check("stdio_server: their own timeout", timedOut, -32001);
   // A late answer would come as an error here.
   let strange = 0;
   client.onerror = () => (strange += 1);
   await new Promise((done) => setTimeout(done, 300));
-  check("stdio_mcp: silence after a cancellation", strange, 0);
-  check("stdio_mcp: a ping after it", await client.ping(), {});
+  check("stdio_server: silence after a cancellation", strange, 0);
+  check("stdio_server: a ping after it", await client.ping(), {});
   const begin = performance.now();
   await client.close();
   // Their client waits for two seconds before it kills.
-  check("stdio_mcp: ends by itself", performance.now() - begin < 1500, true);
+  check("stdio_server: ends by itself", performance.now() - begin < 1500, true);
 }
 
 async function theirClientOnOurWebSocket(programs) {
   const home = mkdtempSync(join(tmpdir(), "ide-mcp-"));
-  const editor = spawn(join(programs, "editor"), ["--headless", "--no-token", "--on-diff", "accept", home], {
+  const editor = spawn(join(programs, "ide-mcp"), ["editor", "--headless", "--no-token", "--on-diff", "accept", home], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, CLAUDE_CONFIG_DIR: join(home, ".claude") },
   });
@@ -122,7 +122,7 @@ async function ourClientOnTheirPipes(programs) {
   ];
   const options = ["--timeout", "1500", ...requests.flatMap((request) => ["--request", request])];
   const server = [process.execPath, fileURLToPath(import.meta.url), "serve"];
-  const client = spawn(join(programs, "mcp_client"), [...options, "stdio", ...server], {
+  const client = spawn(join(programs, "examples", "stdio_client"), [...options, ...server], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const status = new Promise((done) => client.on("exit", done));
@@ -134,7 +134,7 @@ async function ourClientOnTheirPipes(programs) {
   check("their pipes: ping", ended[0].result, {});
   check("their pipes: tools", ended[1].result.tools.map((tool) => tool.name), ["add", "slow"]);
   check("their pipes: a call", ended[2].result.content, [{ type: "text", text: "5" }]);
-  check("their pipes: a call without an answer", ended[3].how, "timed out");
+  check("their pipes: a call without an answer", ended[3].reason, "TimedOut");
   check("their pipes: an unknown method", ended[4].code, -32601);
   check("their pipes: exit status", await status, 0);
 }

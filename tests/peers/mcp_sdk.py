@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Python SDK of MCP as the peer, both roles, over pipes and over WebSocket.
 
-    mcp_sdk.py check DIRECTORY     with the programs `stdio_mcp`, `mcp_client`, `editor` and `bridge` in it
+    mcp_sdk.py check DIRECTORY     with `ide-mcp` in it, and the examples below it
     mcp_sdk.py serve stdio|ws      a server, for `check`
 
 Needs `mcp[ws]` 1.x and `uvicorn`. Prints each thing that it checked; the exit status is not 0 if one of them differs, or
@@ -89,22 +89,22 @@ def texts(result):
 
 
 async def their_client_on_our_pipes(programs):
-    command = StdioServerParameters(command=f"{programs}/stdio_mcp")
+    command = StdioServerParameters(command=f"{programs}/examples/stdio_server")
     async with stdio_client(command) as (read, write):
         async with ClientSession(read, write) as session:
             hello = await session.initialize()
-            check("stdio_mcp: version", hello.protocolVersion, NEWEST)
-            check("stdio_mcp: name", hello.serverInfo.name, "stdio_mcp")
+            check("stdio_server: version", hello.protocolVersion, NEWEST)
+            check("stdio_server: name", hello.serverInfo.name, "stdio_server")
             tools = (await session.list_tools()).tools
-            check("stdio_mcp: tools", [tool.name for tool in tools], ["count_words", "find_lines", "remind"])
-            check("stdio_mcp: no resources", (await session.list_resources()).resources, [])
-            check("stdio_mcp: no prompts", (await session.list_prompts()).prompts, [])
+            check("stdio_server: tools", [tool.name for tool in tools], ["count_words", "remind"])
+            check("stdio_server: no resources", (await session.list_resources()).resources, [])
+            check("stdio_server: no prompts", (await session.list_prompts()).prompts, [])
             result = await session.call_tool("count_words", {"text": "ein gro\u00dfer \U0001f980"})
-            check("stdio_mcp: a call", (texts(result), result.isError), (["1 lines, 3 words, 12 characters"], False))
-            result = await session.call_tool("find_lines", {"path": "/nowhere/at all", "text": ""})
-            check("stdio_mcp: a tool that fails", result.isError, True)
-            check("stdio_mcp: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
-            check("stdio_mcp: wrong arguments", await refusal(session.call_tool("count_words", {})), -32602)
+            check("stdio_server: a call", (texts(result), result.isError), (["1 lines, 3 words, 12 characters"], False))
+            result = await session.call_tool("remind", {"after_ms": 3_600_001, "text": ""})
+            check("stdio_server: a tool that fails", result.isError, True)
+            check("stdio_server: an unknown tool", await refusal(session.call_tool("nobody", {})), -32602)
+            check("stdio_server: wrong arguments", await refusal(session.call_tool("count_words", {})), -32602)
             answered = []
 
             async def remind(after_ms, text):
@@ -112,21 +112,21 @@ async def their_client_on_our_pipes(programs):
                 answered.append(texts(result)[0])
 
             await asyncio.gather(remind(200, "second"), remind(50, "first"), remind(350, "third"))
-            check("stdio_mcp: answers in their own order", answered, ["first", "second", "third"])
+            check("stdio_server: answers in their own order", answered, ["first", "second", "third"])
             late = session.call_tool(
                 "remind", {"after_ms": 400, "text": ""}, read_timeout_seconds=timedelta(seconds=0.2)
             )
-            check("stdio_mcp: their own timeout", await refusal(late) is not None, True)
+            check("stdio_server: their own timeout", await refusal(late) is not None, True)
             # They give it up without a word. An answer that came after they have closed would break their client off.
             await asyncio.sleep(0.4)
             await session.send_ping()
-            check("stdio_mcp: a ping after it", True, True)
+            check("stdio_server: a ping after it", True, True)
             big = "word " * 200_000
             result = await session.call_tool("count_words", {"text": big})
-            check("stdio_mcp: a megabyte", texts(result), ["1 lines, 200000 words, 1000000 characters"])
+            check("stdio_server: a megabyte", texts(result), ["1 lines, 200000 words, 1000000 characters"])
             begin = time.monotonic()
     # Their client waits for two seconds before it kills.
-    check("stdio_mcp: ends by itself", time.monotonic() - begin < 1.5, True)
+    check("stdio_server: ends by itself", time.monotonic() - begin < 1.5, True)
 
 
 async def their_client_on_our_websocket(programs):
@@ -135,8 +135,8 @@ async def their_client_on_our_websocket(programs):
 
 async def their_client_on_the_bridge(programs):
     def bridge(port, environment):
-        command = f"{programs}/bridge"
-        return stdio_client(StdioServerParameters(command=command, args=["--port", f"{port}"], env=environment))
+        command, arguments = f"{programs}/ide-mcp", ["bridge", "--port", f"{port}"]
+        return stdio_client(StdioServerParameters(command=command, args=arguments, env=environment))
 
     await on_an_editor(programs, "bridge", bridge)
 
@@ -146,7 +146,7 @@ async def on_an_editor(programs, name, connect):
     home = tempfile.mkdtemp()
     environment = os.environ | {"CLAUDE_CONFIG_DIR": f"{home}/.claude"}
     editor = await asyncio.create_subprocess_exec(
-        f"{programs}/editor", "--headless", "--no-token", "--on-diff", "accept", home,
+        f"{programs}/ide-mcp", "editor", "--headless", "--no-token", "--on-diff", "accept", home,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=environment,
     )
     port = json.loads(await editor.stdout.readline())["port"]
@@ -182,11 +182,13 @@ REQUESTS = [
 ]
 
 
-async def our_client(programs, name, *peer):
+async def our_client_on_their_pipes(programs):
+    name = "their pipes"
     requests = [method if params is None else f"{method} {json.dumps(params)}" for method, params in REQUESTS]
     options = [part for request in requests for part in ("--request", request)]
     child = await asyncio.create_subprocess_exec(
-        f"{programs}/mcp_client", "--timeout", "1500", *options, *peer, stdout=asyncio.subprocess.PIPE
+        f"{programs}/examples/stdio_client", "--timeout", "1500", *options,
+        sys.executable, __file__, "serve", "stdio", stdout=asyncio.subprocess.PIPE,
     )
     out, _ = await asyncio.wait_for(child.communicate(), PATIENCE)
     events = [json.loads(line) for line in out.splitlines()]
@@ -196,13 +198,28 @@ async def our_client(programs, name, *peer):
     check(f"{name}: ping", ended[0].get("result"), {})
     check(f"{name}: tools", [tool["name"] for tool in ended[1]["result"]["tools"]], ["add", "slow"])
     check(f"{name}: a call", ended[2]["result"]["content"], [{"type": "text", "text": "5"}])
-    check(f"{name}: a call without an answer", ended[3].get("how"), "timed out")
+    check(f"{name}: a call without an answer", ended[3].get("reason"), "TimedOut")
     check(f"{name}: an unknown method", ended[4]["event"], "error")
     check(f"{name}: exit status", child.returncode, 0)
 
 
-async def our_client_on_their_pipes(programs):
-    await our_client(programs, "their pipes", "stdio", sys.executable, __file__, "serve", "stdio")
+async def our_agent(programs, port):
+    """Attaches to their server as to an editor: by a lock file."""
+    home = tempfile.mkdtemp()
+    os.makedirs(f"{home}/ide", mode=0o700)
+    with open(f"{home}/ide/{port}.lock", "w") as lock:
+        json.dump({"pid": os.getpid(), "workspaceFolders": [home], "ideName": "python-sdk"}, lock)
+    os.chmod(home, 0o700)
+    agent = await asyncio.create_subprocess_exec(
+        f"{programs}/ide-mcp", "agent", "--port", port, "--json", "calls",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        env=os.environ | {"CLAUDE_CONFIG_DIR": home},
+    )
+    out, _ = await asyncio.wait_for(agent.communicate(b'add {"a":2,"b":3}\nnobody {}\n'), PATIENCE)
+    outcomes = {event["line"]: event["outcome"] for event in map(json.loads, out.splitlines())}
+    check("their WebSocket: a call", outcomes[1]["result"]["content"], [{"type": "text", "text": "5"}])
+    check("their WebSocket: an unknown tool", "result" in outcomes[2] and outcomes[2]["result"]["isError"], True)
+    shutil.rmtree(home)
 
 
 async def our_client_on_their_websocket(programs):
@@ -211,7 +228,7 @@ async def our_client_on_their_websocket(programs):
     )
     try:
         port = (await asyncio.wait_for(child.stdout.readline(), PATIENCE)).decode().strip()
-        await our_client(programs, "their WebSocket", "ws", port)
+        await our_agent(programs, port)
     finally:
         child.kill()
         await child.wait()

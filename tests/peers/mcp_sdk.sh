@@ -10,8 +10,8 @@ venv=$root/venv
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'mcp[ws]==1.30.0' 'uvicorn==0.54.0'
 npm install --silent --no-audit --no-fund --prefix "$root/npm" @modelcontextprotocol/sdk@1.32.2 ws@8.23.0
 
-cargo build --workspace --examples
+cargo build --workspace --bins --examples
 printf '\n== the Python SDK\n'
-"$venv/bin/python" tests/peers/mcp_sdk.py check target/debug/examples
+"$venv/bin/python" tests/peers/mcp_sdk.py check target/debug
 printf '\n== the TypeScript SDK\n'
-NODE_MODULES=$root/npm/node_modules node tests/peers/mcp_sdk.mjs check target/debug/examples
+NODE_MODULES=$root/npm/node_modules node tests/peers/mcp_sdk.mjs check target/debug

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 parts=$PWD/tests/peers/real_client
 root=$PWD/target/real_client
-editor=$PWD/target/debug/examples/editor
+program=$PWD/target/debug/ide-mcp
 clients=(claude-1.0.51 claude-2.1.330 opencode-1.18.33)
 # For one scenario; the longest takes half of it.
 limit=180
@@ -50,7 +50,7 @@ main() {
     fi
 
     skip_without_tools
-    cargo build --quiet --package ide-mcp-examples --example editor
+    cargo build --quiet --package ide-mcp-cli
     run_all "${runs[@]}"
 }
 
@@ -139,7 +139,7 @@ run_one() {
     rm -rf "${work:?}" "$sockets/tmux"
     mkdir -p "$work"
     "${isolated[@]}" timeout --kill-after=5 "$limit" \
-        "$parts/driver.sh" "$client" "$root/$client" "$parts/scenarios/$scenario.sh" "$work" "$sockets/tmux" "$editor" \
+        "$parts/driver.sh" "$client" "$root/$client" "$parts/scenarios/$scenario.sh" "$work" "$sockets/tmux" "$program" \
         </dev/null &
     running=$!
     wait "$running" || status=$?

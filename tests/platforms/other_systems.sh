@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that everything, tests too, compiles without a warning for macOS and Windows: types and names, as nothing here
-# could link or run it. On Windows without the examples, which use signals and terminals as Unix has them, and without the
+# could link or run it. On Windows without the examples and the program, which use signals and terminals as Unix has them, and without the
 # common tests of the adapters, which count descriptors and measure threads so.
 # Run: tests/platforms/other_systems.sh
 set -euo pipefail
@@ -13,4 +13,4 @@ check() {
     cargo check --quiet -Z build-std=std,panic_abort,test --target "$1" --workspace --all-targets "${@:2}"
 }
 check aarch64-apple-darwin
-check x86_64-pc-windows-msvc --exclude ide-mcp-examples --exclude ide-mcp-adapter-tests
+check x86_64-pc-windows-msvc --exclude ide-mcp-examples --exclude ide-mcp-cli --exclude ide-mcp-adapter-tests

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks at what we depend on by deny.toml: licences, what is banned or there twice, and where it comes from.
+# Looks at what we depend on by .cargo/deny.toml: licences, what is banned or there twice, and where it comes from.
 # Run: tests/release/dependencies.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

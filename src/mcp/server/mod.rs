@@ -33,25 +33,13 @@ pub use config::ServerConfig;
 /// application can answer a call at once or later; a forgotten call is answered at its deadline.
 ///
 /// ```
-/// use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
-/// use ide_mcp::{Outbox, OutboxClosed, Time, To, rpc::SessionId};
-///
-/// struct Lines(Vec<u8>);
-/// impl Outbox for Lines {
-///     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-///         write(&mut self.0);
-///         self.0.push(b'\n');
-///         Ok(())
-///     }
-///     fn is_full(&self) -> bool {
-///         false
-///     }
-/// }
+/// use ide_mcp::mcp::{Event, Implementation, Lines, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
+/// use ide_mcp::{Time, rpc::SessionId};
 ///
 /// let tools = RawTools::new(vec![ToolSpec::new("greet", "says hello", r#"{"type":"object"}"#)]);
 /// let config = ServerConfig::new(Implementation::new("demo", "1.0"));
 /// let mut server = Server::new(config, tools, SessionId::new(1));
-/// let mut out = Lines(Vec::new());
+/// let mut out = Lines::new();
 /// for text in [
 ///     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#,
 ///     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -64,7 +52,7 @@ pub use config::ServerConfig;
 ///         }
 ///     }
 /// }
-/// assert!(String::from_utf8(out.0).unwrap().contains("hello"));
+/// assert!(std::str::from_utf8(out.outgoing()).unwrap().contains("hello"));
 /// ```
 pub struct Server<T: Tools> {
     config: ServerConfig,

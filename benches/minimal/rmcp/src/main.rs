@@ -1,4 +1,4 @@
-//! What examples/short/minimal_server.rs does, on rmcp over tokio-tungstenite.
+//! What examples/minimal_server.rs does, on rmcp over tokio-tungstenite.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;

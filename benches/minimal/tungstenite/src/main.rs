@@ -1,4 +1,4 @@
-//! What examples/short/minimal_server.rs does, on tungstenite and serde_json: a thread for each connection, no states, no
+//! What examples/minimal_server.rs does, on tungstenite and serde_json: a thread for each connection, no states, no
 //! limits, no deadlines, no keepalive.
 
 #[path = "../../lock_file.rs"]

@@ -1,0 +1,100 @@
+//! `calls`: as many at a time as come, each outcome when it comes. Ends with the input, once all have an outcome.
+
+use super::{Verdict, print_json};
+use crate::agent::events::{End, Link, Said};
+use crate::agent::request::request;
+use crate::agent::session::{Failure, Heard, Session};
+use ide_mcp::ide::ClientEvent;
+use ide_mcp::rpc::{NotSent, RequestId};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, ErrorKind};
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
+use std::time::Duration;
+
+/// How long the connection is listened to before the next look at standard input.
+const SLICE: Duration = Duration::from_millis(20);
+
+pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
+    let (sender, lines) = mpsc::channel();
+    // Standard input cannot be waited for together with a socket, so a thread of its own does.
+    thread::spawn(move || {
+        (1..).zip(io::stdin().lock().lines()).try_for_each(|numbered| sender.send(numbered))
+    });
+    let mut open = BTreeMap::new();
+    let (mut more, mut verdict) = (true, Verdict::Good);
+    while more || !open.is_empty() {
+        // While the connection is lost the lines wait.
+        let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
+        let said = match line {
+            Ok((line, text)) => match begin(session, line, text)? {
+                Begun::Nothing => continue,
+                Begun::Call(request, call) => {
+                    open.insert(request, call);
+                    continue;
+                }
+                Begun::Bad(error) => Said::wrong(line, error),
+            },
+            Err(end) => {
+                more = more && end != TryRecvError::Disconnected;
+                let Some(heard) = session.next_within(SLICE)? else { continue };
+                if let Some(link) = Link::of(&heard, session) {
+                    if !print_json(&link)? {
+                        break;
+                    }
+                    continue;
+                }
+                let Heard::Event(ClientEvent::Outcome { request, outcome }) = heard else { continue };
+                match open.remove(&request) {
+                    Some(Call { line, tool }) => Said::outcome(Some(line), tool, End::of(outcome)),
+                    None => continue,
+                }
+            }
+        };
+        if !said.is_good() {
+            verdict = Verdict::Bad;
+        }
+        if !print_json(&said)? {
+            break;
+        }
+    }
+    Ok(verdict)
+}
+
+/// A call that has no outcome yet.
+struct Call {
+    line: usize,
+    tool: String,
+}
+
+/// What became of a line.
+enum Begun {
+    Nothing,
+    Call(RequestId, Call),
+    Bad(String),
+}
+
+fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result<Begun, Failure> {
+    let text = match text {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            return Ok(Begun::Bad("the line is not UTF-8".into()));
+        }
+        Err(error) => return Err(format!("standard input cannot be read: {error}")),
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(Begun::Nothing);
+    }
+    let (tool, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, "{}"));
+    let request = match request(tool, arguments) {
+        Ok(request) => request,
+        Err(problem) => return Ok(Begun::Bad(problem)),
+    };
+    match session.call(&request) {
+        Ok(request) => Ok(Begun::Call(request, Call { line, tool: tool.into() })),
+        // The end of the connection is the next event, and says why.
+        Err(NotSent::Closed) => Ok(Begun::Nothing),
+        Err(error) => Ok(Begun::Bad(error.to_string())),
+    }
+}

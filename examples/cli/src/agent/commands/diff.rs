@@ -1,0 +1,127 @@
+//! `diff PATH NEWFILE`, in the steps of the real client: the client writes the file, with the text that comes back.
+
+use super::{Verdict, print, print_json};
+use crate::agent::session::{Failure, Session};
+use ide_mcp::ide::display_safe;
+use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
+use ide_mcp::mcp::{Outcome, ToolResult};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A change that can be proposed, and written if it is accepted.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    /// As the person calls it.
+    path: PathBuf,
+    absolute: String,
+    contents: String,
+    tab_name: String,
+}
+
+impl Proposal {
+    /// `None` if the file has these contents already.
+    pub(crate) fn prepare(path: &Path, new: &Path) -> Result<Option<Self>, Failure> {
+        let says = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
+        let bytes = fs::read(new).map_err(|error| says(new, &error))?;
+        let contents = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8", new.display()))?;
+        let absolute = std::path::absolute(path).map_err(|error| says(path, &error))?;
+        match fs::metadata(&absolute) {
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(format!("{} is a directory; propose a file in it", path.display()));
+            }
+            Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file", path.display())),
+            // What cannot be read can perhaps be written; whoever decides sees that something is proposed.
+            Ok(_) if fs::read(&absolute).is_ok_and(|old| old == contents.as_bytes()) => return Ok(None),
+            Ok(_) => {}
+            Err(_) => {
+                let parent = absolute.parent().unwrap_or(&absolute);
+                if !parent.is_dir() {
+                    let (path, parent) = (path.display(), parent.display());
+                    return Err(format!("{path} could not be written: there is no directory {parent}"));
+                }
+            }
+        }
+        Ok(Some(Self {
+            tab_name: tab_name(&absolute)?,
+            absolute: absolute.to_str().ok_or_else(|| format!("{} is not Unicode", path.display()))?.into(),
+            path: path.into(),
+            contents,
+        }))
+    }
+}
+
+pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
+    let Proposal { path, absolute, contents, tab_name } = proposal;
+    let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
+    let asked = session.call(&open).map_err(|error| error.to_string())?;
+    let raw = match session.outcome_of(asked, "the verdict")? {
+        Outcome::Closed => {
+            return Err(format!("the editor ended before a verdict ({})", session.end()));
+        }
+        outcome => Session::answer(outcome)?,
+    };
+    let result = ToolResult::read(&raw).ok_or("the verdict has no content")?;
+    let texts: Vec<&str> = result.texts().collect();
+    let verdict = match texts.as_slice() {
+        ["FILE_SAVED", text] => {
+            fs::write(absolute, text).map_err(|error| format!("{}: {error}", path.display()))?;
+            tell("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
+            Verdict::Good
+        }
+        ["DIFF_REJECTED", ..] => {
+            tell("rejected", "rejected", path, json)?;
+            Verdict::Bad
+        }
+        other => {
+            let said = display_safe(&other.join(" ")).into_owned();
+            return Err(format!("the editor answered no verdict: {said}"));
+        }
+    };
+    // The verdict stands, even if the editor has gone meanwhile: one that ends rejects what is open.
+    let _ = tidy(session, tab_name, (verdict == Verdict::Good).then_some(absolute));
+    Ok(verdict)
+}
+
+/// Says what became of a proposal for `path`: in words, or as a line of JSON.
+pub(crate) fn tell(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
+    if json {
+        let path = path.display().to_string();
+        print_json(&Line { event: "diff", verdict, path: &path })?;
+    } else {
+        print(words)?;
+    }
+    Ok(Verdict::Good)
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    event: &'static str,
+    verdict: &'a str,
+    path: &'a str,
+}
+
+/// What the real client asks for after a verdict.
+fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Result<(), Failure> {
+    for _ in 0..2 {
+        call(session, &CloseTab::new(tab_name))?;
+    }
+    match written {
+        Some(path) => call(session, &GetDiagnostics::new(Some(format!("file://{path}")))),
+        None => Ok(()),
+    }
+}
+
+fn call(session: &mut Session, arguments: &impl ToolArguments) -> Result<(), Failure> {
+    let asked = session.call(arguments).map_err(|error| error.to_string())?;
+    session.outcome_of(asked, "an answer").map(drop)
+}
+
+/// A name such as the real client gives: unlike for each diff.
+fn tab_name(path: &Path) -> Result<String, Failure> {
+    let mut unlike = [0; 3];
+    getrandom::fill(&mut unlike).map_err(|error| error.to_string())?;
+    let [a, b, c] = unlike;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(format!("✻ [Claude Code] {name} ({a:02x}{b:02x}{c:02x}) ⧉"))
+}

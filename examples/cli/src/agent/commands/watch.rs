@@ -1,0 +1,21 @@
+//! `watch`: what the editor pushes, as it comes.
+
+use super::{Verdict, print_json};
+use crate::agent::events::{Link, Pushed};
+use crate::agent::session::{Failure, Heard, Session};
+
+pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
+    loop {
+        let heard = session.next()?;
+        let is_read = match (Link::of(&heard, session), heard) {
+            (Some(link), _) => print_json(&link)?,
+            (None, Heard::Event(event)) => {
+                Pushed::of(event).map_or(Ok(true), |pushed| print_json(&pushed))?
+            }
+            (None, _) => true,
+        };
+        if !is_read {
+            return Ok(Verdict::Good);
+        }
+    }
+}

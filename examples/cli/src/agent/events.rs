@@ -1,0 +1,115 @@
+//! What an editor says, as lines of JSON: `{"event", …}`, the same for every command.
+
+use crate::agent::session::{Heard, Session};
+use ide_mcp::ide::{ClientEvent, Dialect};
+use ide_mcp::mcp::{Outcome, ToolResult};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// What an editor pushes: the name of its notification, and the parameters.
+#[derive(Debug, Serialize)]
+pub(crate) struct Pushed {
+    event: Box<str>,
+    params: Option<Box<RawValue>>,
+}
+
+impl Pushed {
+    /// `None` if this is no push.
+    pub(crate) fn of(event: ClientEvent) -> Option<Self> {
+        Some(match event {
+            ClientEvent::Pushed(push) => Self::new(Dialect::VsCode.notification(push.notification()), &push),
+            ClientEvent::ToolsChanged => {
+                Self { event: "notifications/tools/list_changed".into(), params: None }
+            }
+            ClientEvent::Notification { method, params } => Self { event: method, params },
+            _ => return None,
+        })
+    }
+
+    fn new<P: Serialize>(event: &str, params: &P) -> Self {
+        Self { event: event.into(), params: to_raw_value(params).ok() }
+    }
+}
+
+/// What becomes of a connection that is tried again.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Link {
+    Lost { why: String },
+    Attached { port: u16, name: String },
+}
+
+impl Link {
+    /// `None` if it is an event of the session.
+    pub(crate) fn of(heard: &Heard, session: &Session) -> Option<Self> {
+        match heard {
+            Heard::Lost(why) => Some(Self::Lost { why: why.clone() }),
+            Heard::Back => {
+                let editor = session.editor();
+                Some(Self::Attached { port: editor.port, name: editor.name.clone() })
+            }
+            Heard::Event(_) => None,
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End {
+    Result(Box<RawValue>),
+    Error { code: i64, message: String },
+    Ended(&'static str),
+}
+
+impl End {
+    pub(crate) fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Result(raw) => Self::Result(raw),
+            Outcome::Error(error) => Self::Error { code: error.code, message: error.message },
+            Outcome::TimedOut => Self::Ended("no answer in time"),
+            Outcome::Closed => Self::Ended("the connection ended first"),
+            Outcome::Cancelled => Self::Ended("cancelled"),
+            _ => Self::Ended("the answer cannot be read"),
+        }
+    }
+}
+
+/// A tool and its outcome, or what is wrong with the line that asked for it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Said {
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(flatten)]
+    happened: Happened,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Happened {
+    Outcome(End),
+    Error(String),
+}
+
+impl Said {
+    pub(crate) fn outcome(line: Option<usize>, tool: String, end: End) -> Self {
+        Self { event: "outcome", line, tool: Some(tool), happened: Happened::Outcome(end) }
+    }
+
+    pub(crate) fn wrong(line: usize, error: String) -> Self {
+        Self { event: "outcome", line: Some(line), tool: None, happened: Happened::Error(error) }
+    }
+
+    /// Whether there is a result, and the tool does not call it an error.
+    pub(crate) fn is_good(&self) -> bool {
+        match &self.happened {
+            Happened::Outcome(End::Result(raw)) => {
+                !ToolResult::read(raw).is_some_and(|result| result.is_error)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The agent's side as a command line: finds the editor as the real client does, attaches, and asks.
+//!
+//! `ide-mcp agent --help` says how, and what its exit status means.
+
+mod commands;
+mod events;
+mod options;
+mod request;
+mod script;
+mod session;
+
+use crate::support::find::{self, Here};
+use crate::support::{FAILED, NOT_BEGUN, Program};
+use commands::Verdict;
+use commands::diff::{Proposal, tell};
+use lexopt::Parser;
+use options::{Command, Options};
+use script::Script;
+use session::{Access, NotAttached, Session};
+use std::path::Path;
+use std::process::ExitCode;
+
+const PROGRAM: Program = Program::new("agent", options::USAGE);
+
+pub(crate) fn main(parser: Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
+    let json = options.json;
+    let prepared = match Prepared::prepare(options.command, options.asked.cwd.as_deref(), json) {
+        Ok(Some(prepared)) => prepared,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err((status, problem)) => return PROGRAM.end_with(json, status, &problem),
+    };
+    let editor = match find::editor(&options.asked) {
+        Ok(editor) => editor,
+        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing.to_string()),
+    };
+    let access = Access { dead_process: options.asked.dead_process, trust: options.trust };
+    let mut session = match Session::attach(editor, access, options.reconnect) {
+        Ok(session) => session,
+        Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
+        Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),
+    };
+    let verdict = match &prepared {
+        Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
+        Prepared::Script(script) => script.play(&mut session, json),
+        Prepared::Command(Command::Tools) => commands::tools::tools(&mut session, json),
+        Prepared::Command(Command::Call(request)) => commands::call::call(&mut session, request, json),
+        Prepared::Command(Command::Calls) => commands::calls::calls(&mut session),
+        Prepared::Command(_) => commands::watch::watch(&mut session),
+    };
+    session.detach();
+    done(verdict, json)
+}
+
+/// What is known to make sense before anybody is asked.
+enum Prepared {
+    Proposal(Proposal),
+    Script(Script),
+    Command(Command),
+}
+
+impl Prepared {
+    /// `None` if nothing is left to do. What cannot be proposed need not be sent, and what changes nothing need not be
+    /// asked.
+    fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
+        Ok(Some(match command {
+            Command::Diff { path, proposal } => {
+                // Rather than that there is no file in it.
+                Here::of(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
+                match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
+                    Some(proposal) => Self::Proposal(proposal),
+                    None => {
+                        let words =
+                            format!("nothing to propose: {} has these contents already", path.display());
+                        tell("unchanged", &words, &path, json).map_err(|problem| (FAILED, problem))?;
+                        return Ok(None);
+                    }
+                }
+            }
+            Command::Script(path) => {
+                Self::Script(Script::read(&path).map_err(|problem| (NOT_BEGUN, problem))?)
+            }
+            command => Self::Command(command),
+        }))
+    }
+}
+
+fn done(verdict: Result<Verdict, String>, json: bool) -> ExitCode {
+    match verdict {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(FAILED),
+        Err(failure) => PROGRAM.end_with(json, FAILED, &failure),
+    }
+}

@@ -1,0 +1,180 @@
+//! The command line.
+
+use crate::agent::request::request;
+use crate::support::find::Asked;
+use crate::support::{Trust, parse_port};
+use ide_mcp::ide::OtherTool;
+use ide_mcp::ide::locate::Extras;
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+Attach to a running editor as a coding agent does.
+
+usage: ide-mcp agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--dead-process] [--trust-port] [--json]
+                     [--reconnect] (COMMAND | --script FILE)
+
+  --lock FILE    the lock file of the editor, N.lock or N.json
+  --port N       the editor with the lock file N.lock
+  --cwd DIR      look for an editor that has this directory open (default: the working directory), and for the files
+                 of diff from there
+  --legacy       look also where the real client does not: in ~/.claude where CLAUDE_CONFIG_DIR is set,
+                 $XDG_CONFIG_HOME/claude, and ~/.claude-code with its N.json
+  --dead-process attach to the editor of --lock or --port although its process does not run here, as where it runs in
+                 another container
+  --trust-port   send the token to every user who has the port of the editor, as where it is forwarded into a
+                 container. Otherwise the agent speaks to sockets of your own user alone, where the system (Linux) tells
+                 whose they are
+  --json         say everything as lines of JSON, see below
+  --reconnect    with watch, calls and --script: an editor that goes is waited for, as the real client does it, which
+                 wants it on the same port within a minute; its lock file is read again for each attempt
+  --script FILE  play this script; - is standard input
+
+commands:
+  tools               list the tools of the editor
+  call NAME [JSON]    call a tool with these arguments (default {}) and print the texts of its result
+  calls               make the calls that come on standard input, one `NAME [JSON]` a line,
+                      and print each outcome as a line of JSON when it comes, with the number of the line
+  watch               print what the editor pushes, as lines of JSON
+  diff PATH NEWFILE   propose the contents of NEWFILE for PATH, wait for the verdict, and write PATH if it is accepted;
+                      PATH need not exist
+
+A script has one JSON object a line with one of these verbs; blank lines, and those that begin with #, are passed over:
+  {\"call\":\"NAME\",\"arguments\":{…}}    call a tool, and go on; its outcome comes as an event
+  {\"notify\":\"METHOD\",\"params\":{…}}   send a notification
+  {\"expect\":{…},\"within\":5000}       wait for an event that has these members with these values, for 10 s or as many
+                                     milliseconds as it says. Events that do not match are kept for later
+  {\"sleep\":200}                      wait for so many milliseconds
+An array in an expected event is matched element by element, and may be shorter than the one that came.
+
+Lines of JSON, and the events of a script, by their member \"event\", and what else they have:
+  tool                name, description, inputSchema: tools
+  outcome             line (in calls and scripts), tool, outcome: {\"result\":…}, {\"error\":{\"code\",\"message\"}} or
+                      {\"ended\":\"why\"}; line and error where the line itself is wrong
+  selection_changed   params: watch; so every notification, by its name
+  lost, attached      why; port, name: with --reconnect
+  closed              why: the end of the connection, in a script
+  diff                verdict (accepted, rejected, unchanged), path
+  step, script        line, came (the expected event); steps: what is done of a script
+  error               message, status: why it failed, which standard error says as well
+
+Without --lock and --port the agent looks for the editor as the real client does, first by CLAUDE_CODE_SSE_PORT, then by
+the lock files below CLAUDE_CONFIG_DIR (or ~/.claude). A lock file matches if one of its folders contains the directory;
+unlike the real client, the agent accepts every spelling of the folder. CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1 accepts every
+folder. With CLAUDE_CODE_AUTO_CONNECT_IDE=false an editor must be named by --port or --lock. The host is that of
+CLAUDE_CODE_IDE_HOST_OVERRIDE, or 127.0.0.1. The token is read from the lock file and is never an argument. `ide-mcp
+doctor` says why an editor is not found.
+
+exit status: 0; 1 for a rejected change, a result that is an error, a script that came out otherwise, a lost connection,
+or anything else that fails; 2 if no editor was found, or the command line or the script is wrong";
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) asked: Asked,
+    pub(crate) command: Command,
+    pub(crate) json: bool,
+    pub(crate) reconnect: bool,
+    pub(crate) trust: Trust,
+}
+
+#[derive(Debug)]
+pub(crate) enum Command {
+    Tools,
+    Call(OtherTool),
+    Calls,
+    Watch,
+    Diff {
+        path: PathBuf,
+        proposal: PathBuf,
+    },
+    /// `-` is standard input.
+    Script(PathBuf),
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut asked = Asked::default();
+        let (mut words, mut script) = (Vec::new(), None);
+        let (mut json, mut reconnect, mut trust) = (false, false, Trust::OurUser);
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
+                Long("cwd") => asked.cwd = Some(parser.value()?.into()),
+                Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
+                Long("dead-process") => asked.dead_process = true,
+                Long("trust-port") => trust = Trust::Port,
+                Long("json") => json = true,
+                Long("reconnect") => reconnect = true,
+                Long("script") => script = Some(parser.value()?.into()),
+                Value(word) => words.push(word.string()?),
+                other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
+            }
+        }
+        if asked.lock.is_some() && asked.port.is_some() {
+            return Err("--lock and --port exclude each other".into());
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut command = match script {
+            Some(_) if !words.is_empty() => {
+                return Err(format!("--script and {} exclude each other", words.join(" ")).into());
+            }
+            Some(script) => Command::Script(script),
+            None => command(&words)?,
+        };
+        if let (Command::Diff { path, proposal }, Some(cwd)) = (&mut command, &asked.cwd) {
+            (*path, *proposal) = (cwd.join(&*path), cwd.join(&*proposal));
+        }
+        if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
+            return Err("--reconnect goes with watch, calls and --script".into());
+        }
+        Ok(Some(Self { asked, command, json, reconnect, trust }))
+    }
+}
+
+fn command(words: &[&str]) -> Result<Command, String> {
+    let (most, command) = match words {
+        ["tools", ..] => (1, Command::Tools),
+        ["calls", ..] => (1, Command::Calls),
+        ["watch", ..] => (1, Command::Watch),
+        ["call"] => return Err("call needs the NAME of a tool".into()),
+        ["call", name, rest @ ..] => (3, Command::Call(request(name, rest.first().unwrap_or(&"{}"))?)),
+        ["diff"] => return Err("diff needs PATH and NEWFILE".into()),
+        ["diff", path] => return Err(format!("diff needs NEWFILE, the file to propose for {path:?}")),
+        ["diff", path, new, ..] => (3, Command::Diff { path: path.into(), proposal: new.into() }),
+        [] => return Err("a command is missing: tools, call, calls, watch or diff".into()),
+        [other, ..] => return Err(format!("this is no command: {other:?}")),
+    };
+    match words.get(most) {
+        None => Ok(command),
+        Some(word) => Err(format!("{:?} is a word too many for {}", word, words.first().unwrap_or(&""))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_command_says_which_word() {
+        let cases: &[(&[&str], &str)] = &[
+            (&[], "command is missing"),
+            (&["dance"], "no command: \"dance\""),
+            (&["tools", "x"], "\"x\" is a word too many for tools"),
+            (&["watch", "x"], "\"x\" is a word too many for watch"),
+            (&["calls", "x", "y"], "\"x\" is a word too many for calls"),
+            (&["call"], "NAME"),
+            (&["call", "t", "{}", "y"], "\"y\" is a word too many for call"),
+            (&["call", "t", "{"], "not JSON"),
+            (&["diff"], "PATH and NEWFILE"),
+            (&["diff", "a"], "NEWFILE, the file to propose for \"a\""),
+            (&["diff", "a", "b", "c"], "\"c\" is a word too many for diff"),
+        ];
+        for (words, expected) in cases {
+            let message = command(words).unwrap_err();
+            assert!(message.contains(expected), "{words:?}: {message}");
+        }
+    }
+}

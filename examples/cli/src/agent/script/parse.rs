@@ -1,0 +1,191 @@
+//! The lines of a script. All of them are read before the first is played.
+
+use crate::agent::request::request;
+use ide_mcp::ide::OtherTool;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, io};
+
+/// How long an expected event is waited for.
+const WITHIN: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Script {
+    /// What a person calls it.
+    pub(crate) name: String,
+    pub(crate) steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// From 1.
+    pub(crate) line: usize,
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug)]
+pub(crate) enum Verb {
+    Call { tool: String, request: OtherTool },
+    Notify { method: String, params: Option<Box<RawValue>> },
+    Expect { event: Value, within: Duration },
+    Sleep(Duration),
+}
+
+impl Script {
+    /// Reads a file; `-` is standard input, up to its end.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let (name, text) = if path.as_os_str() == "-" {
+            let mut text = String::new();
+            let read = io::stdin().lock().read_to_string(&mut text);
+            ("standard input".into(), read.map(|_| text))
+        } else {
+            (path.display().to_string(), fs::read_to_string(path))
+        };
+        let text = text.map_err(|error| format!("{name}: {error}"))?;
+        Self::parse(name, &text)
+    }
+
+    fn parse(name: String, text: &str) -> Result<Self, String> {
+        let lines = (1..).zip(text.lines().map(str::trim));
+        let steps = lines
+            .filter(|(_, text)| !text.is_empty() && !text.starts_with('#'))
+            .map(|(line, text)| match verb(text) {
+                Ok(verb) => Ok(Step { line, verb }),
+                Err(problem) => Err(format!("{name}:{line}: {problem}")),
+            })
+            .collect::<Result<Vec<Step>, String>>()?;
+        if steps.is_empty() {
+            Err(format!("{name}: there is nothing to do in it"))
+        } else {
+            Ok(Self { name, steps })
+        }
+    }
+}
+
+/// The members of all verbs. One that stands beside a verb it does not belong to is a mistake.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    call: Option<String>,
+    arguments: Option<Box<RawValue>>,
+    notify: Option<String>,
+    params: Option<Box<RawValue>>,
+    expect: Option<Value>,
+    within: Option<u64>,
+    sleep: Option<u64>,
+}
+
+fn verb(text: &str) -> Result<Verb, String> {
+    let line: Line = serde_json::from_str(text).map_err(|error| format!("this is no step: {error}"))?;
+    match line {
+        Line {
+            call: Some(tool),
+            arguments,
+            notify: None,
+            params: None,
+            expect: None,
+            within: None,
+            sleep: None,
+        } => {
+            let request = request(&tool, arguments.as_deref().map_or("{}", RawValue::get))?;
+            Ok(Verb::Call { tool, request })
+        }
+        Line {
+            call: None,
+            arguments: None,
+            notify: Some(method),
+            params,
+            expect: None,
+            within: None,
+            sleep: None,
+        } => match &params {
+            Some(params) if !params.get().starts_with('{') => Err("the params must be a JSON object".into()),
+            _ => Ok(Verb::Notify { method, params }),
+        },
+        Line {
+            call: None,
+            arguments: None,
+            notify: None,
+            params: None,
+            expect: Some(event),
+            within,
+            sleep: None,
+        } => {
+            if !event.is_object() {
+                return Err("what is expected must be a JSON object, such as {\"event\":\"outcome\"}".into());
+            }
+            Ok(Verb::Expect { event, within: within.map_or(WITHIN, Duration::from_millis) })
+        }
+        Line {
+            call: None,
+            arguments: None,
+            notify: None,
+            params: None,
+            expect: None,
+            within: None,
+            sleep: Some(pause),
+        } => Ok(Verb::Sleep(Duration::from_millis(pause))),
+        _ => {
+            Err("a step has one verb: call with arguments, notify with params, expect with within, or sleep"
+                .into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_line_is_named_with_what_is_wrong() {
+        let cases = [
+            ("", "s: there is nothing to do in it"),
+            ("# a\n\n", "s: there is nothing to do in it"),
+            ("{\"sleep\":1}\n\n{", "s:3: this is no step: EOF"),
+            ("[]", "s:1: this is no step: "),
+            ("{}", "s:1: a step has one verb"),
+            ("{\"dance\":1}", "s:1: this is no step: unknown field `dance`"),
+            ("{\"sleep\":-1}", "s:1: this is no step: invalid value"),
+            ("{\"sleep\":1,\"sleep\":2}", "s:1: this is no step: duplicate field"),
+            ("{\"sleep\":1,\"call\":\"t\"}", "s:1: a step has one verb"),
+            ("{\"sleep\":1,\"within\":1}", "s:1: a step has one verb"),
+            ("{\"call\":\"t\",\"params\":{}}", "s:1: a step has one verb"),
+            ("{\"call\":\"t\",\"arguments\":[]}", "s:1: the arguments must be a JSON object"),
+            ("{\"call\":\"openDiff\"}", "s:1: these are no arguments of openDiff"),
+            ("{\"notify\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
+            ("{\"expect\":\"e\"}", "s:1: what is expected must be a JSON object"),
+        ];
+        for (text, expected) in cases {
+            let problem = Script::parse("s".into(), text).unwrap_err();
+            assert!(problem.starts_with(expected), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn every_verb_is_read_and_lines_are_counted() {
+        let text = "# first\n\n{\"call\":\"t\"}\r\n {\"notify\":\"m\"}\n{\"expect\":{},\"within\":5}\n{\"expect\":{}}\n{\"sleep\":7}";
+        let script = Script::parse("s".into(), text).unwrap();
+        let steps: Vec<(usize, String)> = script
+            .steps
+            .iter()
+            .map(|Step { line, verb }| {
+                (
+                    *line,
+                    match verb {
+                        Verb::Call { tool, .. } => format!("call {tool}"),
+                        Verb::Notify { method, params } => format!("notify {method} {}", params.is_some()),
+                        Verb::Expect { event, within } => format!("expect {event} {within:?}"),
+                        Verb::Sleep(pause) => format!("sleep {pause:?}"),
+                    },
+                )
+            })
+            .collect();
+        let expected = ["call t", "notify m false", "expect {} 5ms", "expect {} 10s", "sleep 7ms"];
+        let expected: Vec<(usize, String)> = (3..).zip(expected.map(String::from)).collect();
+        assert_eq!(steps, expected);
+    }
+}

@@ -1,0 +1,239 @@
+//! The editor's side: the connection, and how it comes about again.
+
+use crate::bridge::routes::Above;
+use crate::support::find::{self, Asked, Editor};
+use crate::support::{NotConnected, Trust, address_of};
+use getrandom::SysRng;
+use ide_mcp::ide::{Backoff, Client, ClientConfig, ClientEvent, Reconnect, display_safe};
+use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::Closed;
+use ide_mcp::{Time, Wire as _};
+use ide_mcp_mio::Conn;
+use mio::event::Event;
+use mio::{Registry, Token};
+use serde_json::value::RawValue;
+use std::process;
+
+/// How many requests may wait for the editor: the 256 calls of the client that may, and the 64 besides that end some.
+const REQUESTS: usize = 256 + 64;
+
+/// Whom the editor hears of: the client that started the bridge.
+#[derive(Clone, Debug)]
+pub(crate) struct Guise {
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: Option<Box<RawValue>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    asked: Asked,
+    trust: Trust,
+    /// The editor that was found last.
+    editor: Editor,
+    guise: Guise,
+    registry: Registry,
+    token: Token,
+    conn: Option<Conn<Above>>,
+    /// The server of the connection was found to be ours. Until then the connection has no turn, so nothing is sent.
+    is_checked: bool,
+    /// Why the connection was dropped before anything was sent, until that is said.
+    refused: Option<String>,
+    reconnect: Reconnect,
+    /// How the connection ended, until it is dropped.
+    closed: Option<Closed>,
+    /// Marks the handles of each connection.
+    sessions: u64,
+    /// The session of the last connection was open once.
+    was_attached: bool,
+    /// It was given up, until something is asked.
+    rests: bool,
+    /// Why, until that is said.
+    rest: Option<String>,
+    /// It is left for good.
+    is_left: bool,
+}
+
+/// What became of the connection in a turn.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Attached(ServerInfo),
+    /// There is no editor to connect to, and why.
+    NotConnected(String),
+    Lost(Closed),
+}
+
+impl Attachment {
+    /// `place` is where the socket is registered.
+    pub(crate) fn new(
+        asked: Asked,
+        trust: Trust,
+        editor: Editor,
+        guise: Guise,
+        place: (Registry, Token),
+    ) -> Self {
+        let (registry, token) = place;
+        let reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
+        Self {
+            asked,
+            trust,
+            editor,
+            guise,
+            registry,
+            token,
+            conn: None,
+            is_checked: false,
+            refused: None,
+            reconnect,
+            closed: None,
+            // The session of the client is number one.
+            sessions: 1,
+            was_attached: false,
+            rests: false,
+            rest: None,
+            is_left: false,
+        }
+    }
+
+    /// Attaches as this client, from now on.
+    pub(crate) fn set_guise(&mut self, guise: Guise, now: Time) {
+        self.guise = guise;
+        self.reconnect = Reconnect::new(Backoff::default(), now);
+    }
+
+    pub(crate) fn handle(&mut self, event: &Event) {
+        let Some(conn) = &mut self.conn else { return };
+        if conn.handle(event) && !self.is_checked {
+            let stream = conn.stream();
+            // Without the address of a peer it is not connected yet, or could not be; the turn finds out which.
+            let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return };
+            match self.trust.check("bridge", local, peer) {
+                Ok(()) => self.is_checked = true,
+                Err(error) => {
+                    self.refused = Some(NotConnected::from(error).to_string());
+                    self.conn = None;
+                }
+            }
+        }
+    }
+
+    /// The editor, while the session with it is open.
+    pub(crate) fn client(&mut self) -> Option<&mut Above> {
+        self.conn.as_mut().map(Conn::machine_mut).filter(|client| client.is_ready())
+    }
+
+    /// How much waits to be written to it.
+    pub(crate) fn waiting(&self) -> usize {
+        self.conn.as_ref().map_or(0, |conn| conn.machine().outgoing().len())
+    }
+
+    /// One turn: connects if it is time, and moves what there is to move.
+    pub(crate) fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Above, ClientEvent)) -> Option<Change> {
+        if self.reconnect.next_attempt().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left
+        {
+            self.reconnect.on_attempt();
+            if let Err(why) = self.connect(now) {
+                self.lost(now, &Closed::Abnormal);
+                return Some(Change::NotConnected(why));
+            }
+        }
+        if let Some(why) = self.refused.take() {
+            self.lost(now, &Closed::Abnormal);
+            return Some(Change::NotConnected(why));
+        }
+        let conn = self.conn.as_mut()?;
+        let (mut change, closed) = (None, &mut self.closed);
+        conn.turn(now, |client, event| match event {
+            ClientEvent::Ready(info) => change = Some(Change::Attached(info)),
+            ClientEvent::Closed(why) => *closed = Some(why),
+            event => on(client, event),
+        });
+        if matches!(change, Some(Change::Attached(_))) {
+            self.reconnect.on_connected();
+            self.was_attached = true;
+        }
+        if conn.is_over() {
+            self.conn = None;
+        }
+        match self.closed.take() {
+            Some(closed) if !self.is_left => {
+                self.lost(now, &closed);
+                Some(Change::Lost(closed))
+            }
+            _ => change,
+        }
+    }
+
+    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
+        let conn = self.conn.as_ref().and_then(|conn| conn.deadline(now));
+        let due = self.reconnect.next_attempt().filter(|_| self.conn.is_none() && !self.is_left);
+        conn.into_iter().chain(due).min()
+    }
+
+    /// Somebody wants something of the editor. Where it was given up, it is tried again.
+    pub(crate) fn wanted(&mut self, now: Time) {
+        if self.rests {
+            self.rests = false;
+            self.reconnect = Reconnect::new(Backoff::default(), now);
+        }
+    }
+
+    /// Why it has just been given up, for a person.
+    pub(crate) fn take_rest(&mut self) -> Option<String> {
+        self.rest.take()
+    }
+
+    /// Leaves with a close frame.
+    pub(crate) fn leave(&mut self) {
+        self.is_left = true;
+        if let Some(conn) = &mut self.conn {
+            conn.machine_mut().close();
+        }
+    }
+
+    /// Whether nothing is left of the connection.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.conn.is_none()
+    }
+
+    /// What became of the last connection, for a person.
+    pub(crate) fn explain(&self, closed: &Closed) -> String {
+        let (name, port, lock) =
+            (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
+        let why = display_safe(&closed.to_string()).into_owned();
+        let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
+        format!("the editor {name:?} on port {port} {what}: {why}; its lock file is {lock}")
+    }
+
+    fn connect(&mut self, now: Time) -> Result<(), String> {
+        // An editor that was started again may have another port and another token.
+        match find::editor(&self.asked) {
+            Ok(editor) => self.editor = editor,
+            Err(nothing) => return Err(nothing.to_string()),
+        }
+        let Editor { host, port, token, .. } = &self.editor;
+        let mut config =
+            ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
+        config.pid = Some(process::id());
+        config.raw_notifications = true;
+        config.mcp.capabilities = self.guise.capabilities.clone();
+        config.mcp.forward = Forward::All;
+        config.mcp.limits.requests = REQUESTS;
+        (self.was_attached, self.is_checked) = (false, false);
+        self.sessions = self.sessions.saturating_add(1);
+        let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
+        let client = client.map_err(|error| error.to_string())?;
+        let address = address_of(host, *port).map_err(|error| error.to_string())?;
+        let conn = Conn::connect(address, client, &self.registry, self.token);
+        self.conn = Some(conn.map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn lost(&mut self, now: Time, closed: &Closed) {
+        if let Err(why) = self.reconnect.on_disconnected(now, closed) {
+            // Perhaps for another time: a new lock file may have another token.
+            self.rest = Some(format!("{why}; it is tried again when something is asked"));
+            self.rests = true;
+        }
+    }
+}

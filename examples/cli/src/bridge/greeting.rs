@@ -1,0 +1,97 @@
+//! The client before it is answered: who it is, and what it has said meanwhile.
+
+use crate::bridge::attachment::Guise;
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::{Message, SessionLimits, classify, code};
+use ide_mcp::{Outbox, Time, To};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+use std::collections::VecDeque;
+use std::iter;
+
+/// What waits for the editor.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) initialize: String,
+    /// The lines behind it.
+    pub(crate) held: VecDeque<String>,
+    /// There will be no more lines.
+    pub(crate) end: Option<End>,
+}
+
+/// The end of the input, or a signal.
+#[derive(Debug, PartialEq)]
+pub(crate) struct End {
+    /// So long the editor may take.
+    pub(crate) until: Time,
+    /// Why it ends, if that is a failure by itself.
+    pub(crate) failure: Option<String>,
+}
+
+impl Waiting {
+    pub(crate) fn new(initialize: String) -> Self {
+        Self { initialize, ..Self::default() }
+    }
+
+    /// It ends then, or earlier if that was said before.
+    pub(crate) fn end_at(&mut self, until: Time, failure: Option<String>) {
+        let end = self.end.get_or_insert(End { until, failure });
+        end.until = end.until.min(until);
+    }
+
+    /// Why it is over, if the editor has taken too long.
+    pub(crate) fn over(&self, now: Time) -> Option<String> {
+        let end = self.end.as_ref().filter(|end| end.until <= now)?;
+        let why = "the bridge was to end before the editor had let it in";
+        Some(end.failure.clone().unwrap_or_else(|| why.into()))
+    }
+
+    /// Answers every request with an error that says this.
+    pub(crate) fn refuse(self, why: &str, out: &mut impl Outbox) {
+        for line in iter::once(self.initialize).chain(self.held) {
+            let (id, code, why) = match classify(&line, &SessionLimits::default()) {
+                Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
+                Message::Invalid { answer: Some((id, code)), error } => (id, code, error.to_string()),
+                _ => continue,
+            };
+            let error = json!({ "code": code, "message": why });
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
+            // Lines can always be added.
+            let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
+        }
+    }
+}
+
+/// What this program calls itself, where somebody does not say who it is.
+pub(crate) fn itself() -> Implementation {
+    Implementation::new("bridge", env!("CARGO_PKG_VERSION"))
+}
+
+/// Who the client is, if this line is its `initialize`.
+pub(crate) fn introduction(line: &str) -> Option<Guise> {
+    #[derive(Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
+        method: String,
+        #[serde(borrow)]
+        params: Option<&'a RawValue>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        client_info: Option<Box<RawValue>>,
+        capabilities: Option<Box<RawValue>>,
+    }
+    let message: Request<'_> = serde_json::from_str(line).ok()?;
+    if message.method != "initialize" || message.id.is_none() {
+        return None;
+    }
+    let params: Params =
+        message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
+    let info = info.unwrap_or_else(itself);
+    // What is no object would be no capabilities to anybody.
+    let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
+    Some(Guise { info, capabilities })
+}

@@ -1,0 +1,264 @@
+//! What stands between the two sessions: which request of the one side is which of the other.
+//!
+//! ```text
+//!  client ──request──▶ mcp::Server ──▶ down ──▶ ide::Client ──request──▶ editor
+//!         ◀─answer, progress──────── down ◀──────────────────answer────
+//!         ──cancelled──▶ CallEnded ──▶ down ──▶ cancel ───────cancelled──▶
+//! ```
+//!
+//! and the same upwards, with `up`. Nothing is looked into, and nothing is given a deadline: whoever asked knows how long
+//! to wait, and says when it does not any more. One thing is known of a tool: whether it ends what others wait for.
+
+use crate::support::complain;
+use ide_mcp::Outbox;
+use ide_mcp::ide::{Client, ClientEvent, Tool};
+use ide_mcp::mcp::{CallEnd, Event, Outcome, Server, Timeout, ToolSpec, Tools};
+use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// The client's side, and the editor's.
+pub(crate) type Below = Server<OfEditor>;
+pub(crate) type Above = Client;
+
+/// The tools of the editor, which has the list of them and decodes their calls.
+#[derive(Debug)]
+pub(crate) struct OfEditor;
+
+impl Tools for OfEditor {
+    type Call = ();
+
+    fn specs(&self) -> &[ToolSpec] {
+        &[]
+    }
+
+    /// Never asked for: every call is forwarded as it is.
+    fn decode<'de, D: Deserializer<'de>>(&self, _: &str, arguments: D) -> Result<(), D::Error> {
+        IgnoredAny::deserialize(arguments).map(|_| ())
+    }
+
+    /// As the editor has it: what closes diffs is not behind the diffs that wait to be closed.
+    fn is_answered_at_once(&self, name: &str) -> bool {
+        matches!(
+            Tool::from_name(name),
+            Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode)
+        )
+    }
+}
+
+/// What the client hears where there is no editor.
+pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again";
+
+/// How much of what an editor says before its client is ready is kept. It has time for a word or two.
+const HELD: usize = 256;
+
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    down: BTreeMap<RequestId, CallId>,
+    up: BTreeMap<RequestId, CallId>,
+    /// What the editor said before the client was ready to hear it.
+    held: VecDeque<(Box<str>, Option<Box<RawValue>>)>,
+    /// How many notifications of the client came while there was no editor, and the method of the first.
+    unheard: Option<(usize, Box<str>)>,
+}
+
+impl Routes {
+    /// Something happened on the client's side. `above` is the editor, if it is attached.
+    pub(crate) fn client_said(
+        &mut self,
+        event: Event<()>,
+        below: &mut Below,
+        mut above: Option<&mut Above>,
+        out: &mut impl Outbox,
+    ) {
+        match event {
+            Event::Ready => {
+                for (method, params) in std::mem::take(&mut self.held) {
+                    tell(below.notify(&method, params.as_deref(), out), &method, "client");
+                }
+            }
+            Event::Request { call, method, params } => {
+                let timeout = patience(params.as_deref());
+                let asked = match above {
+                    Some(above) => above.request(&method, params.as_deref(), timeout),
+                    None => Err(NotSent::Closed),
+                };
+                // A call that was just opened is open.
+                let _ = match asked {
+                    Ok(request) => {
+                        self.down.insert(request, call);
+                        below.set_call_timeout(call, Timeout::Never)
+                    }
+                    Err(error) => below.fail(call, code::INTERNAL_ERROR, &unsent(&error), out),
+                };
+            }
+            Event::CallEnded { call, reason: how } => {
+                let reason = match how {
+                    CallEnd::Cancelled { reason } => reason,
+                    _ => Some("the client has gone".into()),
+                };
+                let asked = self.down.iter().find(|(_, waiting)| **waiting == call);
+                if let (Some((request, _)), Some(above)) = (asked, above.as_mut()) {
+                    above.cancel(*request, reason.as_deref());
+                }
+            }
+            Event::Notification { method, params } => {
+                let told = match above {
+                    Some(above) => above.notify(&method, params.as_deref()),
+                    None => Err(NotSent::Closed),
+                };
+                match told {
+                    Err(NotSent::Closed | NotSent::NotReady) => {
+                        let unheard = self.unheard.get_or_insert((0, method));
+                        unheard.0 = unheard.0.saturating_add(1);
+                    }
+                    told => tell(told, &method, "editor"),
+                }
+            }
+            Event::Outcome { request, outcome } => {
+                if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
+                    // What ended meanwhile needs no answer. A result is an object: what is none has no outcome of this kind.
+                    let _ = match answer(outcome, "the client") {
+                        Some(Ok(result)) => above.respond_raw(call, &result),
+                        Some(Err(error)) => above.fail_with(call, &error).map_err(Into::into),
+                        None => Ok(()),
+                    };
+                }
+            }
+            Event::Progress { request, progress } => {
+                if let (Some(call), Some(above)) = (self.up.get(&request), above) {
+                    let _ = above.progress(*call, &progress);
+                }
+            }
+            Event::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
+            Event::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
+            _ => {}
+        }
+    }
+
+    /// Something happened on the editor's side. `below` is the client, once it has said who it is.
+    pub(crate) fn editor_said(
+        &mut self,
+        event: ClientEvent,
+        below: Option<&mut Below>,
+        above: &mut Above,
+        out: &mut impl Outbox,
+    ) {
+        match event {
+            ClientEvent::Request { call, method, params } => {
+                let timeout = patience(params.as_deref());
+                let asked = match below {
+                    Some(below) => below.request(&method, params.as_deref(), timeout, out),
+                    None => Err(NotSent::NotReady),
+                };
+                let _ = match asked {
+                    Ok(request) => {
+                        self.up.insert(request, call);
+                        above.set_call_timeout(call, Timeout::Never)
+                    }
+                    Err(error) => above.fail(call, code::INTERNAL_ERROR, &format!("the client: {error}")),
+                };
+            }
+            ClientEvent::CallEnded { call, reason: how } => {
+                let reason = match how {
+                    CallEnd::Cancelled { reason } => reason,
+                    _ => Some("the editor has gone".into()),
+                };
+                let asked = self.up.iter().find(|(_, waiting)| **waiting == call);
+                if let (Some((request, _)), Some(below)) = (asked, below) {
+                    below.cancel(*request, reason.as_deref(), out);
+                }
+            }
+            ClientEvent::Notification { method, params } => match below {
+                Some(below) if below.is_ready() => {
+                    tell(below.notify(&method, params.as_deref(), out), &method, "client");
+                }
+                _ if self.held.len() < HELD => self.held.push_back((method, params)),
+                _ => tell(Err(NotSent::Full), &method, "client"),
+            },
+            ClientEvent::Outcome { request, outcome } => {
+                if let (Some(call), Some(below)) = (self.down.remove(&request), below) {
+                    let _ = match answer(outcome, "the editor") {
+                        Some(Ok(result)) => below.respond_with(call, &result, out),
+                        Some(Err(error)) => below.fail_with(call, &error, out).map_err(Into::into),
+                        None => Ok(()),
+                    };
+                }
+            }
+            ClientEvent::Progress { request, progress } => {
+                if let (Some(call), Some(below)) = (self.down.get(&request), below) {
+                    let _ = below.progress(*call, &progress, out);
+                }
+            }
+            ClientEvent::PeerError(error) => complain("bridge", &format!("the editor reports {error}")),
+            ClientEvent::PeerFault(violation) => complain("bridge", &format!("the editor: {violation}")),
+            _ => {}
+        }
+    }
+
+    /// The editor is back, or will not be: says once what it did not hear.
+    pub(crate) fn end_absence(&mut self) {
+        if let Some((count, first)) = self.unheard.take() {
+            let what = match count {
+                1 => format!("{first}, which was said while it was away"),
+                _ => {
+                    format!("{count} notifications, which were said while it was away; the first was {first}")
+                }
+            };
+            complain("bridge", &format!("the editor did not hear {what}"));
+        }
+    }
+
+    /// How many requests of the client the editor has not answered.
+    pub(crate) fn open(&self) -> usize {
+        self.down.len()
+    }
+}
+
+/// What is answered for an outcome; `None` where nobody waits for it.
+fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObject>> {
+    let failed = |why: String| Some(Err(ErrorObject::new(code::INTERNAL_ERROR, why)));
+    match outcome {
+        Outcome::Result(result) => Some(Ok(result)),
+        Outcome::Error(error) => Some(Err(error)),
+        Outcome::Cancelled => None,
+        Outcome::Closed => failed(format!("{who} has gone before it answered")),
+        _ => failed(format!("the answer of {who} cannot be read")),
+    }
+}
+
+/// A request whose sender wants to hear of progress is passed on so.
+fn patience(params: Option<&RawValue>) -> Timeout {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<Meta<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Meta<'a> {
+        #[serde(borrow, rename = "progressToken")]
+        token: Option<&'a RawValue>,
+    }
+    let params: Option<Params<'_>> = params.and_then(|params| serde_json::from_str(params.get()).ok());
+    match params.and_then(|params| params.meta?.token) {
+        Some(_) => Timeout::Progress { idle: Duration::MAX, total: Duration::MAX },
+        None => Timeout::Never,
+    }
+}
+
+fn unsent(error: &NotSent) -> String {
+    match error {
+        NotSent::Closed | NotSent::NotReady => AWAY.into(),
+        error => format!("the editor cannot be asked: {error}"),
+    }
+}
+
+/// What is lost is said.
+fn tell(told: Result<(), NotSent>, method: &str, to: &str) {
+    if let Err(error) = told {
+        complain("bridge", &format!("the {to} did not hear {method}: {error}"));
+    }
+}

@@ -1,0 +1,325 @@
+//! The loop: the pipes of the client, the socket of the editor, and both sessions.
+//!
+//! ```text
+//!  Greeting ──initialize──▶ Attaching ──the editor is ready──▶ Open ──end of the input, signal──▶ Ending ──1 s──▶ Leaving
+//!                               │                        (the editor may go and come)                              ▲
+//!                               └─ it is gone, or lets nobody in, or 1 s after the end: who waits hears why ────────┘
+//! ```
+//!
+//! The answer to `initialize` waits for the editor, since it says what the editor says of itself. From any state but the
+//! last two the end of the input and a signal lead on to `Ending`; where the client waits for the editor, once it is there.
+
+use crate::bridge::attachment::{Attachment, Change, Guise};
+use crate::bridge::greeting::{Waiting, introduction, itself};
+use crate::bridge::pipes::Pipes;
+use crate::bridge::routes::{Below, OfEditor, Routes};
+use crate::support::find::{Asked, Editor};
+use crate::support::{Input, Trust, complain};
+use ide_mcp::mcp::{Event, Forward, Lines, Server, ServerConfig, ServerInfo};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
+use ide_mcp_mio::Waker;
+use mio::{Events, Poll, Token};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::time::Duration;
+
+const PIPES: Token = Token(0);
+const EDITOR: Token = Token(1);
+
+/// How much may wait to be written to either side before nothing more is taken from the client, which can wait.
+const MARK: usize = 1 << 20;
+
+/// How much may wait to be written to the client before nothing more is taken from the editor. Its pings stand behind what
+/// it says: whoever does not read on does not answer them, and is left by the editor. So there is room for what an editor
+/// says in hours, or for its largest answer.
+const ROOM: usize = 64 << 20;
+
+/// How many lines are taken while the editor is attached to; a client that waits for the answer to `initialize` sends none.
+const HELD: usize = 256;
+
+/// How long what is open may take once the client has nothing more to say.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last answers and the close handshake may take: as long as a connection does.
+const DRAIN: Duration = Duration::from_secs(3);
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
+/// Why it cannot go on.
+pub(crate) type Failure = String;
+
+pub(crate) struct Bridge {
+    poll: Poll,
+    pipes: Pipes,
+    out: Lines,
+    below: Below,
+    attachment: Attachment,
+    routes: Routes,
+    stage: Stage,
+    failure: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Stage {
+    Greeting,
+    Attaching(Waiting),
+    Open,
+    Ending { until: Time },
+    Leaving { until: Time },
+}
+
+impl Bridge {
+    pub(crate) fn new(asked: Asked, trust: Trust, editor: Editor) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), PIPES)?;
+        let registry = poll.registry().try_clone()?;
+        let nobody = Guise { info: itself(), capabilities: None };
+        Ok(Self {
+            pipes: Pipes::new(&waker)?,
+            poll,
+            out: Lines::default(),
+            // Answers what is asked before `initialize`.
+            below: server(ServerConfig::new(nobody.info.clone())),
+            attachment: Attachment::new(asked, trust, editor, nobody, (registry, EDITOR)),
+            routes: Routes::default(),
+            stage: Stage::Greeting,
+            failure: None,
+        })
+    }
+
+    pub(crate) fn run(mut self) -> Result<(), Failure> {
+        let (clock, mut events) = (Clock::new(), Events::with_capacity(16));
+        let broken = |error: io::Error| error.to_string();
+        loop {
+            let now = clock.now();
+            self.pipes.write(&mut self.out);
+            self.see_to_editor(now);
+            let all_heard = self.hear(now);
+            if all_heard {
+                self.below.tick(now);
+                self.work(now);
+            }
+            let has_ended = self.has_ended(now);
+            self.pipes.write(&mut self.out);
+            if has_ended {
+                return self.failure.map_or(Ok(()), Err);
+            }
+            let wait = clock.until(self.deadline(clock.now(), all_heard));
+            match self.poll.poll(&mut events, wait) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                polled => polled.map_err(broken)?,
+            }
+            for event in &events {
+                self.attachment.handle(event);
+            }
+        }
+    }
+
+    /// Whether the client is so slow that nothing more is taken from it.
+    fn is_congested(&self) -> bool {
+        self.out.outgoing().len() >= MARK
+    }
+
+    /// Whether the editor gets its turns.
+    fn sees_editor(&self) -> bool {
+        match self.stage {
+            Stage::Greeting => false,
+            // What it says now is not passed on.
+            Stage::Leaving { .. } => true,
+            _ => self.out.outgoing().len() < ROOM,
+        }
+    }
+
+    fn see_to_editor(&mut self, now: Time) {
+        if !self.sees_editor() {
+            return;
+        }
+        let Self { attachment, routes, below, out, stage, .. } = self;
+        let change = attachment.turn(now, |above, event| {
+            let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
+            routes.editor_said(event, below, above, &mut Roomy(out));
+        });
+        match change {
+            Some(Change::Attached(info)) => self.attached(now, &info),
+            Some(Change::NotConnected(why)) => self.lost(now, why),
+            Some(Change::Lost(closed)) => {
+                let why = self.attachment.explain(&closed);
+                self.lost(now, why);
+            }
+            None => {}
+        }
+    }
+
+    fn attached(&mut self, now: Time, info: &ServerInfo) {
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            let Waiting { initialize, held, end } = mem::take(waiting);
+            self.stage = Stage::Open;
+            self.below = server(as_editor(info));
+            self.below.receive(now, &initialize, &mut Roomy(&mut self.out));
+            for line in held {
+                self.line(now, line);
+            }
+            if let Some(end) = end {
+                self.end(now, end.failure);
+            }
+        } else if self.below.is_ready() {
+            complain("bridge", "the editor is back");
+            self.routes.end_absence();
+            // It may be another one, or offer other tools. A client that is not ready has not asked for them.
+            let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
+        }
+        self.work(now);
+    }
+
+    fn lost(&mut self, now: Time, why: String) {
+        let rests = self.attachment.take_rest();
+        if matches!(self.stage, Stage::Attaching(_)) {
+            return self.give_up(now, why);
+        }
+        complain("bridge", &why);
+        if let Some(rests) = rests {
+            complain("bridge", &rests);
+        }
+    }
+
+    /// No session comes about: whoever waits for one hears why.
+    fn give_up(&mut self, now: Time, why: String) {
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            mem::take(waiting).refuse(&why, &mut Roomy(&mut self.out));
+        }
+        self.attachment.leave();
+        self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
+        self.failure = Some(why);
+    }
+
+    /// Hands over the lines that have come. False if some are left because there is no room for what they provoke.
+    fn hear(&mut self, now: Time) -> bool {
+        if self.pipes.is_signalled() || self.pipes.is_broken() {
+            self.end(now, None);
+        }
+        loop {
+            let is_held_up = match &self.stage {
+                Stage::Greeting | Stage::Open => false,
+                Stage::Attaching(waiting) if waiting.end.is_none() => waiting.held.len() >= HELD,
+                _ => return true,
+            };
+            if is_held_up || self.is_congested() || self.attachment.waiting() >= MARK {
+                return false;
+            }
+            match self.pipes.next() {
+                None => return true,
+                Some(Input::Line(line)) => self.line(now, line),
+                Some(Input::End) => self.end(now, None),
+                Some(Input::Fault(why)) => self.end(now, Some(format!("the input cannot be used: {why}"))),
+            }
+        }
+    }
+
+    fn line(&mut self, now: Time, line: String) {
+        if let Stage::Attaching(waiting) = &mut self.stage {
+            return waiting.held.push_back(line);
+        }
+        if self.stage == Stage::Greeting {
+            if let Some(guise) = introduction(&line) {
+                self.attachment.set_guise(guise, now);
+                self.stage = Stage::Attaching(Waiting::new(line));
+                return;
+            }
+        }
+        self.attachment.wanted(now);
+        self.below.receive(now, &line, &mut Roomy(&mut self.out));
+        self.work(now);
+    }
+
+    /// Does what the client's side asks for.
+    fn work(&mut self, now: Time) {
+        while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
+            if matches!(event, Event::TooManyFaults) {
+                self.end(now, Some("too many lines came that are no message".into()));
+                continue;
+            }
+            let above = self.attachment.client();
+            self.routes.client_said(event, &mut self.below, above, &mut Roomy(&mut self.out));
+        }
+    }
+
+    /// Nothing more is taken from the client.
+    fn end(&mut self, now: Time, failure: Option<String>) {
+        // What is asked and not answered has a moment, if somebody is there to read it.
+        let until = if self.pipes.is_broken() { now } else { now.saturating_add(GRACE) };
+        match &mut self.stage {
+            Stage::Ending { .. } | Stage::Leaving { .. } => {}
+            Stage::Attaching(waiting) => waiting.end_at(until, failure),
+            Stage::Greeting | Stage::Open => {
+                self.stage = Stage::Ending { until };
+                self.failure = failure;
+            }
+        }
+    }
+
+    fn has_ended(&mut self, now: Time) -> bool {
+        if let Stage::Attaching(waiting) = &self.stage {
+            if let Some(why) = waiting.over(now) {
+                self.give_up(now, why);
+            }
+        }
+        if let Stage::Ending { until } = self.stage {
+            if self.routes.open() > 0 && now < until {
+                return false;
+            }
+            self.below.shutdown("the bridge ends", &mut Roomy(&mut self.out));
+            self.work(now);
+            self.routes.end_absence();
+            self.attachment.leave();
+            self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
+        }
+        let Stage::Leaving { until } = self.stage else { return false };
+        let written = self.out.outgoing().is_empty() || self.pipes.is_broken();
+        written && self.attachment.is_over() || until <= now
+    }
+
+    fn deadline(&self, now: Time, all_heard: bool) -> Option<Time> {
+        let editor = if self.sees_editor() { self.attachment.deadline(now) } else { None };
+        let end = match &self.stage {
+            Stage::Ending { until } | Stage::Leaving { until } => Some(*until),
+            Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
+            Stage::Greeting | Stage::Open => None,
+        };
+        // A line that waits may be the answer to what is due.
+        let client = self.below.deadline().filter(|_| all_heard);
+        editor.into_iter().chain(end).chain(client).min()
+    }
+}
+
+fn server(mut config: ServerConfig) -> Below {
+    config.forward = Forward::All;
+    Server::new(config, OfEditor, SessionId::new(1))
+}
+
+/// What the editor says of itself is what the client hears.
+fn as_editor(info: &ServerInfo) -> ServerConfig {
+    let mut config = ServerConfig::new(info.info.clone().unwrap_or_else(itself));
+    config.instructions.clone_from(&info.instructions);
+    let declared: Option<BTreeMap<String, Box<RawValue>>> =
+        info.capabilities.as_deref().and_then(|all| serde_json::from_str(all.get()).ok());
+    for (name, value) in declared.unwrap_or_default() {
+        config.capabilities.insert(name.into(), value.get().to_owned().into());
+    }
+    config
+}
+
+/// There is room for everything: neither side is read where there is too much.
+struct Roomy<'a>(&'a mut Lines);
+
+impl Outbox for Roomy<'_> {
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        self.0.message(to, write)
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+}

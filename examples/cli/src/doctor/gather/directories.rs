@@ -1,0 +1,107 @@
+//! The directories, and the lock files in them.
+
+use crate::doctor::facts::{Directory, Lock, State, Trouble, Weak};
+use ide_mcp::ide::locate::{Extras, LockDirCandidate};
+use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// A directory, and whether the real client looks there.
+pub(super) type Asked = (LockDirCandidate, bool);
+
+/// Those that the real client uses, then those in which some editors write besides.
+pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
+    let mut all: Vec<Asked> =
+        from_environment(Extras::default())?.into_iter().map(|candidate| (candidate, true)).collect();
+    let none = Extras::default();
+    for extras in [
+        Extras { default_too: true, ..none },
+        Extras { xdg: true, ..none },
+        Extras { claude_code: true, ..none },
+    ] {
+        // Where one cannot be named it cannot be used either.
+        for candidate in from_environment(extras).unwrap_or_default() {
+            if !all.iter().any(|(other, _)| other.dir == candidate.dir) {
+                all.push((candidate, false));
+            }
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
+    let (mut directories, mut locks) = (Vec::new(), Vec::new());
+    for (index, (candidate, used)) in candidates.into_iter().enumerate() {
+        let state = match fs::metadata(&candidate.dir) {
+            Ok(metadata) if metadata.is_dir() => match scan_for(candidate.form(), &candidate.dir) {
+                Ok(found) => {
+                    locks.extend(found.into_iter().map(|found| lock(found, index, used)));
+                    State::There { mode: mode(&metadata), stranger: stranger(&metadata) }
+                }
+                // The finding about the owner says more.
+                Err(Error::NotOurs { owner, .. }) => {
+                    State::There { mode: mode(&metadata), stranger: Some(owner) }
+                }
+                // As do those about the directories above it.
+                Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
+                    State::There { mode: mode(&metadata), stranger: None }
+                }
+                Err(error) => State::Unreadable(error.to_string()),
+            },
+            Ok(_) => State::NotADirectory,
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound => State::Missing,
+                ErrorKind::NotADirectory => State::NotADirectory,
+                _ => State::Unreadable(error.to_string()),
+            },
+        };
+        let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
+        let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
+        directories.push(Directory { path: candidate.dir, source: candidate.source, used, state, weak });
+    }
+    (directories, locks)
+}
+
+fn lock(found: Found, directory: usize, used: bool) -> Lock {
+    let Found { path, port, file, modified, mode, pid_alive, .. } = found;
+    let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let file = file.map_err(|error| match error {
+        Error::NotAPort { .. } => Trouble::Misnamed,
+        Error::Symlink { .. } => Trouble::Link,
+        Error::NotRegular { .. } => Trouble::NotAFile,
+        Error::NotOurs { owner, .. } => Trouble::NotOurs { owner },
+        Error::Malformed { source, .. } => Trouble::Unparsable(source.to_string()),
+        Error::Io { source, .. } => Trouble::Unreadable(source.to_string()),
+        error => Trouble::Unreadable(error.to_string()),
+    });
+    let path = shown(&path);
+    Lock { path, directory, used, port, file, mode, pid_alive, modified, probe: None, listener: None }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(unix)]
+fn mode(metadata: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some(metadata.mode() & 0o7777)
+}
+
+#[cfg(unix)]
+fn stranger(metadata: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some(metadata.uid()).filter(|uid| *uid != rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> Option<u32> {
+    None
+}
+
+#[cfg(not(unix))]
+fn stranger(_: &Metadata) -> Option<u32> {
+    None
+}

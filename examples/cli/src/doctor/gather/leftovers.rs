@@ -1,0 +1,32 @@
+//! Removing what was left over, which is the only thing that is ever changed, and only where it was asked for.
+
+use super::directories::candidates;
+use crate::doctor::facts::Removed;
+use ide_mcp_lockfile::{Error, LockDir, scan};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Removes the lock files whose process is dead and whose port refuses, of every editor of ours in the directories where
+/// the agent looks.
+///
+/// # Errors
+/// The first error; what was removed before stays removed.
+pub(crate) fn remove() -> Result<Vec<Removed>, Error> {
+    let mut removed = Vec::new();
+    for (candidate, _) in candidates()?.into_iter().filter(|(_, used)| *used) {
+        if !Path::new(&candidate.dir).is_dir() {
+            continue;
+        }
+        let found = scan(&candidate.dir)?;
+        let dead = found.iter().filter(|found| found.pid_alive == Some(false));
+        let names: BTreeSet<&str> =
+            dead.filter_map(|found| Some(found.file.as_ref().ok()?.ide_name.as_str())).collect();
+        for name in names {
+            let gone = LockDir::open(&candidate.dir)?.remove_leftovers(name)?;
+            removed.extend(gone.into_iter().filter(|leftover| leftover.removed.is_ok()).map(|leftover| {
+                Removed { path: leftover.found.path.display().to_string(), name: name.into() }
+            }));
+        }
+    }
+    Ok(removed)
+}

@@ -1,0 +1,42 @@
+//! Looks at everything there is to look at. Nothing is changed here, and no value leaves with a token that is shown.
+
+mod directories;
+mod leftovers;
+mod probe;
+mod probes;
+
+use crate::doctor::facts::{Facts, Removed, Variables};
+use crate::doctor::rules::NAMES;
+use crate::support::find::Here;
+use crate::support::{Progress, Trust};
+use ide_mcp_lockfile::system;
+use std::env;
+
+pub(crate) use leftovers::remove;
+
+/// The facts as they are now. With `connects` every editor that seems to live, and whose port
+/// is trusted, is asked, for at most some seconds.
+pub(crate) fn gather(
+    here: Here,
+    connects: Option<Trust>,
+    removed: Vec<Removed>,
+    progress: &mut Progress,
+) -> Facts {
+    let (directories, mut locks) = match directories::candidates() {
+        Ok(candidates) => {
+            let (directories, locks) = directories::look(candidates);
+            (Ok(directories), locks)
+        }
+        Err(error) => (Err(error.to_string()), Vec::new()),
+    };
+    let variables = variables();
+    if let Some(trust) = connects {
+        probes::ask(variables.client().host(), trust, &mut locks, progress);
+    }
+    Facts { variables, here, system: system(), directories, locks, removed }
+}
+
+fn variables() -> Variables {
+    let value = |name| Some((name, env::var_os(name)?.to_string_lossy().into_owned()));
+    Variables(NAMES.iter().copied().filter_map(value).collect())
+}

@@ -1,0 +1,206 @@
+//! One editor: does its port answer, does it let in who knows the token, does it keep out who does not, and browsers.
+//!
+//! Every step has two seconds. A step that fails ends it: there is nothing to be learned from a port that is silent.
+
+use crate::doctor::facts::{Answer, Probe};
+use crate::support::{NotConnected, Trust, connect_checked};
+use getrandom::SysRng;
+use ide_mcp::ide::client_env::authority;
+use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
+use ide_mcp::mcp::{self, Implementation};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
+use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp_blocking::Conn;
+use ide_mcp_lockfile::{Error, listening_process};
+use serde_json::{Value, json};
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// How long a step may take. An editor of this machine answers within milliseconds.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a farewell may.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+const NAME: &str = "ide-mcp-doctor";
+const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
+/// A site that nobody can have (RFC 2606 section 2).
+const ORIGIN: &str = "https://doctor.invalid";
+
+/// Where an editor is to be, and whether another user may be.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+    pub(super) trust: Trust,
+}
+
+impl Place<'_> {
+    /// Connects to the editor; before anything is sent it is asked whose server that is, each time.
+    fn connect(&self) -> Result<TcpStream, NotConnected> {
+        connect_checked("doctor", self.host, self.port, PATIENCE, self.trust)
+    }
+}
+
+/// Asks what listens at `place`, and which process that is. The token is not sent where the process of its lock file is `dead`.
+pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
+    let stream = match place.connect() {
+        Ok(stream) => stream,
+        Err(NotConnected::Io(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+            return (Probe::Refused, None);
+        }
+        Err(NotConnected::NotOurs(Error::PortNotOurs { owner, us, .. })) => {
+            return (Probe::NotOurs { owner, us }, None);
+        }
+        Err(NotConnected::NotOurs(Error::PortWithoutOwner { .. })) => return (Probe::WithoutOwner, None),
+        Err(error) => return (Probe::Unreachable(error.to_string()), None),
+    };
+    let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+    let process = ends.ok().and_then(|(local, peer)| listening_process(local, peer));
+    if dead {
+        return (Probe::Open, process);
+    }
+    let with_token = attach(stream, place, token);
+    let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
+    let asked = Probe::Asked {
+        without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
+        with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
+        with_token,
+    };
+    (asked, process)
+}
+
+/// As an agent does it, up to the session, but without the `ide_connected` by which editors show an agent.
+fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<&AuthToken>) -> Answer {
+    let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
+    let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);
+    let opened = Client::new(config, SysRng, SessionId::new(1), Time::ZERO)
+        .map_err(|error| error.to_string())
+        .and_then(|client| Conn::from_stream(stream, client).map_err(|error| error.to_string()));
+    let mut conn = match opened {
+        Ok(conn) => conn,
+        Err(error) => return Answer::Alien(error),
+    };
+    let mut failed = None;
+    let answer = within(&mut conn, |event| match event {
+        ClientEvent::Ready(_) => Some(Answer::Attached),
+        ClientEvent::Failed(mcp::Failure::Closed) => None,
+        ClientEvent::Failed(failure) => {
+            failed = Some(failure.to_string());
+            None
+        }
+        // It was we who closed, so either the session failed, or the sub-protocol was missing.
+        ClientEvent::Closed(Closed::Local { .. }) => {
+            Some(failed.take().map_or(Answer::NoSubprotocol, |why| Answer::NoSession(safe(&why))))
+        }
+        ClientEvent::Closed(closed) => Some(end(&closed)),
+        _ => None,
+    });
+    conn.machine_mut().close();
+    leave(conn);
+    answer
+}
+
+/// With the handshake alone and one question, as a stranger would.
+fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
+    let mut ask = ClientRequest::new(authority(place.host, place.port))
+        .subprotocol("mcp")
+        .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
+    for (name, value) in [(TOKEN_FIELD, token.map(AuthToken::as_str)), ("Origin", origin)] {
+        if let Some(value) = value {
+            ask = ask.field(name, value);
+        }
+    }
+    let opened = place.connect().map_err(|error| error.to_string()).and_then(|stream| {
+        let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
+        let client = client.map_err(|error| error.to_string())?;
+        Conn::from_stream(stream, client).map_err(|error| error.to_string())
+    });
+    let mut conn = match opened {
+        Ok(conn) => conn,
+        Err(error) => return Answer::Alien(error),
+    };
+    let mut is_open = false;
+    let mut answer = within(&mut conn, |event| match event {
+        OwnedEvent::Open { .. } => Some(Answer::Attached),
+        OwnedEvent::Closed(closed) => Some(end(&closed)),
+        _ => None,
+    });
+    if answer == Answer::Attached {
+        is_open = true;
+        // Some let everybody in and close then, so it counts who gets an answer.
+        let _ = conn.machine_mut().sender().text(&initialize());
+        answer = within(&mut conn, |event| match event {
+            OwnedEvent::Text(text) => is_result(&text).then_some(Answer::Attached),
+            OwnedEvent::Closed(closed) => Some(end(&closed)),
+            _ => None,
+        });
+    }
+    if is_open {
+        let _ = conn.machine_mut().sender().close(CloseCode::NORMAL, "");
+    }
+    leave(conn);
+    answer
+}
+
+fn initialize() -> String {
+    let info = json!({"name": NAME, "version": env!("CARGO_PKG_VERSION")});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string()
+}
+
+fn is_result(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|message| message.get("result").is_some())
+}
+
+/// The first answer that `decide` finds in what comes in time.
+fn within<M: Wire + Machine>(
+    conn: &mut Conn<M>,
+    mut decide: impl FnMut(M::Event) -> Option<Answer>,
+) -> Answer {
+    let clock = Clock::new();
+    let until = clock.now().saturating_add(PATIENCE);
+    loop {
+        let left = until.saturating_since(clock.now());
+        let event = conn.poll(left);
+        let is_last = event.is_none();
+        if let Some(answer) = event.and_then(&mut decide) {
+            return answer;
+        }
+        if is_last || left.is_zero() {
+            return Answer::Silent;
+        }
+    }
+}
+
+fn leave<M: Wire + Machine>(mut conn: Conn<M>) {
+    let clock = Clock::new();
+    let until = clock.now().saturating_add(FAREWELL);
+    while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}
+}
+
+/// What it means that the connection ended so.
+fn end(closed: &Closed) -> Answer {
+    match closed {
+        Closed::NotAccepted(ResponseError::TimedOut) => Answer::Silent,
+        Closed::NotAccepted(ResponseError::Status(503, _)) => Answer::Full,
+        Closed::NotAccepted(ResponseError::Status(401, phrase)) => Answer::Refused(status(401, phrase)),
+        Closed::NotAccepted(ResponseError::Status(code, phrase)) => match code {
+            400 | 403 | 404 | 408 | 421 | 426 | 429 | 431 => Answer::Declined(status(*code, phrase)),
+            // A web server, most likely.
+            code => Answer::Alien(status(*code, phrase)),
+        },
+        Closed::NotAccepted(error) => Answer::Alien(safe(error)),
+        Closed::Remote { code: Some(CloseCode::POLICY), .. } => Answer::Refused(safe(closed)),
+        closed => Answer::Alien(safe(closed)),
+    }
+}
+
+fn status(code: u16, phrase: &str) -> String {
+    safe(&format!("{code} {phrase}")).trim_end().into()
+}
+
+fn safe(text: &impl ToString) -> String {
+    display_safe(&text.to_string()).into_owned()
+}

@@ -1,0 +1,70 @@
+//! The command line.
+
+use crate::support::Trust;
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+Say why an agent does not attach to an editor, and what to do.
+
+usage: ide-mcp doctor [--cwd DIR] [--verbose | --json] [--no-connect | --trust-port] [--remove-leftovers]
+
+  --cwd DIR           the directory in which the agent is started (default: the working directory)
+  --verbose           show also what is as it should be
+  --json              a line of JSON for each finding, and one for the verdict
+  --no-connect        look at variables, directories and files only. Otherwise each editor with a lock file is attached
+                      to for a moment, with its token and without; an editor that has room for one agent alone may
+                      drop that one, which then comes back by itself
+  --trust-port        attach also where the port belongs to another user, as where it is forwarded into a container.
+                      Otherwise such a user is sent nothing
+  --remove-leftovers  first remove the lock files of editors whose process is dead and whose port refuses; their
+                      directory is closed to other users then. Nothing else is ever changed
+
+Look for CLAUDE_CONFIG_DIR, HOME and the other variables in the environment of the agent: run it in the same terminal.
+
+JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"path\",\"port\"}, the last three where there are any;
+status is problem, warning, note or ok; docs/doctor.md lists the ids. Last comes
+{\"event\":\"verdict\",\"verdict\",\"port\",\"name\",\"cwd\",\"problems\",\"warnings\",\"notes\",\"ok\",\"status\"}; verdict is attaches,
+fails, not_asked, refrains (its environment keeps it from attaching), has_to_choose, finds_nothing or unknown (it reads
+a file that the doctor does not); port and name are those of the editor, status is the exit status.
+Where it could not begin there is only {\"event\":\"error\",\"message\",\"status\"}.
+
+exit status: 0; 1 with a problem or a warning; 2 where it could not look, or the command line is wrong";
+
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) verbose: bool,
+    pub(crate) json: bool,
+    pub(crate) no_connect: bool,
+    pub(crate) trust: Trust,
+    pub(crate) remove_leftovers: bool,
+}
+
+impl Options {
+    /// Returns which ports are connected to, if any.
+    pub(crate) fn connects(&self) -> Option<Trust> {
+        (!self.no_connect).then_some(self.trust)
+    }
+
+    /// `None` if help was asked for.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut options = Self::default();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("cwd") => options.cwd = Some(parser.value()?.into()),
+                Short('v') | Long("verbose") => options.verbose = true,
+                Long("json") => options.json = true,
+                Long("no-connect") => options.no_connect = true,
+                Long("trust-port") => options.trust = Trust::Port,
+                Long("remove-leftovers") => options.remove_leftovers = true,
+                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
+            }
+        }
+        if options.verbose && options.json {
+            return Err("--verbose and --json exclude each other: --json says everything".into());
+        }
+        Ok(Some(options))
+    }
+}

@@ -1,0 +1,83 @@
+//! Lines of JSON, for programs. Their members are promised by `doctor --help`.
+
+use super::Report;
+use crate::doctor::kinds::Status;
+use crate::doctor::rules::{Finding, Verdict};
+use crate::support::json_line;
+use serde::Serialize;
+use std::io;
+
+/// A line for each finding, and one for the verdict.
+pub(crate) fn json(report: &Report<'_>) -> io::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for finding in report.findings {
+        lines.push(json_line(&Line::of(finding))?);
+    }
+    lines.push(json_line(&Last::of(report))?);
+    Ok(lines)
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    event: &'static str,
+    id: &'static str,
+    status: Status,
+    says: &'a str,
+    means: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    advice: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port: Option<u16>,
+}
+
+impl<'a> Line<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let Finding { kind, says, path, port, advice } = finding;
+        let (id, status, means) = (kind.id, kind.status, kind.means);
+        Self { event: "finding", id, status, says, means, advice, path: path.as_deref(), port: *port }
+    }
+}
+
+#[derive(Serialize)]
+struct Last<'a> {
+    event: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    cwd: &'a str,
+    problems: usize,
+    warnings: usize,
+    notes: usize,
+    ok: usize,
+    status: u8,
+}
+
+impl<'a> Last<'a> {
+    fn of(report: &Report<'a>) -> Self {
+        let (verdict, port, name) = match report.verdict {
+            Verdict::Attaches { port, name } => ("attaches", Some(*port), Some(name.as_str())),
+            Verdict::NotAsked { port, name } => ("not_asked", Some(*port), Some(name.as_str())),
+            Verdict::Fails { port, name } => ("fails", Some(*port), Some(name.as_str())),
+            Verdict::Refrains { port, name } => ("refrains", Some(*port), Some(name.as_str())),
+            Verdict::HasToChoose(_) => ("has_to_choose", None, None),
+            Verdict::FindsNothing => ("finds_nothing", None, None),
+            Verdict::Unknown => ("unknown", None, None),
+        };
+        Self {
+            event: "verdict",
+            verdict,
+            port,
+            name,
+            cwd: report.cwd,
+            problems: report.count(Status::Problem),
+            warnings: report.count(Status::Warning),
+            notes: report.count(Status::Note),
+            ok: report.count(Status::Ok),
+            status: report.exit_status(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What is said of the findings: for a person, or as lines of JSON.
+
+mod json;
+mod text;
+
+pub(crate) use json::json;
+pub(crate) use text::text;
+
+use crate::doctor::kinds::Status;
+use crate::doctor::rules::{Finding, Verdict};
+
+/// Everything there is to say.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) findings: &'a [Finding],
+    pub(crate) verdict: &'a Verdict,
+    /// As the person sees it.
+    pub(crate) cwd: &'a str,
+}
+
+impl Report<'_> {
+    fn count(&self, status: Status) -> usize {
+        self.findings.iter().filter(|finding| finding.kind.status == status).count()
+    }
+
+    /// The exit status: 0, 1 with a problem or a warning, 2 where it could not look.
+    pub(crate) fn exit_status(&self) -> u8 {
+        if self.findings.iter().any(|finding| finding.kind.blinds) {
+            2
+        } else {
+            u8::from(self.count(Status::Problem) > 0 || self.count(Status::Warning) > 0)
+        }
+    }
+}

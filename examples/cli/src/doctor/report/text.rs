@@ -1,0 +1,200 @@
+//! A few lines for a person: what comes of it, then the worst first, each with what to do.
+
+use super::Report;
+use crate::doctor::kinds::Status;
+use crate::doctor::rules::{Finding, Verdict};
+use ide_mcp::ide::display_safe;
+use std::collections::BTreeMap;
+
+/// The longest line. Longer ones are hard to read even where they fit.
+const WIDTH: usize = 100;
+const INDENT: &str = "    ";
+
+/// The report. `verbose` shows what is as it should be, `coloured` is for a terminal that likes colours.
+pub(crate) fn text(report: &Report<'_>, verbose: bool, coloured: bool) -> String {
+    let paint = Paint { coloured };
+    let mut lines = vec![paint.bold(&display_safe(&headline(report)))];
+    for finding in report.findings.iter().filter(|finding| finding.kind.status != Status::Ok) {
+        lines.push(String::new());
+        lines.extend(shown(finding, paint));
+    }
+    if report.count(Status::Ok) > 0 {
+        lines.push(String::new());
+    }
+    if verbose {
+        let good = report.findings.iter().filter(|finding| finding.kind.status == Status::Ok);
+        lines.extend(good.flat_map(|finding| head(finding, paint)));
+    } else if report.count(Status::Ok) > 0 {
+        lines.extend(wrapped(Status::Ok, paint, &condensed(report)));
+    }
+    lines.join("\n")
+}
+
+fn headline(report: &Report<'_>) -> String {
+    let cwd = report.cwd;
+    let verdict = match report.verdict {
+        Verdict::Attaches { port, name } => format!("attaches to {}", named(name, *port)),
+        Verdict::NotAsked { port, name } => {
+            format!("finds {}, which was not asked", named(name, *port))
+        }
+        Verdict::Fails { port, name } => format!("finds {}, but may not get in", named(name, *port)),
+        Verdict::HasToChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
+        Verdict::Refrains { port, name } => {
+            format!("finds {}, but does not attach by itself", named(name, *port))
+        }
+        Verdict::FindsNothing => "finds no editor".into(),
+        Verdict::Unknown => "may find an editor by a lock file that is not read here".into(),
+    };
+    let counts: Vec<String> = [Status::Problem, Status::Warning]
+        .into_iter()
+        .filter(|status| report.count(*status) > 0)
+        .map(|status| plural(report.count(status), status.word()))
+        .collect();
+    let counts = if counts.is_empty() { "all is well".into() } else { counts.join(", ") };
+    format!("An agent started in {cwd} {verdict}: {counts}.")
+}
+
+fn named(name: &str, port: u16) -> String {
+    if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?} on port {port}") }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+fn head(finding: &Finding, paint: Paint) -> Vec<String> {
+    let text = format!("{} [{}]", display_safe(&finding.says), finding.kind.id);
+    wrapped(finding.kind.status, paint, &text)
+}
+
+fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
+    let mut lines = head(finding, paint);
+    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT));
+    if !finding.advice.is_empty() {
+        let (first, others) = (format!("{INDENT}→ "), format!("{INDENT}  "));
+        lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others));
+    }
+    lines
+}
+
+/// The ids of what is as it should be, each once.
+fn condensed(report: &Report<'_>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|finding| finding.kind.status == Status::Ok) {
+        let count = counts.entry(finding.kind.id).or_default();
+        *count = count.saturating_add(1);
+    }
+    let ids: Vec<String> = counts
+        .into_iter()
+        .map(|(id, count)| if count == 1 { id.into() } else { format!("{count}× {id}") })
+        .collect();
+    format!("{} (--verbose says more)", ids.join(", "))
+}
+
+/// A text behind the word for its status.
+fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
+    let word = status.word();
+    let mut lines = wrapped_words(text, &format!("{word}: "), INDENT);
+    if let Some(first) = lines.first_mut() {
+        // Colours take no room, so they come last.
+        first.replace_range(..word.len(), &paint.status(status));
+    }
+    lines
+}
+
+fn wrapped_words(text: &str, first: &str, others: &str) -> Vec<String> {
+    let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
+    for word in text.split_whitespace() {
+        let needed = line.chars().count().saturating_add(word.chars().count()).saturating_add(1);
+        if is_begun && needed > WIDTH {
+            lines.push(std::mem::replace(&mut line, others.to_owned()));
+            is_begun = false;
+        }
+        if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_begun = true;
+    }
+    lines.push(line);
+    lines
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    coloured: bool,
+}
+
+impl Paint {
+    fn status(self, status: Status) -> String {
+        let colour = match status {
+            Status::Problem => "1;31",
+            Status::Warning => "1;33",
+            Status::Note => "1;36",
+            Status::Ok => "1;32",
+        };
+        self.with(colour, status.word())
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn with(self, codes: &str, text: &str) -> String {
+        if self.coloured { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::kinds;
+
+    fn finding(kind: &'static kinds::Kind, says: &str, advice: &str) -> Finding {
+        Finding { kind, says: says.into(), path: None, port: None, advice: advice.into() }
+    }
+
+    #[test]
+    fn the_worst_comes_first_and_what_is_well_is_one_line() {
+        let findings = [
+            finding(&kinds::TOKEN_REFUSED, "\"E\" on port 1 refuses \u{1b}[2J", "Start the editor again."),
+            finding(&kinds::DIRECTORY_NOT_USED, "a", ""),
+            finding(&kinds::DIRECTORY_NOT_USED, "b", ""),
+            finding(&kinds::LOCK_SOUND, "c", ""),
+        ];
+        let verdict = Verdict::Fails { port: 1, name: "E".into() };
+        let report = Report { findings: &findings, verdict: &verdict, cwd: "/w" };
+        let expected = "\
+An agent started in /w finds \"E\" on port 1, but may not get in: 1 problem.
+
+problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
+    The editor does not know the token of the lock file: another editor wrote the file, or it is an
+    old one.
+    → Start the editor again.
+
+ok: 2× directory-not-used, lock-sound (--verbose says more)";
+        assert_eq!(text(&report, false, false), expected);
+        let verbose = text(&report, true, false);
+        assert!(
+            verbose.ends_with("\nok: a [directory-not-used]\nok: b [directory-not-used]\nok: c [lock-sound]"),
+            "{verbose}"
+        );
+        let coloured = text(&report, false, true);
+        assert!(coloured.contains("\u{1b}[1;31mproblem\u{1b}[0m: \"E\""), "{coloured}");
+        let plain =
+            coloured.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
+        assert_eq!(plain.skip(1).collect::<String>(), expected, "colours change nothing else");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_alone() {
+        let long = "x".repeat(WIDTH * 2);
+        let lines = wrapped_words(&format!("{} {long} {}", "ab ".repeat(60), "c".repeat(3)), "1: ", "  ");
+        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH || line.trim() == long), "{lines:?}");
+        assert_eq!(
+            lines.iter().flat_map(|line| line.split_whitespace()).count(),
+            60 + 1 + 1 + 1,
+            "nothing is lost"
+        );
+    }
+}

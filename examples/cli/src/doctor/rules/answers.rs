@@ -1,0 +1,106 @@
+//! What the ports of the lock files answered.
+
+use super::{Finding, editor};
+use crate::doctor::facts::{Answer, Facts, Lock, Probe};
+use crate::doctor::kinds::{self, Kind};
+use ide_mcp::ide::Transport;
+use ide_mcp::ide::client_env::LOOPBACK;
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    for lock in facts.locks.iter().filter(|lock| lock.used) {
+        let host = facts.variables.client();
+        let said =
+            lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe, host.host()));
+        findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
+    }
+}
+
+fn unasked(lock: &Lock) -> Vec<(&'static Kind, String)> {
+    match &lock.file {
+        Ok(file) if file.transport == Transport::WebSocket && lock.pid_alive != Some(false) => {
+            vec![(&kinds::NOT_ASKED, format!("{} was not asked", editor(lock)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, String)> {
+    let who = match host {
+        LOOPBACK => editor(lock),
+        host => format!("{} of {host:?}", editor(lock)),
+    };
+    match probe {
+        // Said of the lock file already.
+        Probe::Open => Vec::new(),
+        Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
+        Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("nobody listens where {who} should"))],
+        Probe::NotOurs { owner, us } => vec![(
+            &kinds::PORT_OF_ANOTHER_USER,
+            format!("the port of {who} belongs to user {owner}, you are user {us}"),
+        )],
+        Probe::WithoutOwner => {
+            vec![(
+                &kinds::PORT_WITHOUT_OWNER,
+                format!("nobody knows whose socket answers where {who} should be"),
+            )]
+        }
+        Probe::Unreachable(error) => {
+            vec![(&kinds::PORT_SILENT, format!("{who} cannot be connected to: {error}"))]
+        }
+        Probe::Asked { with_token, without_token, with_origin } => {
+            let who_answers = match lock.listener {
+                Some(process) => format!("{who} (process {process})"),
+                None => who.clone(),
+            };
+            let mut said = vec![attached(&who_answers, with_token)];
+            said.extend(without_token.as_ref().and_then(|answer| stranger(&who, answer)));
+            said.extend(with_origin.as_ref().and_then(|answer| browser(&who, answer)));
+            said
+        }
+    }
+}
+
+fn attached(who: &str, answer: &Answer) -> (&'static Kind, String) {
+    match answer {
+        Answer::Attached => (&kinds::EDITOR_ANSWERS, format!("{who} opens a session")),
+        Answer::Refused(how) => {
+            (&kinds::TOKEN_REFUSED, format!("{who} refuses the token of its own lock file: {how}"))
+        }
+        Answer::Declined(how) => (&kinds::EDITOR_DECLINES, format!("{who} declines: {how}")),
+        Answer::Full => (&kinds::EDITOR_FULL, format!("{who} lets in nobody more")),
+        Answer::NoSubprotocol => {
+            (&kinds::SUBPROTOCOL_MISSING, format!("{who} does not choose the sub-protocol mcp"))
+        }
+        Answer::NoSession(why) => (&kinds::SESSION_FAILS, format!("{who} opens no session: {why}")),
+        Answer::Silent => (&kinds::PORT_SILENT, format!("{who} does not answer")),
+        Answer::Alien(why) => {
+            (&kinds::NOT_AN_EDITOR, format!("where {who} should be is something else: {why}"))
+        }
+    }
+}
+
+/// Only who lets a stranger in, or refuses one, says something.
+fn stranger(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
+    match answer {
+        Answer::Attached => {
+            Some((&kinds::LETS_IN_WITHOUT_TOKEN, format!("{who} opens a session without its token")))
+        }
+        Answer::Refused(_) | Answer::Declined(_) => {
+            Some((&kinds::REFUSES_WITHOUT_TOKEN, format!("{who} refuses who has no token")))
+        }
+        _ => None,
+    }
+}
+
+fn browser(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
+    match answer {
+        Answer::Attached => Some((
+            &kinds::LETS_IN_WITH_ORIGIN,
+            format!("{who} opens a session for a web page that has its token"),
+        )),
+        Answer::Refused(_) | Answer::Declined(_) => {
+            Some((&kinds::REFUSES_ORIGIN, format!("{who} refuses web pages")))
+        }
+        _ => None,
+    }
+}

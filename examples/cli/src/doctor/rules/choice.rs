@@ -1,0 +1,242 @@
+//! Which editor an agent would attach to in this directory.
+
+use super::{Finding, editor};
+use crate::doctor::facts::{Answer, Facts, Lock, Probe, State, Trouble};
+use crate::doctor::kinds;
+use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
+
+/// How many editors are named, those that have ended among them, before the rest is counted.
+const NAMED: usize = 5;
+
+/// What an agent that starts here comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Attaches {
+        port: u16,
+        name: String,
+    },
+    /// It would choose this one; whether it is let in was not asked.
+    NotAsked {
+        port: u16,
+        name: String,
+    },
+    /// It would choose this one, but does not reach it or is not let in.
+    Fails {
+        port: u16,
+        name: String,
+    },
+    /// It would choose this one, but its environment keeps it from attaching.
+    Refrains {
+        port: u16,
+        name: String,
+    },
+    HasToChoose(usize),
+    FindsNothing,
+    /// The real client reads a lock file or a directory that the doctor does not.
+    Unknown,
+}
+
+/// With what is known to be in the way.
+pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
+    let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
+    let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
+    let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
+    match (only, matching.accepted.len()) {
+        // What was not read may be another editor with the same folder.
+        (Some((_, reason)), _) if *reason != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
+        (Some((lock, _)), _) => {
+            let port = lock.port.unwrap_or_default();
+            let name = lock.file.as_ref().map(|file| file.ide_name.clone()).unwrap_or_default();
+            if !facts.variables.client().auto_connects() {
+                return Verdict::Refrains { port, name };
+            }
+            match &lock.probe {
+                Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
+                    Verdict::Attaches { port, name }
+                }
+                None if !by_proxy => Verdict::NotAsked { port, name },
+                _ => Verdict::Fails { port, name },
+            }
+        }
+        (None, 0) if leaves_unread(facts) => Verdict::Unknown,
+        (None, 0) => Verdict::FindsNothing,
+        (None, several) => Verdict::HasToChoose(several),
+    }
+}
+
+/// Returns true if the real client reads a file that the doctor skips for safety, so that its choice is unknown.
+fn leaves_unread(facts: &Facts) -> bool {
+    let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
+    let directories = facts.directories.as_deref().unwrap_or_default();
+    facts.locks.iter().any(|lock| lock.used && is_skipped(lock))
+        || directories.iter().any(|directory| directory.used && directory.is_refused())
+}
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    let cwd = &facts.here.canonical;
+    let directories = facts.directories.as_deref().unwrap_or_default();
+    if !facts.locks.iter().any(|lock| lock.used) {
+        // Where there is no directory, or it cannot be read, that is said already.
+        if let Some(directory) = directories.iter().find(|directory| {
+            directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
+        }) {
+            let says = format!("there is no lock file in {:?}", directory.path);
+            findings.push(Finding::new(&kinds::NO_LOCK_FILES, says).path(&directory.path));
+        }
+        return;
+    }
+    let (locks, Choice { matching, spelled }) = matching(facts, cwd);
+    for refused in &matching.refused {
+        if let (Refusal::NoFolders { .. }, Some(lock)) = (&refused.reason, locks.get(refused.index)) {
+            findings.push(Finding::of(
+                &kinds::EDITOR_WITHOUT_FOLDERS,
+                lock,
+                format!("{} has no folder open", editor(lock)),
+            ));
+        }
+    }
+    let accepted: Vec<(&Lock, &MatchReason)> = matching
+        .accepted
+        .iter()
+        .filter_map(|accepted| Some((*locks.get(accepted.index)?, &accepted.reason)))
+        .collect();
+    match accepted.as_slice() {
+        [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
+        [(lock, reason)] => {
+            let says = match reason {
+                MatchReason::Port => format!("{} is named by the environment", editor(lock)),
+                MatchReason::Unchecked => {
+                    format!("{} is the only usable editor, and the folder check is off", editor(lock))
+                }
+                _ => format!("{} has {cwd:?} open", editor(lock)),
+            };
+            findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, says));
+            findings.extend(one_of_several(facts, &locks, lock, reason));
+            findings.extend(only_physically(facts, lock, reason));
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
+            let unchecked = several.iter().any(|(_, reason)| **reason == MatchReason::Unchecked);
+            let what = if unchecked {
+                "are running, and the folder check is off".into()
+            } else {
+                format!("have {cwd:?} open")
+            };
+            findings.push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", names.join(" and "))));
+        }
+    }
+}
+
+/// What the real client makes of the lock files.
+struct Choice {
+    /// Without the editors whose folder matches only in another spelling, which the real client does not recognise.
+    matching: Matching,
+    /// The indices of the editors left out of `matching`.
+    spelled: Vec<usize>,
+}
+
+/// The lock files that the client looks at, and what it makes of them in this directory.
+fn matching<'a>(facts: &'a Facts, cwd: &str) -> (Vec<&'a Lock>, Choice) {
+    let port = facts.variables.client().port();
+    matching_with(facts, cwd, port)
+}
+
+fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a Lock>, Choice) {
+    let (locks, listed): (Vec<&Lock>, Vec<_>) =
+        facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
+    let any_folder = facts.variables.client().skips_folder_check();
+    // The real client has no other form of its directory than the one without links.
+    let mut matching =
+        choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
+    let mut spelled = Vec::new();
+    if !any_folder {
+        matching.accepted.retain(|accepted| {
+            let is_spelled = matches!(accepted.reason, MatchReason::Spelling(_));
+            spelled.extend(is_spelled.then_some(accepted.index));
+            !is_spelled
+        });
+    }
+    (locks, Choice { matching, spelled })
+}
+
+fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize]) -> Vec<Finding> {
+    let logically = self::matching(facts, &facts.here.logical).1.matching;
+    let by_link = logically.accepted.iter().filter_map(|accepted| locks.get(accepted.index));
+    let says =
+        |lock: &Lock| format!("{} has only {:?} open, which leads here", editor(lock), facts.here.logical);
+    let found: Vec<Finding> =
+        by_link.map(|lock| Finding::of(&kinds::MATCHES_ONLY_LOGICALLY, lock, says(lock))).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let spelled = spelled.iter().filter_map(|index| locks.get(*index));
+    let found: Vec<Finding> = spelled
+        .map(|lock| Finding::of(&kinds::FOLDER_SPELLED_DIFFERENTLY, lock, other_spelling(facts, lock)))
+        .collect();
+    // Another finding already names the unread file.
+    if !found.is_empty() || leaves_unread(facts) {
+        return found;
+    }
+    let elsewhere =
+        matching.refused.iter().filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
+            (Refusal::Elsewhere { folders }, Some(lock)) => Some(format!("{} has {folders:?}", editor(lock))),
+            _ => None,
+        });
+    // First who is the likeliest cause.
+    let ended = ended(facts, locks).into_iter();
+    let others: Vec<String> =
+        ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
+    let mut says = format!("no usable editor has {:?} open", facts.here.canonical);
+    for (index, editor) in others.iter().take(NAMED).enumerate() {
+        says.push_str(if index == 0 { ": " } else { "; " });
+        says.push_str(editor);
+    }
+    match others.len().checked_sub(NAMED) {
+        None | Some(0) => {}
+        Some(more) => says.push_str(&format!("; and {more} more")),
+    }
+    vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
+}
+
+/// Those that had this directory open and have left their lock file behind. Where a port answers, the process may live
+/// out of sight.
+fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
+    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
+    let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
+        .iter()
+        .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
+        .filter_map(|lock| Some((*lock, Candidate { pid_alive: None, ..lock.listed()? })))
+        .unzip();
+    let cwd = &facts.here.canonical;
+    let matching =
+        choose(&as_if_alive, &AgentContext { cwd, system: facts.system, ..AgentContext::default() });
+    matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
+}
+
+/// The editor that the environment names, if others have the directory open as well.
+fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
+    let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
+    let of_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));
+    let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.reason));
+    let names: Vec<String> =
+        open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor(lock)).collect();
+    (*reason == MatchReason::Port && names.len() > 1).then(|| {
+        let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
+        Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
+    })
+}
+
+fn other_spelling(facts: &Facts, lock: &Lock) -> String {
+    let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
+    format!("{} has {:?} open in another spelling: {folders:?}", editor(lock), facts.here.canonical)
+}
+
+fn only_physically(facts: &Facts, lock: &Lock, reason: &MatchReason) -> Option<Finding> {
+    let by_link = matching(facts, &facts.here.logical).1.matching;
+    let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
+    (matches!(reason, MatchReason::Folder(_)) && !matches).then(|| {
+        let says =
+            format!("{} has {:?} open, and not {:?}", editor(lock), facts.here.canonical, facts.here.logical);
+        Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)
+    })
+}

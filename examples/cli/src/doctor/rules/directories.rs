@@ -1,0 +1,95 @@
+//! The directories of lock files: those where the agent looks, and those where it does not.
+
+use super::{Finding, editor};
+use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};
+use crate::doctor::kinds;
+use ide_mcp::ide::locate::Source;
+
+const WRITE: u32 = 0o022;
+const READ: u32 = 0o055;
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    let directories = facts.directories.as_deref().unwrap_or_default();
+    for (index, directory) in directories.iter().enumerate() {
+        let (kind, says) = if directory.used {
+            used(directory)
+        } else {
+            not_used(directory, facts.locks.iter().filter(|lock| lock.directory == index), facts)
+        };
+        findings.push(Finding::new(kind, says).path(&directory.path));
+        for weak in directory.weak.iter().filter(|_| directory.used) {
+            let (kind, says) = above(weak);
+            findings.push(Finding::new(kind, says).path(&weak.path));
+        }
+    }
+}
+
+fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
+    match weakness {
+        Weakness::Owner { owner, .. } => (
+            &kinds::PARENT_NOT_OURS,
+            format!("{path:?}, on the way to the lock files, belongs to user {owner}"),
+        ),
+        Weakness::WritableByAll { mode } => {
+            (&kinds::PARENT_WRITABLE, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+        }
+        Weakness::WritableByGroup { mode } => {
+            (&kinds::PARENT_WRITABLE_BY_GROUP, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+        }
+        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {path:?}")),
+    }
+}
+
+fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::Kind, String) {
+    let why = match source {
+        Source::ConfigDir => "by CLAUDE_CONFIG_DIR",
+        _ => "below the home directory",
+    };
+    match state {
+        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path:?} ({why})")),
+        State::NotADirectory => (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{path:?} is no directory")),
+        State::Unreadable(error) => {
+            (&kinds::DIRECTORY_UNREADABLE, format!("{path:?} cannot be read: {error}"))
+        }
+        State::There { stranger: Some(owner), .. } => {
+            (&kinds::DIRECTORY_NOT_OURS, format!("{path:?} belongs to user {owner}"))
+        }
+        State::There { mode: Some(mode), .. } if mode & WRITE != 0 => {
+            (&kinds::DIRECTORY_WRITABLE, format!("{path:?} has mode {mode:03o}"))
+        }
+        State::There { mode: Some(mode), .. } if mode & READ != 0 => {
+            (&kinds::DIRECTORY_READABLE, format!("{path:?} has mode {mode:03o}"))
+        }
+        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path:?} ({why})")),
+    }
+}
+
+fn not_used<'a>(
+    directory: &Directory,
+    locks: impl Iterator<Item = &'a Lock>,
+    facts: &Facts,
+) -> (&'static kinds::Kind, String) {
+    let path = &directory.path;
+    let is_found_elsewhere =
+        |lock: &&Lock| facts.locks.iter().any(|other| other.used && other.port == lock.port);
+    let unseen: Vec<String> = locks
+        .filter(|lock| lock.file.is_ok() && lock.pid_alive != Some(false) && !is_found_elsewhere(lock))
+        .map(editor)
+        .collect();
+    if !unseen.is_empty() {
+        return (
+            &kinds::LOCKS_NOWHERE,
+            format!("{} in {path:?}, {}", unseen.join(", "), why_not(directory.source)),
+        );
+    }
+    let there = if directory.state == State::Missing { "is not there" } else { "has no other editor" };
+    (&kinds::DIRECTORY_NOT_USED, format!("{path:?} {there}; {}", why_not(directory.source)))
+}
+
+fn why_not(source: Source) -> &'static str {
+    match source {
+        Source::Home => "not looked at, since CLAUDE_CONFIG_DIR is set",
+        Source::Xdg => "not looked at: the real client ignores XDG_CONFIG_HOME",
+        _ => "not looked at: only one old plugin wrote there",
+    }
+}

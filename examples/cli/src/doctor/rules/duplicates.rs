@@ -1,0 +1,42 @@
+//! Lock files that get in each other's way.
+
+use super::{Finding, editor};
+use crate::doctor::facts::{Facts, Lock};
+use crate::doctor::kinds;
+use std::collections::BTreeMap;
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    let readable = || facts.locks.iter().filter(|lock| lock.file.is_ok());
+    for (port, locks) in grouped(readable(), |lock| lock.port) {
+        let token = |lock: &&Lock| lock.file.as_ref().ok().and_then(|file| file.auth_token.clone());
+        let agree = locks.windows(2).all(|two| two.first().map(token) == two.last().map(token));
+        let (kind, verb) = if agree {
+            (&kinds::PORT_TWICE, "agree")
+        } else {
+            (&kinds::PORT_TWICE_DIFFERENTLY, "disagree about the token")
+        };
+        let paths: Vec<String> = locks.iter().map(|lock| format!("{:?}", lock.path)).collect();
+        findings.push(Finding::new(kind, format!("{} {verb}", paths.join(" and "))).port(port));
+    }
+    let pid = |lock: &Lock| lock.file.as_ref().ok()?.pid;
+    for (pid, locks) in grouped(readable().filter(|lock| lock.used), pid) {
+        let names: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
+        let says = format!("{} are the process {pid}", names.join(" and "));
+        findings.push(Finding::new(&kinds::PROCESS_TWICE, says));
+    }
+}
+
+/// Those that share a key with another.
+fn grouped<'a, K: Ord>(
+    locks: impl Iterator<Item = &'a Lock>,
+    key: impl Fn(&Lock) -> Option<K>,
+) -> BTreeMap<K, Vec<&'a Lock>> {
+    let mut groups: BTreeMap<K, Vec<&Lock>> = BTreeMap::new();
+    for lock in locks {
+        if let Some(key) = key(lock) {
+            groups.entry(key).or_default().push(lock);
+        }
+    }
+    groups.retain(|_, locks| locks.len() > 1);
+    groups
+}

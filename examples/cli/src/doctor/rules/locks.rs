@@ -1,0 +1,84 @@
+//! Each lock file by itself.
+
+use super::{Finding, editor};
+use crate::doctor::facts::{Facts, Lock, Probe, System, Trouble};
+use crate::doctor::kinds::{self, Kind};
+use ide_mcp::ide::{LockFile, Transport};
+
+const OTHERS: u32 = 0o077;
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    for removed in &facts.removed {
+        let says = format!("{:?} of {:?} was removed", removed.path, removed.name);
+        findings.push(Finding::new(&kinds::LEFTOVER_REMOVED, says).path(&removed.path));
+    }
+    for lock in facts.locks.iter().filter(|lock| lock.used) {
+        let said = match &lock.file {
+            Ok(file) => sound_enough(lock, file, facts.system),
+            Err(trouble) => vec![useless(lock, trouble)],
+        };
+        findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
+    }
+}
+
+fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, String) {
+    match trouble {
+        Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path:?} is not named after a port")),
+        Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path:?} is a symbolic link")),
+        Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path:?} is no regular file")),
+        Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path:?} belongs to user {owner}")),
+        Trouble::Unparsable(why) => (&kinds::LOCK_UNPARSABLE, format!("{path:?}: {why}")),
+        Trouble::Unreadable(why) => (&kinds::LOCK_UNREADABLE, format!("{path:?}: {why}")),
+    }
+}
+
+fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'static Kind, String)> {
+    let (path, who) = (&lock.path, editor(lock));
+    let mut said: Vec<(&'static Kind, String)> = Vec::new();
+    if file.transport == Transport::Missing {
+        let says = format!("the lock file of {who} names no transport ({path:?})");
+        said.push((&kinds::LOCK_WITHOUT_TRANSPORT, says));
+    } else if file.transport != Transport::WebSocket {
+        let transport = file.transport.as_str();
+        said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {transport:?} ({path:?})")));
+    }
+    if let Some(mode) = lock.mode.filter(|mode| mode & OTHERS != 0) {
+        said.push((&kinds::LOCK_READABLE, format!("{path:?} has mode {mode:03o}")));
+    }
+    if file.auth_token.is_none() && file.transport == Transport::WebSocket {
+        said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
+    }
+    match system {
+        System::Wsl { .. } if file.running_in_windows => {
+            said.push((&kinds::LOCK_OF_WINDOWS, format!("{who} runs on Windows")));
+        }
+        System::Linux | System::MacOs if file.running_in_windows => {
+            said.push((
+                &kinds::LOCK_OF_WINDOWS_ELSEWHERE,
+                format!("{who} says that it runs on Windows ({path:?})"),
+            ));
+        }
+        _ => {}
+    }
+    match (file.pid, lock.pid_alive, &lock.probe) {
+        (None, ..) if file.transport == Transport::WebSocket => {
+            said.push((&kinds::LOCK_WITHOUT_PROCESS, format!("the lock file of {who} names no process")));
+        }
+        (Some(pid), Some(false), Some(Probe::Open)) => said.push((
+            &kinds::LOCK_PROCESS_UNSEEN,
+            format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})"),
+        )),
+        (Some(pid), Some(false), _) => {
+            said.push((
+                &kinds::LOCK_LEFT_OVER,
+                format!("the process {pid} of {who} does not run ({path:?})"),
+            ));
+        }
+        _ => {}
+    }
+    // Where nobody listens, the number of the process may be another program's by now.
+    if said.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
+        said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
+    }
+    said
+}

@@ -1,0 +1,93 @@
+//! From facts to findings. Pure: what the rules know is in [`Facts`], what they may say in [`kinds`](crate::doctor::kinds).
+
+mod answers;
+mod choice;
+mod directories;
+mod duplicates;
+mod locks;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+pub(crate) use choice::{Verdict, verdict};
+pub(crate) use variables::NAMES;
+
+use crate::doctor::facts::{Facts, Lock};
+use crate::doctor::kinds::Kind;
+
+/// The rules, in the order in which an agent would stumble.
+const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
+    &[choice::look, variables::look, directories::look, locks::look, answers::look, duplicates::look];
+
+/// Something that was found, good or bad.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) kind: &'static Kind,
+    /// What exactly, as a sentence without its full stop. Texts of a peer in it are quoted.
+    pub(crate) says: String,
+    pub(crate) path: Option<String>,
+    pub(crate) port: Option<u16>,
+    /// The advice of the kind with the names of this finding; empty where nothing is to be done.
+    pub(crate) advice: String,
+}
+
+/// What is to be said of the facts, the worst first.
+pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for look in RULES {
+        look(facts, &mut findings);
+    }
+    for finding in &mut findings {
+        finding.fill_in(&facts.here.canonical);
+    }
+    findings.sort_by_key(|finding| finding.kind.status);
+    findings
+}
+
+impl Finding {
+    fn new(kind: &'static Kind, says: impl Into<String>) -> Self {
+        Self { kind, says: says.into(), path: None, port: None, advice: String::new() }
+    }
+
+    fn path(mut self, path: &str) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    fn port(mut self, port: u16) -> Self {
+        self.port = Some(port);
+        self
+    }
+
+    /// About this lock file.
+    fn of(kind: &'static Kind, lock: &Lock, says: impl Into<String>) -> Self {
+        Self { port: lock.port, ..Self::new(kind, says).path(&lock.path) }
+    }
+
+    fn fill_in(&mut self, cwd: &str) {
+        let path = self.path.as_deref().map(quoted).unwrap_or_default();
+        let port = self.port.map(|port| port.to_string()).unwrap_or_default();
+        let advice = self.kind.advice.replace("{port}", &port).replace("{cwd}", &quoted(cwd));
+        // Last, since a path may look like the others.
+        self.advice = advice.replace("{path}", &path);
+    }
+}
+
+/// What a person calls this editor.
+fn editor(lock: &Lock) -> String {
+    let port = lock.port.unwrap_or_default();
+    match lock.file.as_ref().map(|file| file.ide_name.as_str()) {
+        Ok(name) if !name.is_empty() => format!("{name:?} on port {port}"),
+        _ => format!("the editor on port {port}"),
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path.into()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,148 @@
+//! What the environment makes of an agent.
+
+use super::Finding;
+use crate::doctor::facts::{Facts, Lock, System, Variables};
+use crate::doctor::kinds;
+use ide_mcp::ide::LockFile;
+use ide_mcp::ide::client_env::{
+    AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
+    SKIP_CHECK_VARIABLE,
+};
+use ide_mcp::ide::launch_env::PORT_VARIABLE;
+use std::net::IpAddr;
+
+const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
+/// Those that clients are known to obey for `ws:`.
+const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
+const NO_PROXIES: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// The variables that are looked at.
+pub(crate) const NAMES: &[&str] = &[
+    CONFIG_DIR,
+    PORT_VARIABLE,
+    INTEGRATION,
+    AUTO_CONNECT_VARIABLE,
+    HOST_VARIABLE,
+    SKIP_CHECK_VARIABLE,
+    OPENCODE_PORT_VARIABLE,
+    DISTRIBUTION_VARIABLE,
+    "http_proxy",
+    "HTTP_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+];
+
+pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
+    let variables = &facts.variables;
+    if let Err(why) = &facts.directories {
+        findings.push(Finding::new(&kinds::VARIABLES_UNUSABLE, why));
+    } else if let Some(dir) = variables.get(CONFIG_DIR) {
+        findings.push(Finding::new(&kinds::CONFIG_DIR_SET, format!("{CONFIG_DIR} is {dir:?}")));
+    }
+    findings.extend(port(facts));
+    findings.extend(integration(variables));
+    let client = variables.client();
+    if let Some(value) = client.auto_connect.as_ref().filter(|_| !client.auto_connects()) {
+        findings
+            .push(Finding::new(&kinds::AUTO_CONNECT_OFF, format!("{AUTO_CONNECT_VARIABLE} is {value:?}")));
+    }
+    findings.extend(host(client.host()));
+    if let Some(value) = client.skip_check.as_ref().filter(|_| client.skips_folder_check()) {
+        findings
+            .push(Finding::new(&kinds::FOLDER_CHECK_SKIPPED, format!("{SKIP_CHECK_VARIABLE} is {value:?}")));
+    }
+    findings.extend(opencode(facts));
+    findings.extend(proxy(variables));
+    if matches!(facts.system, System::Wsl { .. }) {
+        findings.push(Finding::new(&kinds::WSL, "this is the Windows Subsystem for Linux"));
+    }
+}
+
+fn port(facts: &Facts) -> Option<Finding> {
+    let value = facts.variables.get(PORT_VARIABLE)?;
+    let Some(port) = facts.variables.client().port() else {
+        return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, format!("{PORT_VARIABLE} is {value:?}")));
+    };
+    let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
+    let lives = |lock: &Lock| lock.file.is_ok() && lock.pid_alive != Some(false);
+    let (kind, says) = match published.find(|lock| lives(lock)) {
+        Some(lock) => (&kinds::PORT_VARIABLE_SOUND, format!("{PORT_VARIABLE} names {}", super::editor(lock))),
+        None => (
+            &kinds::PORT_VARIABLE_STALE,
+            format!("{PORT_VARIABLE} is {port}, and no living editor has a lock file for that port"),
+        ),
+    };
+    Some(Finding::new(kind, says).port(port))
+}
+
+/// What the host means on which the editor is asked.
+fn host(host: &str) -> Option<Finding> {
+    if host == LOOPBACK || host.eq_ignore_ascii_case("localhost") {
+        return None;
+    }
+    let is_here = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    let kind = if is_here { &kinds::HOST_OVERRIDE_LOOPBACK } else { &kinds::HOST_OVERRIDE };
+    Some(Finding::new(kind, format!("{HOST_VARIABLE} is {host:?}")))
+}
+
+/// opencode sends no token to a port that a variable names. An editor that asks for none lets it in.
+fn opencode(facts: &Facts) -> Option<Finding> {
+    let client = facts.variables.client();
+    let set = [(OPENCODE_PORT_VARIABLE, client.opencode_port), (PORT_VARIABLE, client.port)];
+    let named = |(name, value): (&'static str, Option<String>)| {
+        let value = value?;
+        Some((name, LockFile::parse_port(&value)?, value))
+    };
+    let (name, port, value) = set.into_iter().find_map(named)?;
+    let asks_for_no_token = |lock: &Lock| {
+        lock.used && lock.port == Some(port) && lock.file.as_ref().is_ok_and(|file| file.auth_token.is_none())
+    };
+    (!facts.locks.iter().any(asks_for_no_token))
+        .then(|| Finding::new(&kinds::OPENCODE_WITHOUT_TOKEN, format!("{name} is {value:?}")))
+}
+
+fn integration(variables: &Variables) -> Option<Finding> {
+    let value = variables.get(INTEGRATION)?;
+    if !matches!(value.to_ascii_lowercase().as_str(), "true" | "t" | "1" | "yes" | "on") {
+        return Some(Finding::new(&kinds::INTEGRATION_OFF, format!("{INTEGRATION} is {value:?}")));
+    }
+    variables.get(PORT_VARIABLE).is_none().then(|| {
+        let says = format!("{INTEGRATION} is set, and {PORT_VARIABLE} is not");
+        Finding::new(&kinds::INTEGRATION_WITHOUT_PORT, says)
+    })
+}
+
+fn proxy(variables: &Variables) -> Option<Finding> {
+    let is_set = |name: &&str| variables.get(name).is_some_and(|value| !value.is_empty());
+    // Its value may have a password.
+    let proxy = PROXIES.into_iter().find(is_set)?;
+    // One that is not set excludes nothing, and which of them an agent reads differs (L12).
+    let excludes = |name| variables.get(name).is_some_and(excludes_loopback);
+    let lists = NO_PROXIES.map(|name| (name, excludes(name)));
+    let is_set = NO_PROXIES.iter().any(|name| variables.get(name).is_some());
+    let (kind, says) = match (lists.iter().find(|list| list.1), lists.iter().find(|list| !list.1)) {
+        (Some(_), None) => {
+            (&kinds::PROXY_SOUND, format!("{proxy} is set, and 127.0.0.1 is excluded from it"))
+        }
+        (Some((good, _)), Some((bad, _))) => (
+            &kinds::NO_PROXY_DIFFERS,
+            format!("{proxy} is set; {good} excludes 127.0.0.1 from it, and {bad} does not"),
+        ),
+        (None, _) if is_set => {
+            (&kinds::PROXY_TAKES_LOOPBACK, format!("{proxy} is set, and 127.0.0.1 is not excluded from it"))
+        }
+        (None, _) => {
+            (&kinds::PROXY_TAKES_LOOPBACK, format!("{proxy} is set, and neither no_proxy nor NO_PROXY is"))
+        }
+    };
+    Some(Finding::new(kind, says))
+}
+
+/// Whether an agent that honours this connects to 127.0.0.1 itself. `localhost` alone does not help: the address is used.
+fn excludes_loopback(list: &str) -> bool {
+    let mut hosts = list.split([',', ' ']).map(str::trim);
+    hosts.any(|host| matches!(host, "*" | "127.0.0.1" | "127.0.0.0/8"))
+}

@@ -1,0 +1,92 @@
+//! The page that explains the findings, and the sample in README.md.
+
+use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
+use super::{kinds, report, rules};
+use crate::support::find::Here;
+use ide_mcp::ide::locate::{Environment, Extras, Source, locate};
+use ide_mcp::ide::{AuthToken, LockFile};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// `docs/doctor.md` says what the doctor says.
+#[test]
+fn the_page_of_findings_is_the_table() {
+    let mut page = String::from(
+        "# The findings of `ide-mcp doctor`\n\nWritten by a test from the table in `examples/cli/src/doctor/kinds.rs`; it fails where this page says \
+         something else. An id never\nchanges its meaning. A problem keeps an agent from attaching or lets in who should \
+         not be, a warning does harm in some\ncircumstances; either makes the exit status 1. What is marked with * makes it \
+         2: something could not be looked at.\n`ide-mcp doctor --help` has the options and the lines of `--json`.\n\n| id | status | \
+         what it means | what to do |\n| --- | --- | --- | --- |\n",
+    );
+    for kinds::Kind { id, status, blinds, means, advice } in kinds::ALL {
+        let advice = ["path", "port", "cwd"].into_iter().fold((*advice).to_owned(), |text, name| {
+            text.replace(&format!("{{{name}}}"), &name.to_uppercase())
+        });
+        let star = if *blinds { "*" } else { "" };
+        let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {advice} |", status.word());
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
+}
+
+/// README.md shows what the doctor prints of an editor that refuses its own token, where nothing else is wrong.
+#[test]
+fn the_sample_of_the_readme_is_what_is_printed() {
+    let printed = printed(&refused());
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    assert!(
+        readme.contains(&format!("```text\n{printed}\n```\n")),
+        "README.md shows something else than\n{printed}"
+    );
+}
+
+fn printed(facts: &Facts) -> String {
+    let findings = rules::judge(facts);
+    let verdict = rules::verdict(facts, &findings);
+    let report = report::Report { findings: &findings, verdict: &verdict, cwd: &facts.here.logical };
+    report::text(&report, false, false)
+}
+
+/// What is seen of one editor that has the directory open and another token than its lock file says.
+fn refused() -> Facts {
+    let mut here = Here::of(Some("/".as_ref())).unwrap();
+    (here.logical, here.canonical) = ("/home/me/project".into(), "/home/me/project".into());
+    let environment = Environment { home: Some("/home/me"), ..Environment::default() };
+    let directories =
+        locate(&environment, Extras { default_too: true, xdg: true, claude_code: true }).unwrap();
+    let directories = directories.into_iter().map(|candidate| {
+        let used = candidate.source == Source::Home;
+        let state = if used { State::There { mode: Some(0o700), stranger: None } } else { State::Missing };
+        Directory { path: candidate.dir, source: candidate.source, used, state, weak: Vec::new() }
+    });
+    let token = AuthToken::from_text("the-token").unwrap();
+    let lock = Lock {
+        path: "/home/me/.claude/ide/41111.lock".into(),
+        directory: 0,
+        used: true,
+        port: Some(41111),
+        file: Ok(LockFile::new(7, vec!["/home/me/project".into()], "VS Code", token)),
+        mode: Some(0o600),
+        pid_alive: Some(true),
+        modified: None,
+        probe: Some(Probe::Asked {
+            with_token: Answer::Refused("401 Unauthorized".into()),
+            without_token: Some(Answer::Refused("401 Unauthorized".into())),
+            with_origin: Some(Answer::Declined("403 Forbidden".into())),
+        }),
+        listener: None,
+    };
+    Facts {
+        variables: Variables::default(),
+        here,
+        system: System::Linux,
+        directories: Ok(directories.collect()),
+        locks: vec![lock],
+        removed: Vec::new(),
+    }
+}

@@ -1,0 +1,360 @@
+//! The editor without a screen: what happens comes out as lines of JSON, what to do comes in as lines of JSON.
+//!
+//! It never writes a file: the agent writes what was accepted. It reads files on a thread: a disk that hangs holds up what
+//! needs the disk, and the commands behind it.
+
+use super::command::{Command, range};
+use super::report::{Event, Report};
+use crate::editor::diffs::{Diffs, Proposal, Verdict, diff_end};
+use crate::editor::options::OnDiff;
+use crate::editor::worker::{Worker, answer, not_served};
+use crate::editor::workspace::{Opened, Workspace, missing_note};
+use ide_mcp::Time;
+use ide_mcp::ide::{
+    AgentId, Diagnostics, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
+    Selection, ServerEvent, Tool, ToolCall, ToolSet,
+};
+use std::io;
+use std::time::Duration;
+
+/// How long the end of standard input, and `quit`, wait for the commands before them.
+const FOR_COMMANDS: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(crate) struct Headless {
+    disk: Worker<Workspace, Self>,
+    on_diff: OnDiff,
+    diffs: Diffs,
+    report: Report,
+    ending: Option<Ending>,
+}
+
+/// The editor ends when the commands before have been carried out, or at a time.
+#[derive(Debug)]
+struct Ending {
+    why: String,
+    at: Time,
+}
+
+impl Headless {
+    /// Calls `wake` when something was read and [`tick`](Self::tick) has to be called.
+    ///
+    /// # Errors
+    /// Returns the error of the system where it gives no thread.
+    pub(crate) fn new(
+        workspace: Workspace,
+        on_diff: OnDiff,
+        report: Report,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
+        let disk = Worker::new(workspace, wake)?;
+        Ok(Self { disk, on_diff, diffs: Diffs::default(), report, ending: None })
+    }
+
+    pub(crate) const fn report(&mut self) -> &mut Report {
+        &mut self.report
+    }
+
+    /// At the end there is nothing left but what is still to be read.
+    pub(crate) fn into_report(self) -> Report {
+        self.report
+    }
+
+    /// Goes on with what was read.
+    pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
+        while let Some(follow_up) = self.disk.next() {
+            follow_up(self, host, now);
+        }
+    }
+
+    /// Returns why the editor has to end now.
+    pub(crate) fn end(&mut self, now: Time) -> Option<String> {
+        let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
+        self.ending.take_if(is_due).map(|ending| ending.why)
+    }
+
+    /// Whether no command follows.
+    pub(crate) const fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Returns when [`end`](Self::end) is due at the latest.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.ending.as_ref().map(|ending| ending.at)
+    }
+
+    /// Ends the editor after the commands so far.
+    pub(crate) fn end_after_commands(&mut self, now: Time, why: String) {
+        self.ending.get_or_insert_with(|| Ending { why, at: now.saturating_add(FOR_COMMANDS) });
+    }
+
+    /// Something happened at the host.
+    pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
+        match event {
+            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
+            HostEvent::MentionExpired { mention } => {
+                self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
+            }
+            HostEvent::LockFile(event) => self.lock_file(&event),
+            _ => {}
+        }
+    }
+
+    fn lock_file(&mut self, event: &LockFileEvent) {
+        let (state, problem) = match event {
+            LockFileEvent::Lost => ("lost", None),
+            LockFileEvent::Restored => ("restored", None),
+            LockFileEvent::Taken => ("taken", None),
+            LockFileEvent::Failed { error } => ("failed", Some(error.as_str())),
+            _ => return,
+        };
+        self.report.tell(&Event::LockFile { state, problem });
+    }
+
+    /// Carries out a line of standard input, after the lines before it; no text if it is not UTF-8. One that is no command
+    /// changes nothing.
+    pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
+        let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
+        match command {
+            Ok(Command::Open { path }) => self.select_in(number, path, Range::default()),
+            Ok(Command::Select { path, start, end }) => self.select_in(number, path, range(start, end)),
+            Ok(Command::Mention { path, lines, conn }) => self.disk.run(
+                None,
+                move |workspace| workspace.mention(&path, lines),
+                move |app, host, now, mention| {
+                    let done = mention.and_then(|mention| {
+                        let to = addressee(host, conn)?;
+                        host.mention(now, mention, to).map_err(|error| error.to_string())
+                    });
+                    app.done(number, done);
+                },
+            ),
+            Ok(Command::Clear {}) => self.in_order(host, now, number, |app, host, now| {
+                app.select(host, now, Selection::cleared());
+                Ok(())
+            }),
+            Ok(Command::Answer { tab, verdict, contents, conn }) => {
+                self.in_order(host, now, number, move |app, host, _| {
+                    let proposal = app.diffs.take(tab.as_deref(), conn)?;
+                    app.decide(host, proposal, verdict, contents);
+                    Ok(())
+                });
+            }
+            Ok(Command::Tools { offer }) => self.in_order(host, now, number, move |_, host, _| {
+                host.set_tools(tool_set(&offer)?);
+                Ok(())
+            }),
+            Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
+            Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
+        }
+    }
+
+    /// Carries out a command that needs no disk: at once, or behind those that wait for it.
+    fn in_order(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        number: u64,
+        command: impl FnOnce(&mut Self, &mut Host, Time) -> Result<(), String> + Send + 'static,
+    ) {
+        let command = move |app: &mut Self, host: &mut Host, now: Time| {
+            let done = command(app, host, now);
+            app.done(number, done);
+        };
+        if self.disk.has_own_jobs() {
+            self.disk.run(None, |_| (), move |app, host, now, ()| command(app, host, now));
+        } else {
+            command(self, host, now);
+        }
+    }
+
+    fn select_in(&mut self, number: u64, path: String, range: Range) {
+        self.disk.run(
+            None,
+            move |workspace| workspace.select(&path, range),
+            move |app, host, now, selection| {
+                let done = selection.map(|selection| app.select(host, now, selection));
+                app.done(number, done);
+            },
+        );
+    }
+
+    fn done(&mut self, number: u64, done: Result<(), String>) {
+        if let Err(message) = done {
+            self.report.tell(&Event::Error { line: Some(number), message: &message });
+        }
+    }
+
+    fn agent(&mut self, host: &mut Host, agent: AgentId, event: ServerEvent) {
+        let conn = agent.number();
+        match event {
+            ServerEvent::Ready { client } => {
+                let (client, version) = client.map(|client| (client.name, client.version)).unzip();
+                self.report.tell(&Event::Connected { conn, client, version });
+            }
+            ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+                self.proposed(Proposal { agent, call, diff });
+            }
+            ServerEvent::Call(call) => {
+                self.report.tell(&Event::Call { conn, tool: call.name(), arguments: &call });
+                self.called(host, call);
+            }
+            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
+            ServerEvent::DiffClosed { call, tab_name, reason: why } => {
+                self.disk.cancel(call);
+                // One that is still looked up has not been reported, and will not be.
+                if self.diffs.forget(call) {
+                    self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
+                }
+            }
+            ServerEvent::Closed(why) => self.report.tell(&Event::Closed { conn, why: why.to_string() }),
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, host: &mut Host, call: ToolCall) {
+        match call {
+            ToolCall::GetDiagnostics(call, asked) => self.disk.run(
+                Some(call.id()),
+                move |workspace| workspace.diagnostics(asked.uri.as_deref()),
+                move |_, host, _, found| answer(host, call, found.map(Diagnostics::new)),
+            ),
+            ToolCall::OpenFile(call, file) => self.disk.run(
+                Some(call.id()),
+                move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
+                move |app, host, now, opened| {
+                    let opened = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
+                    answer(host, call, opened);
+                },
+            ),
+            other => not_served(host, other),
+        }
+    }
+
+    /// Without the focus nothing is selected either: agents open files in the background while the person is elsewhere.
+    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
+        if file.make_frontmost {
+            self.select(host, now, opened.selection);
+            OpenedFile::focused(opened.path, missing_note(opened.missing))
+        } else {
+            OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
+        }
+    }
+
+    fn proposed(&mut self, proposal: Proposal) {
+        let paths = [proposal.diff.new_file_path.clone(), proposal.diff.old_file_path.clone()];
+        self.disk.run(
+            Some(proposal.call.id()),
+            move |workspace| paths.iter().any(|path| workspace.is_outside(path)),
+            |app, host, _, outside| app.propose(host, proposal, outside),
+        );
+    }
+
+    fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
+        let diff = &proposal.diff;
+        self.report.tell(&Event::Diff {
+            conn: proposal.agent.number(),
+            tab: &diff.tab_name,
+            path: &diff.new_file_path,
+            outside,
+            contents: &diff.new_file_contents,
+        });
+        match self.on_diff {
+            OnDiff::Ask | OnDiff::Hold => self.diffs.push(proposal),
+            OnDiff::Accept => self.decide(host, proposal, Verdict::Accept, None),
+            OnDiff::Reject => self.decide(host, proposal, Verdict::Reject, None),
+        }
+    }
+
+    fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
+        if host.select(now, selection) == Selected::Truncated {
+            self.report.error("the selected text is longer than 256 KiB and was cut");
+        }
+    }
+
+    fn decide(&mut self, host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
+        let (conn, tab) = (proposal.agent.number(), proposal.diff.tab_name.clone());
+        let (call, outcome) = proposal.decided(verdict, contents);
+        match host.answer(call, &outcome) {
+            Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why: verdict.done() }),
+            Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
+        }
+    }
+}
+
+/// The tools that this editor can answer, in the order in which it offers them.
+const TOOLS: [Tool; 3] = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
+
+/// Returns all tools of this editor.
+pub(crate) fn all_tools() -> ToolSet {
+    TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle)
+}
+
+/// Returns the tools with these names.
+fn tool_set(names: &[String]) -> Result<ToolSet, String> {
+    names.iter().try_fold(ToolSet::new(), |tools, name| {
+        let tool = TOOLS.into_iter().find(|tool| tool.name(Dialect::VsCode) == name);
+        tool.map(|tool| tools.handle(tool)).ok_or_else(|| {
+            let known = TOOLS.map(|tool| tool.name(Dialect::VsCode)).join(", ");
+            format!("{name:?} is not a tool of this editor; its tools are {known}")
+        })
+    })
+}
+
+/// Whom a mention is for: the connection that is named, or the only one.
+fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> {
+    let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
+    match conn {
+        Some(number) => match host.agent(number) {
+            Some(agent) => Ok(Some(agent)),
+            None if numbers.is_empty() => {
+                Err(format!("there is no connection {number}: no agent is attached"))
+            }
+            None => Err(format!("there is no connection {number}, only {numbers:?}")),
+        },
+        None if numbers.len() > 1 => {
+            Err(format!("several agents are attached: say which conn of {numbers:?}"))
+        }
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::folders::Folders;
+    use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
+    use ide_mcp::mcp::Implementation;
+    use std::sync::mpsc;
+
+    #[test]
+    fn the_end_waits_for_the_commands_before_it() {
+        let cases = [("the disk recovers", true), ("the disk hangs on", false)];
+        for (name, recovers) in cases {
+            let info = Implementation::new("editor", "1");
+            let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
+            let mut host = Host::new(HostConfig::new(config));
+            let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
+            let report = Report::new(|| ());
+            let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
+            let (recover, held) = mpsc::channel::<()>();
+            app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
+            let at = |millis: u64| Time::from_millis(millis);
+            app.line(&mut host, at(0), 1, Some(r#"{"cmd":"tools","offer":[]}"#));
+            assert_eq!((app.end(at(0)), app.deadline()), (None, None), "{name}");
+            app.line(&mut host, at(1_000), 2, Some(r#"{"cmd":"quit"}"#));
+            app.end_after_commands(at(2_000), "end of standard input".into());
+            assert_eq!((app.end(at(5_999)), app.deadline()), (None, Some(at(6_000))), "{name}");
+            if recovers {
+                drop(recover);
+                while let Some(follow_up) = app.disk.wait() {
+                    follow_up(&mut app, &mut host, at(3_000));
+                }
+            }
+            let ends = if recovers { at(3_000) } else { at(6_000) };
+            assert_eq!(app.end(ends).as_deref(), Some("quit"), "{name}");
+            assert_eq!((app.end(ends), app.deadline()), (None, None), "{name}: once");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The commands of a headless editor: one JSON object a line.
+
+use crate::editor::diffs::Verdict;
+use ide_mcp::ide::{Position, Range};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Command {
+    /// Shows a file.
+    Open { path: String },
+    /// Selects a part of a file.
+    Select { path: String, start: Place, end: Place },
+    /// Clears the selection. A struct variant, so that serde rejects unknown members.
+    Clear {},
+    /// Puts a file, or lines of it, into a prompt.
+    Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
+    /// Decides a proposed change: the one with this tab, or the only one.
+    Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
+    /// Offers these tools from now on, and no others.
+    Tools { offer: Vec<String> },
+    /// Ends the editor. A struct variant, so that serde rejects unknown members.
+    Quit {},
+}
+
+/// A line and a UTF-16 column, both from 0.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Place(u32, u32);
+
+impl Command {
+    /// Reads a line; the error continues "line 7 is no command: ".
+    pub(crate) fn parse(line: &str) -> Result<Self, String> {
+        // An array would be read as an object without names.
+        if !line.trim_start().starts_with('{') {
+            return Err(ADVICE.into());
+        }
+        serde_json::from_str(line).map_err(|error| {
+            let problem = without_line(&error);
+            if error.is_data() { problem } else { format!("{ADVICE} (this one is no JSON: {problem})") }
+        })
+    }
+}
+
+const ADVICE: &str = r#"commands are JSON objects such as {"cmd":"quit"}; --help lists them"#;
+
+/// What serde_json says. For it every line is line 1, which would contradict the number that the person is told.
+fn without_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
+/// From one place to another, in either order: whoever selects backwards selects the same.
+pub(crate) fn range(start: Place, end: Place) -> Range {
+    let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
+    Range::new(start.min(end), start.max(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_command_says_why() {
+        let cases = [
+            ("words", "quit", ADVICE),
+            ("no object", r#"["quit"]"#, ADVICE),
+            ("a quote is missing", r#"{"cmd":"quit}"#, "no JSON: EOF while parsing a string at column 13"),
+            ("two objects", r#"{"cmd":"quit"} {}"#, "no JSON: trailing characters at column 16"),
+            ("no cmd", "{}", "missing field `cmd`"),
+            ("unknown", r#"{"cmd":"dance"}"#, "unknown variant `dance`"),
+            ("too much", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),
+            ("too much", r#"{"cmd":"clear","x":1}"#, "unknown field `x`"),
+            ("too much", r#"{"cmd":"open","path":"a","x":1}"#, "unknown field `x`"),
+            ("too little", r#"{"cmd":"open"}"#, "missing field `path`"),
+            ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
+            ("negative", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),
+        ];
+        for (name, line, expected) in cases {
+            let message = Command::parse(line).err().unwrap_or_else(|| format!("{line} is a command"));
+            assert!(message.contains(expected) && !message.contains("line 1"), "{name}: {message}");
+        }
+    }
+}

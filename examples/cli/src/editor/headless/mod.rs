@@ -1,0 +1,127 @@
+//! The editor without a screen. Here its loop: sockets, timers, signals and standard input, one turn after another on
+//! one thread. Files are read on another.
+
+mod app;
+mod command;
+mod input;
+mod report;
+mod unauthenticated;
+
+use crate::editor::folders::Folders;
+use crate::editor::listen::listen;
+use crate::editor::options::Options;
+use crate::editor::workspace::Workspace;
+use app::{Headless, all_tools};
+use ide_mcp::ide::Unauthenticated;
+use ide_mcp::{Clock, Time};
+use ide_mcp_mio::{Server, Wake, Waker};
+use input::{Input, Line};
+use mio::{Events, Poll, Token};
+use report::{Event, Report};
+use std::error::Error;
+use std::io::ErrorKind;
+use unauthenticated::Reported;
+
+/// The tokens in the `Poll`; the server owns a range behind its own.
+const WAKER: Token = Token(0);
+const SERVER: Token = Token(1);
+
+pub(crate) struct Editor {
+    server: Server,
+    input: Input,
+    app: Headless,
+    clock: Clock,
+    unauthenticated: Reported,
+    stopping: bool,
+}
+
+impl Editor {
+    pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
+        let folders = Folders::open(&options.folders)?;
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let input = Input::new(waker.clone())?;
+        let (of_lock, of_disk) = (waker.clone(), waker.clone());
+        let wake = Wake::new(move || drop(of_lock.wake()));
+        let server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        let lock = server.lock_path().map(|path| path.display().to_string());
+        let report = Report::new(move || drop(waker.wake()));
+        let workspace = Workspace::new(folders);
+        let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
+        app.report().tell(&Event::Listening { port: server.port(), lock });
+        let (clock, unauthenticated) = (Clock::new(), Reported::default());
+        Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
+    }
+
+    pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
+        let mut events = Events::with_capacity(64);
+        loop {
+            // An editor whose events nobody reads waits for commands that nobody will send.
+            if self.app.report().failure().is_some() {
+                self.stop(self.clock.now());
+            }
+            if self.server.is_over() {
+                break;
+            }
+            let unauthenticated = self.unauthenticated.deadline(self.server.host().unauthenticated());
+            let deadline = self.server.deadline(self.clock.now());
+            let deadlines = [deadline, unauthenticated, self.app.deadline()];
+            let wait = self.clock.until(deadlines.into_iter().flatten().min());
+            match poll.poll(&mut events, wait) {
+                Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
+                polled => polled?,
+            }
+            for event in &events {
+                self.server.handle(event);
+            }
+            let now = self.clock.now();
+            self.take_lines(now);
+            self.app.tick(self.server.host_mut(), now);
+            if let Some(why) = self.app.end(now) {
+                self.end(now, &why);
+            }
+            self.server.turn(now, |host, event| self.app.event(host, event));
+            self.report_unauthenticated(now);
+        }
+        self.app.into_report().end().map_err(|error| {
+            format!("standard output cannot be written, so open diffs were rejected: {error}").into()
+        })
+    }
+
+    fn report_unauthenticated(&mut self, now: Time) {
+        let is_read = self.app.report().is_read();
+        if let Some(counts) = self.unauthenticated.due(now, self.server.host().unauthenticated(), is_read) {
+            let Unauthenticated { refused, wrong_tokens, ended, .. } = counts;
+            self.app.report().tell(&Event::Unauthenticated { refused, wrong_tokens, ended });
+        }
+    }
+
+    fn take_lines(&mut self, now: Time) {
+        let lines: Vec<Line> = self.input.lines().collect();
+        for line in lines {
+            match line {
+                Line::Signal => self.end(now, "signal"),
+                // Something has said that no command follows.
+                _ if self.stopping || self.app.is_ending() => {}
+                Line::Command { number, text } => {
+                    self.app.line(self.server.host_mut(), now, number, text.as_deref());
+                }
+                Line::End(why) => self.app.end_after_commands(now, why),
+            }
+        }
+    }
+
+    fn end(&mut self, now: Time, why: &str) {
+        if !self.stopping {
+            self.app.report().tell(&Event::Stopping { why });
+            self.stop(now);
+        }
+    }
+
+    fn stop(&mut self, now: Time) {
+        if !self.stopping {
+            self.stopping = true;
+            self.server.shutdown(now);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! An editor that coding agents attach to: one loop on one thread, and one more thread for the disk.
+//!
+//! `ide-mcp editor --help` says how it is used, and what its exit status means.
+mod diagnostics;
+mod diffs;
+mod folders;
+mod headless;
+mod listen;
+mod options;
+mod read;
+mod screen;
+mod worker;
+mod workspace;
+
+use crate::support::{NOT_BEGUN, Program};
+use lexopt::Parser;
+use options::{Face, Options};
+use std::error::Error;
+use std::process::ExitCode;
+
+const PROGRAM: Program = Program::new("editor", options::USAGE);
+
+pub(crate) fn main(parser: Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, |options| match options.face() {
+        Ok(Face::Screen) => finish(screen::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Ok(Face::Headless) => finish(headless::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem),
+    })
+}
+
+fn finish<T>(
+    started: Result<T, Box<dyn Error>>,
+    run: impl FnOnce(T) -> Result<(), Box<dyn Error>>,
+) -> ExitCode {
+    match started {
+        Ok(started) => PROGRAM.done(run(started)),
+        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
+    }
+}

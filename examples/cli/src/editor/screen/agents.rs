@@ -1,0 +1,355 @@
+//! What agents do, and what they are answered: from the state that is on the screen.
+
+use super::app::App;
+use super::disk::{self, Disk, Problems};
+use super::model::document::Document;
+use super::model::proposal::Proposed;
+use super::model::{Agent, Tone};
+use crate::editor::diffs::{Proposal, Verdict};
+use crate::editor::folders::Folders;
+use crate::editor::options::OnDiff;
+use crate::editor::worker::{answer, not_served};
+use crate::editor::workspace::{missing_note, unicode};
+use ide_mcp::Time;
+use ide_mcp::ide::{
+    AgentId, Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DiffEnd, DocumentSaved, DocumentState,
+    EditorTab, FileDiagnostics, GetDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors,
+    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolCall, ToolSet, WorkspaceFolder,
+    WorkspaceFolders, display_safe,
+};
+use ide_mcp::rpc::CallId;
+use std::path::Path;
+
+/// Of what a peer calls something, as much as fits on a screen.
+const LONGEST: usize = 200;
+
+/// What an agent may ask of the editor with a screen. A tab is closed only where it is a proposal of the agent: the
+/// person's files are the person's.
+pub(crate) fn tools() -> ToolSet {
+    let all = [
+        Tool::OpenDiff,
+        Tool::GetDiagnostics,
+        Tool::OpenFile,
+        Tool::GetOpenEditors,
+        Tool::GetWorkspaceFolders,
+        Tool::GetCurrentSelection,
+        Tool::GetLatestSelection,
+        Tool::CheckDocumentDirty,
+        Tool::SaveDocument,
+    ];
+    all.into_iter().fold(ToolSet::new(), ToolSet::handle)
+}
+
+impl App {
+    /// Something happened at the host.
+    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
+        self.model.now = now;
+        self.stale = true;
+        match event {
+            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
+            HostEvent::MentionExpired { mention } => {
+                let label = self.folders.label(Path::new(&mention.file_path));
+                self.model.tell(Tone::Bad, format!("nobody was there to be told of {label}"));
+            }
+            HostEvent::LockFile(event) => self.lock_file(event),
+            _ => {}
+        }
+    }
+
+    fn lock_file(&mut self, event: LockFileEvent) {
+        let (tone, text, is_problem) = match event {
+            LockFileEvent::Lost => (Tone::Plain, "the lock file is gone".to_owned(), false),
+            LockFileEvent::Restored => (Tone::Good, "the lock file is back".into(), false),
+            LockFileEvent::Taken => (
+                Tone::Bad,
+                "another program has the name of the lock file: agents do not find this editor".into(),
+                true,
+            ),
+            LockFileEvent::Failed { error } => {
+                (Tone::Bad, format!("agents may not find this editor: {}", of_peer(&error)), true)
+            }
+            _ => return,
+        };
+        self.lock_problem = is_problem.then(|| text.clone());
+        self.model.tell(tone, text);
+    }
+
+    fn agent(&mut self, host: &mut Host, id: AgentId, event: ServerEvent) {
+        match event {
+            ServerEvent::Ready { client } => {
+                let name = client.map(|client| format!("{} {}", client.name, client.version));
+                let name = name.map_or_else(|| format!("agent {}", id.number()), |name| of_peer(&name));
+                self.model.asked(&name, "attached".into());
+                self.model.agents.push(Agent { id, name, pid: None });
+            }
+            ServerEvent::IdeConnected { pid, .. } => {
+                let agent = self.model.agents.iter_mut().find(|agent| agent.id == id);
+                if let Some(agent) = agent {
+                    agent.pid = pid;
+                }
+            }
+            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+                self.proposed(host, Proposal { agent: id, call, diff });
+            }
+            ServerEvent::Call(call) => self.called(host, id, call),
+            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
+            ServerEvent::DiffClosed { call, reason: why, .. } => {
+                self.disk.cancel(call);
+                // The agent may have written the file.
+                self.look();
+                if let Some(closed) = self.model.take_proposal(call) {
+                    let edited = if closed.is_edited() || closed.editing.is_some() {
+                        ", and your edit with it"
+                    } else {
+                        ""
+                    };
+                    let text = format!("{}: {}{edited}", closed.label, ended(why));
+                    self.model.tell(Tone::Bad, text);
+                }
+            }
+            ServerEvent::Closed(why) => {
+                let at = self.model.agents.iter().position(|agent| agent.id == id);
+                if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
+                    self.model.happened(format!("{} is gone: {}", agent.name, of_peer(&why.to_string())));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
+        let label = of_peer(&self.folders.label(Path::new(&proposal.diff.new_file_path)));
+        let verdict = match self.on_diff {
+            OnDiff::Ask | OnDiff::Hold => return self.read_old_text(proposal, label),
+            OnDiff::Accept => Verdict::Accept,
+            OnDiff::Reject => Verdict::Reject,
+        };
+        let (call, outcome) = proposal.decided(verdict, None);
+        if host.answer(call, &outcome).is_ok() {
+            self.model.decided(&label, verdict, false);
+        }
+    }
+
+    /// Shows a proposal when the file that it changes has been read.
+    fn read_old_text(&mut self, proposal: Proposal, label: String) {
+        let (who, call, seen) = (self.model.agent(proposal.agent), proposal.call.id(), self.seen());
+        let read = move |disk: &mut Disk| {
+            let old_path = &proposal.diff.old_file_path;
+            let (old, place) = (disk::old_text(&disk.folders, old_path), disk.folders.find(old_path));
+            (disk::look(&disk.folders, seen), Proposed::new(proposal, who, label, old), place)
+        };
+        self.disk.run(Some(call), read, |app, _, _, (found, mut proposed, place)| {
+            app.stale = true;
+            app.found(found);
+            let is_open = |real: &Path| {
+                app.model.documents.iter().any(|open| open.real == real && open.buffer.is_dirty())
+            };
+            if place.is_ok_and(|place| is_open(&place.real)) {
+                let notice = "the file has changes here that are not saved: they are not in it";
+                proposed.notices.push(notice.into());
+            }
+            app.model.propose(proposed);
+        });
+    }
+
+    /// Answers a call, at once where it needs no disk.
+    fn called(&mut self, host: &mut Host, agent: AgentId, call: ToolCall) {
+        let who = self.model.agent(agent);
+        self.model.asked(&who, said(&call, &self.folders));
+        match call {
+            ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
+                let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
+                return self.read_for(call.id(), read, move |app, host, read| {
+                    answer(host, call, read.map(|read| Diagnostics::new(app.diagnostics(read))));
+                });
+            }
+            ToolCall::OpenFile(call, file) => {
+                let read = move |folders: &Folders| Ok((disk::open(folders, &file.file_path)?, file));
+                return self.read_for(call.id(), read, move |app, host, read| {
+                    let opened = read.and_then(|(document, file)| app.open_file(&file, document));
+                    answer(host, call, opened);
+                });
+            }
+            ToolCall::CheckDocumentDirty(call, CheckDocumentDirty { file_path, .. }) => {
+                let path = file_path.clone();
+                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                return self.read_for(call.id(), read, move |app, host, real| {
+                    answer(host, call, Ok(app.document_state(file_path, real.ok().as_deref())));
+                });
+            }
+            ToolCall::SaveDocument(call, SaveDocument { file_path, .. }) => {
+                let path = file_path.clone();
+                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                return self.read_for(call.id(), read, move |app, host, real| {
+                    app.save_document(host, call, file_path, real.ok().as_deref());
+                });
+            }
+            ToolCall::GetOpenEditors(call, _) => answer(host, call, Ok(self.open_editors())),
+            ToolCall::GetWorkspaceFolders(call, _) => {
+                let folders = self.folders.given().iter().map(|path| unicode(path));
+                let folders: Result<_, _> = folders.map(|folder| folder.map(WorkspaceFolder::new)).collect();
+                answer(host, call, folders.map(WorkspaceFolders::new));
+            }
+            ToolCall::GetCurrentSelection(call, _) => {
+                let selection = self.model.document().map(|document| document.selection());
+                answer(host, call, Ok(CurrentSelection(selection)));
+            }
+            ToolCall::GetLatestSelection(call, _) => {
+                let selection = self.model.document().map(|document| document.selection());
+                answer(host, call, Ok(LatestSelection(selection.or_else(|| self.latest.clone()))));
+            }
+            other => not_served(host, other),
+        }
+        // What the agent has just written shows soon.
+        self.look();
+    }
+
+    /// Reads what a call needs; `then` answers it. It may be about a file that the agent has just written, so the disk is
+    /// looked at first.
+    fn read_for<R: Send + 'static>(
+        &mut self,
+        call: CallId,
+        read: impl FnOnce(&Folders) -> Result<R, String> + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Host, Result<R, String>) + Send + 'static,
+    ) {
+        let seen = self.seen();
+        let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(&disk.folders));
+        self.disk.run(Some(call), read, move |app, host, _, (found, read)| {
+            app.stale = true;
+            app.found(found);
+            then(app, host, read);
+        });
+    }
+
+    /// The problems of the texts that are open, and else of what is on disk: of one file, or of all that are open.
+    fn diagnostics(&mut self, of: Option<Problems>) -> Vec<FileDiagnostics> {
+        for document in &mut self.model.documents {
+            document.check();
+        }
+        let mut documents = self.model.documents.iter();
+        match of {
+            Some(Problems { uri, real, on_disk }) => {
+                let open = documents.find(|document| document.real == real);
+                vec![FileDiagnostics::new(uri, open.map_or(on_disk, |document| document.diagnostics.clone()))]
+            }
+            None => documents
+                .map(|document| {
+                    FileDiagnostics::new(format!("file://{}", document.path), document.diagnostics.clone())
+                })
+                .collect(),
+        }
+    }
+
+    fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {
+        let at = self.model.show(document);
+        let types = self.model.types();
+        let Some(document) = self.model.documents.get_mut(at) else { return Err("it is not open".into()) };
+        let text = document.buffer.text().as_str();
+        let path = document.path.clone();
+        if !asked.make_frontmost {
+            return Ok(OpenedFile::unfocused(path, document.language(), text.lines().count()));
+        }
+        let passage = asked.passage(text);
+        let mut note = missing_note(passage.missing);
+        if types && self.model.active != Some(at) {
+            note = Some("in the background: the person is typing in another file".into());
+        } else {
+            document.select(passage.range);
+            self.model.active = Some(at);
+            self.model.reveal_active();
+        }
+        Ok(OpenedFile::focused(path, note))
+    }
+
+    fn open_editors(&self) -> OpenEditors {
+        let tab = |(at, document): (usize, &Document)| {
+            let name = document.path.rsplit('/').next().unwrap_or(&document.path);
+            let mut tab = EditorTab::new(format!("file://{}", document.path), name, document.language());
+            tab.is_active = self.model.active == Some(at);
+            tab.is_dirty = document.buffer.is_dirty();
+            tab.file_name = Some(document.path.clone());
+            tab.line_count = u32::try_from(document.buffer.text().as_str().lines().count()).ok();
+            tab
+        };
+        OpenEditors::new(self.model.documents.iter().enumerate().map(tab).collect())
+    }
+
+    fn document_state(&self, path: String, real: Option<&Path>) -> DocumentState {
+        let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
+        match open {
+            Some(open) => DocumentState::Open {
+                file_path: open.path.clone(),
+                is_dirty: open.buffer.is_dirty(),
+                is_untitled: false,
+            },
+            None => DocumentState::NotOpen { file_path: path },
+        }
+    }
+
+    fn save_document(
+        &mut self,
+        host: &mut Host,
+        call: Call<SaveDocument>,
+        path: String,
+        real: Option<&Path>,
+    ) {
+        let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
+        let Some(open) = open else {
+            return answer(host, call, Ok(DocumentSaved::NotOpen { file_path: path }));
+        };
+        let file_path = open.path.clone();
+        let saved = move |host: &mut Host, done: Result<&str, String>| {
+            let (saved, message) = match done {
+                Ok(message) => (true, message.to_owned()),
+                Err(problem) => (false, problem),
+            };
+            answer(host, call, Ok(DocumentSaved::Open { file_path, saved, message }));
+        };
+        match (open.buffer.is_dirty(), open.conflict) {
+            (false, _) => saved(host, Ok("nothing was left to save")),
+            (true, true) => {
+                saved(host, Err("it was changed on disk as well: the person has to decide".into()));
+            }
+            (true, false) => {
+                let real = open.real.clone();
+                self.save(&real, move |_, host, done| {
+                    saved(host, done.map(|()| "Document saved successfully"));
+                });
+            }
+        }
+    }
+}
+
+/// What a call asks for, in a few words.
+fn said(call: &ToolCall, folders: &Folders) -> String {
+    let about = match call {
+        ToolCall::GetDiagnostics(_, asked) => asked.uri.as_deref(),
+        ToolCall::OpenFile(_, asked) => Some(asked.file_path.as_str()),
+        ToolCall::CheckDocumentDirty(_, asked) => Some(asked.file_path.as_str()),
+        ToolCall::SaveDocument(_, asked) => Some(asked.file_path.as_str()),
+        _ => None,
+    };
+    let path = about.map(|about| Path::new(about.strip_prefix("file://").unwrap_or(about)));
+    let label = path.map(|path| folders.label(path)).unwrap_or_default();
+    of_peer(&format!("{} {label}", call.name())).trim_end().to_owned()
+}
+
+/// A text of a peer, safe to be shown, and no longer than makes sense.
+pub(crate) fn of_peer(text: &str) -> String {
+    let safe = display_safe(text);
+    match safe.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", safe.get(..at).unwrap_or_default()),
+        None => safe.into_owned(),
+    }
+}
+
+const fn ended(why: DiffEnd) -> &'static str {
+    match why {
+        DiffEnd::TabClosed => "the agent closed the proposal, it was decided elsewhere",
+        DiffEnd::AllClosed => "the agent closed all its proposals",
+        DiffEnd::ShutDown => "the proposal was rejected, the editor ends",
+        DiffEnd::Cancelled => "the agent took the proposal back",
+        DiffEnd::Disconnected => "the agent is gone, and its proposal",
+        _ => "the proposal has ended",
+    }
+}

@@ -1,0 +1,273 @@
+//! What the screen reads and writes, on the thread of its worker: files that are open, the folders, what a proposal is
+//! about.
+
+use super::model::document::{Document, Stamp};
+use super::model::proposal::Old;
+use super::model::tree::Listed;
+use crate::editor::folders::{Folders, Inside};
+use crate::editor::read::read;
+use crate::editor::workspace::{on_disk, unicode};
+use ide_mcp::ide::Diagnostic;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Nobody finds a file among more.
+const MOST_FILES: usize = 2000;
+
+/// What the thread knows.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub(crate) folders: Folders,
+    /// What files were like when they were written here last.
+    written: BTreeMap<PathBuf, Stamp>,
+}
+
+impl Disk {
+    pub(crate) const fn new(folders: Folders) -> Self {
+        Self { folders, written: BTreeMap::new() }
+    }
+
+    /// Writes a file, unless somebody else has changed it since it was `seen`.
+    pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Stamp) -> Result<Stamp, String> {
+        let now = stamp(real);
+        if now != seen && self.written.get(real) != Some(&now) {
+            return Err(format!("{} was not saved: it has changed on disk", real.display()));
+        }
+        let stamp = write(real, text)?;
+        self.written.insert(real.to_owned(), stamp);
+        Ok(stamp)
+    }
+}
+
+/// What the editor has seen of the disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// The real paths of the open files.
+    pub(crate) files: Vec<(PathBuf, Stamp)>,
+    /// The unfolded folders.
+    pub(crate) folders: BTreeMap<PathBuf, Option<SystemTime>>,
+}
+
+/// The problems of a file as it is on disk.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    /// The file, in the spelling in which it was asked for.
+    pub(crate) uri: String,
+    pub(crate) real: PathBuf,
+    pub(crate) on_disk: Vec<Diagnostic>,
+}
+
+/// What is different on the disk from what was [`Seen`].
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<Changed>,
+    pub(crate) listing: Option<Listing>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) real: PathBuf,
+    /// What the editor had seen.
+    pub(crate) seen: Stamp,
+    pub(crate) stamp: Stamp,
+    /// What stands there now; meaningless where nothing is there.
+    pub(crate) text: Result<String, String>,
+}
+
+/// What folders hold.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// When the folders were changed last.
+    pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
+    pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
+}
+
+/// Looks for what has changed, and reads it.
+pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
+    let files = seen.files.into_iter().filter_map(|(real, seen)| {
+        let stamp = stamp(&real);
+        (stamp != seen).then(|| Changed { text: read(&real), real, seen, stamp })
+    });
+    let files = files.collect();
+    let is_same = seen.folders.iter().all(|(folder, time)| modified(folder) == *time);
+    let listing = (!is_same).then(|| list_all(folders, seen.folders.into_keys()));
+    Found { files, listing }
+}
+
+/// Lists folders.
+pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
+    let (mut times, mut entries) = (BTreeMap::new(), BTreeMap::new());
+    for folder in which {
+        // First: what comes while it is listed is seen to be later.
+        times.insert(folder.clone(), modified(&folder));
+        entries.insert(folder.clone(), list(folders, &folder));
+    }
+    Listing { times, entries }
+}
+
+fn modified(folder: &Path) -> Option<SystemTime> {
+    folder.metadata().and_then(|metadata| metadata.modified()).ok()
+}
+
+/// Reads a file of the open folders.
+pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
+    let Inside { shown, real } = folders.find(path)?;
+    // First: what is written while it is read is seen to be later.
+    let stamp = stamp(&real);
+    let text = read(&real)?;
+    Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp))
+}
+
+/// What a file is like.
+fn stamp(real: &Path) -> Stamp {
+    fs::metadata(real).map_or_else(
+        |_| Stamp::default(),
+        |metadata| Stamp { modified: metadata.modified().ok(), length: metadata.len(), exists: true },
+    )
+}
+
+/// Reads an open file again.
+pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
+    let stamp = stamp(real);
+    Ok((read(real)?, stamp))
+}
+
+/// Writes a file so that there is always a whole one, the old or the new. Where that cannot be, it is written as it is.
+fn write(real: &Path, text: &str) -> Result<Stamp, String> {
+    let says = |error: io::Error| format!("{} was not saved: {error}", real.display());
+    match replace(real, text) {
+        Ok(()) => {}
+        // The folder takes no new file, or the file has other names that would keep the old text.
+        Err(None) => fs::write(real, text).map_err(says)?,
+        Err(Some(error)) => return Err(says(error)),
+    }
+    Ok(stamp(real))
+}
+
+/// `None` if it has to be written in its place.
+fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
+    let old = fs::metadata(real).map_err(|error| (error.kind() != ErrorKind::NotFound).then_some(error))?;
+    if has_other_names(&old) || old.permissions().readonly() {
+        return Err(None);
+    }
+    let other = folder.join(format!(".{}.{}~", name.to_string_lossy(), std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&other).map_err(|_| None)?;
+    let written = fill(&mut file, text, &old).and_then(|()| fs::rename(&other, real));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&other);
+        Some(error)
+    })
+}
+
+fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(old.permissions())?;
+    file.sync_all()
+}
+
+/// A new file in its place would belong to us, and leave its other names behind.
+fn has_other_names(old: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    old.nlink() > 1 || old.uid() != rustix::process::geteuid().as_raw()
+}
+
+/// What a folder holds: folders first, by name. Version control keeps its own to itself.
+fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
+    let note = |name: String| Listed { name, path: folder.join("\0"), is_folder: false, is_note: true };
+    let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
+    let entries = inside.and_then(|place| fs::read_dir(&place.real).map_err(|error| error.to_string()));
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(_) if !folder.is_dir() => return Vec::new(),
+        Err(error) => return vec![note(error)],
+    };
+    let mut listed: Vec<Listed> = entries
+        .filter_map(Result::ok)
+        .take(MOST_FILES.saturating_add(1))
+        .filter(|entry| entry.file_name() != ".git")
+        .map(|entry| {
+            let path = folder.join(entry.file_name());
+            let is_folder =
+                entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && path.is_dir()));
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Listed { name, path, is_folder, is_note: false }
+        })
+        .collect();
+    let is_cut = listed.len() > MOST_FILES;
+    listed.truncate(MOST_FILES);
+    listed.sort_by(|a, b| (!a.is_folder, &a.name).cmp(&(!b.is_folder, &b.name)));
+    if is_cut {
+        listed.push(note(format!("more than {MOST_FILES}")));
+    }
+    listed
+}
+
+/// Checks a file of the open folders.
+pub(crate) fn problems(folders: &Folders, uri: String) -> Result<Problems, String> {
+    let real = folders.find(&uri)?.real;
+    Ok(Problems { on_disk: on_disk(&real), uri, real })
+}
+
+/// The text that a proposal changes. What lies outside of the folders is not read.
+pub(crate) fn old_text(folders: &Folders, path: &str) -> Old {
+    let Ok(Inside { real, .. }) = folders.find(path) else {
+        return Old::Hidden("it lies outside of the open folders".into());
+    };
+    if fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Old::Nothing;
+    }
+    read(&real).map_or_else(Old::Hidden, Old::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    #[test]
+    fn files_are_read_listed_and_written() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-disk-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("p/src")).unwrap();
+        fs::create_dir_all(root.join("p/.git")).unwrap();
+        fs::write(root.join("p/a.txt"), "a\n").unwrap();
+        fs::write(root.join("secret"), "s").unwrap();
+        symlink("..", root.join("p/out")).unwrap();
+        symlink("a.txt", root.join("p/link")).unwrap();
+        let root = root.canonicalize().unwrap();
+        let folders = Folders::open(&[root.join("p")]).unwrap();
+
+        let names = |folder: &str| -> Vec<String> {
+            list(&folders, &root.join(folder)).into_iter().map(|listed| listed.name).collect()
+        };
+        assert_eq!(names("p"), ["out", "src", "a.txt", "link"]);
+        assert!(names("p/out")[0].contains("outside"), "a link that leads out lists nothing");
+        assert_eq!(names("p/missing"), [""; 0]);
+
+        let document = open(&folders, "link").unwrap();
+        assert_eq!((document.label.as_str(), document.buffer.text().as_str()), ("link", "a\n"));
+        assert!(open(&folders, "../secret").is_err() && open(&folders, "src").is_err());
+
+        fs::set_permissions(root.join("p/a.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+        let stamp = write(&document.real, "longer\n").unwrap();
+        assert_eq!((stamp.length, stamp.exists), (7, true));
+        assert_eq!(fs::read_to_string(root.join("p/a.txt")).unwrap(), "longer\n");
+        assert_eq!(fs::metadata(root.join("p/a.txt")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(root.join("p/link")).unwrap().is_symlink());
+        assert_eq!(names("p").len(), 4, "nothing else is left");
+        fs::hard_link(root.join("p/a.txt"), root.join("other")).unwrap();
+        write(&document.real, "both\n").unwrap();
+        assert_eq!(fs::read_to_string(root.join("other")).unwrap(), "both\n");
+        assert!(write(&root.join("p/src"), "x").unwrap_err().contains("was not saved"));
+
+        assert_eq!(old_text(&folders, "a.txt"), Old::Text("both\n".into()));
+        assert_eq!(old_text(&folders, "new/b.txt"), Old::Nothing);
+        assert!(matches!(old_text(&folders, "../secret"), Old::Hidden(why) if why.contains("outside")));
+        assert!(matches!(old_text(&folders, "src"), Old::Hidden(why) if why.contains("no file")));
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

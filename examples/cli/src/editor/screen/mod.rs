@@ -1,0 +1,209 @@
+//! The editor with a screen. Here its loop: sockets, timers, signals and the terminal, one turn after another on one
+//! thread. Files are read and written on another.
+//!
+//! ```text
+//!   keys ──▶ bindings ──▶ model ──▶ view ──▶ paint ──▶ terminal
+//!                           ▲
+//!        disk, agents ──▶  app
+//! ```
+//! `model` knows no disk and no socket, `view` makes a screen in memory of it, `app` brings in what happens outside.
+
+mod agents;
+mod app;
+mod bindings;
+mod disk;
+mod keys;
+pub(crate) mod layout;
+mod model;
+mod paint;
+mod signals;
+pub(crate) mod terminal;
+pub(crate) mod theme;
+pub(crate) mod view;
+
+#[cfg(test)]
+mod tests;
+
+use crate::editor::folders::Folders;
+use crate::editor::listen::listen;
+use crate::editor::options::Options;
+use app::{App, Flow, Quitting};
+use ide_mcp::ide::display_safe_lines;
+use ide_mcp::{Clock, Time};
+use ide_mcp_mio::{Server, Wake, Waker};
+use keys::Decoder;
+use mio::{Events, Poll, Token};
+use signals::{Signal, Signals};
+use std::env;
+use std::error::Error;
+use std::io::ErrorKind;
+use std::time::Duration;
+use terminal::Terminal;
+use theme::Theme;
+
+/// The tokens in the `Poll`; the server owns a range behind its own.
+const TERMINAL: Token = Token(0);
+const SIGNALS: Token = Token(1);
+const WAKER: Token = Token(2);
+const SERVER: Token = Token(3);
+
+/// How long the end waits for a disk, as for the close handshakes beside it.
+const FOR_DISK: Duration = Duration::from_secs(2);
+
+pub(crate) struct Editor {
+    // Dropped first: what is said after it goes to the screen as it was.
+    terminal: Terminal,
+    server: Server,
+    signals: Signals,
+    decoder: Decoder,
+    app: App,
+    clock: Clock,
+    stopping: Option<Stopping>,
+}
+
+#[derive(Debug)]
+struct Stopping {
+    why: String,
+    /// How many proposals were open then.
+    rejected: usize,
+    /// Until when it waits for what is being saved.
+    saves_until: Time,
+}
+
+impl Editor {
+    pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
+        let folders = Folders::open(&options.folders)?;
+        let poll = Poll::new()?;
+        let signals = Signals::new(poll.registry(), SIGNALS)?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let of_disk = waker.clone();
+        let wake = Wake::new(move || drop(waker.wake()));
+        let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
+        let app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
+        // Last: what goes wrong before is said on the screen that stays.
+        let theme = Theme::of_environment(|name| env::var(name).ok());
+        let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
+            .map_err(|error| format!("the terminal cannot be used: {error}; --headless needs none"))?;
+        let (decoder, clock) = (Decoder::default(), Clock::new());
+        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
+    }
+
+    /// Runs to the end, and says how it came.
+    pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
+        let mut events = Events::with_capacity(64);
+        self.app.resize(self.terminal.size()?);
+        while !self.is_over(self.clock.now()) {
+            self.show();
+            let now = self.clock.now();
+            let due = self.terminal.is_due() && self.stopping.is_none();
+            let stopping = self.stopping.as_ref().filter(|_| self.app.is_saving());
+            let saves_until = stopping.map(|stopping| stopping.saves_until).filter(|until| now < *until);
+            let deadlines =
+                [self.server.deadline(now), self.app.deadline(), self.decoder.deadline(), saves_until];
+            let deadline = if due { Some(now) } else { deadlines.into_iter().flatten().min() };
+            match poll.poll(&mut events, self.clock.until(deadline)) {
+                Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
+                polled => polled?,
+            }
+            for event in &events {
+                self.server.handle(event);
+                if event.token() == TERMINAL {
+                    self.terminal.handle(event);
+                }
+            }
+            let now = self.clock.now();
+            self.take_signals(now);
+            self.take_input(now);
+            self.app.tick(self.server.host_mut(), now);
+            match self.app.quitting {
+                Quitting::No | Quitting::WhenSaved => {}
+                Quitting::Now => self.stop(now, "Ctrl+Q"),
+                Quitting::AtOnce => {
+                    self.stop(now, "Ctrl+Q");
+                    self.stopping.iter_mut().for_each(|stopping| stopping.saves_until = now);
+                }
+            }
+            let app = &mut self.app;
+            self.server.turn(now, |host, event| app.event(host, now, event));
+            app.settle(self.server.host_mut(), now);
+        }
+        let stopping = self.stopping.take();
+        let (why, rejected) = stopping.map(|stopping| (stopping.why, stopping.rejected)).unwrap_or_default();
+        let mut farewell = self.app.farewell(&why, rejected);
+        if let Some(problem) = self.app.lock_problem.take() {
+            farewell.push_str(&format!("\neditor: {problem}"));
+        }
+        self.terminal.close(&display_safe_lines(&farewell));
+        Ok(())
+    }
+
+    /// Whether the agents are gone, and what was being saved is saved or takes too long.
+    fn is_over(&self, now: Time) -> bool {
+        let waits = |stopping: &Stopping| now < stopping.saves_until && self.app.is_saving();
+        self.server.is_over() && !self.stopping.as_ref().is_some_and(waits)
+    }
+
+    fn show(&mut self) {
+        if self.app.stale || !self.terminal.is_idle() {
+            // Where the terminal is gone there is a signal, or the end of its input.
+            let _ = self.terminal.show(self.app.draw());
+        }
+    }
+
+    fn take_signals(&mut self, now: Time) {
+        for signal in self.signals.take() {
+            match signal {
+                Signal::Resized => self.resize(),
+                Signal::Stop => {
+                    self.terminal.leave();
+                    // Goes on here when it is continued.
+                    let _ = signals::stop();
+                }
+                Signal::Continued => {
+                    let _ = self.terminal.enter();
+                    self.resize();
+                }
+                Signal::End(name) => self.stop(now, name),
+            }
+        }
+    }
+
+    fn resize(&mut self) {
+        self.terminal.forget();
+        if let Ok(size) = self.terminal.size() {
+            self.app.resize(size);
+        }
+    }
+
+    fn take_input(&mut self, now: Time) {
+        if self.stopping.is_some() {
+            return;
+        }
+        let decoder = &mut self.decoder;
+        if let Err(error) = self.terminal.read(|bytes| decoder.feed(now, bytes)) {
+            return self.stop(now, &format!("the end of its terminal ({error})"));
+        }
+        while let Some(input) = self.decoder.next(now) {
+            match self.app.input(self.server.host_mut(), now, &input) {
+                Flow::GoOn => {}
+                Flow::Redraw => self.resize(),
+            }
+        }
+    }
+
+    fn stop(&mut self, now: Time, why: &str) {
+        if cfg!(debug_assertions) {
+            // A way out like the others, which a test has to be able to take. A release has it not.
+            let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
+            assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
+        }
+        if self.stopping.is_none() {
+            let rejected = self.app.model.proposals.len();
+            self.stopping =
+                Some(Stopping { why: why.to_owned(), rejected, saves_until: now.saturating_add(FOR_DISK) });
+            self.app.model.stopping = Some(format!("ends by {why} …"));
+            self.app.stale = true;
+            self.server.shutdown(now);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A file that is open.
+
+use super::buffer::Buffer;
+use crate::editor::diagnostics::check;
+use ide_mcp::ide::{Diagnostic, Position, Range, Selection};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// The absolute path as the person knows it.
+    pub(crate) path: String,
+    /// Without symbolic links: whatever it is called, a file is open once.
+    pub(crate) real: PathBuf,
+    /// The path below its folder, for the screen to make safe.
+    pub(crate) label: String,
+    pub(crate) buffer: Buffer,
+    /// The problems of the text as it is here.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Which text they are of.
+    checked: u64,
+    /// What the file was like when it was read or written.
+    pub(crate) stamp: Stamp,
+    /// The [states](Buffer::state) of the text that are on their way to the disk, in their order.
+    pub(crate) saving: Vec<u64>,
+    /// It has changed on disk since, and has not been read again, since it is changed here too.
+    pub(crate) conflict: bool,
+}
+
+/// What tells whether a file was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) modified: Option<SystemTime>,
+    pub(crate) length: u64,
+    /// False where nothing is there.
+    pub(crate) exists: bool,
+}
+
+impl Document {
+    pub(crate) fn new(path: String, real: PathBuf, label: String, text: String, stamp: Stamp) -> Self {
+        let diagnostics = check(&real, &text);
+        let buffer = Buffer::new(text);
+        let checked = buffer.state();
+        Self { path, real, label, buffer, diagnostics, checked, stamp, saving: Vec::new(), conflict: false }
+    }
+
+    /// Checks the text if it has changed; whether its problems are others now.
+    pub(crate) fn check(&mut self) -> bool {
+        if self.is_checked() {
+            return false;
+        }
+        self.checked = self.buffer.state();
+        let found = check(&self.real, self.buffer.text().as_str());
+        let changed = found != self.diagnostics;
+        self.diagnostics = found;
+        changed
+    }
+
+    pub(crate) const fn is_checked(&self) -> bool {
+        self.checked == self.buffer.state()
+    }
+
+    /// It was read again.
+    pub(crate) fn reload(&mut self, text: String, stamp: Stamp) {
+        if self.buffer.text().as_str() == text {
+            self.buffer.mark_saved(self.buffer.state());
+        } else {
+            self.buffer.reload(text);
+        }
+        (self.stamp, self.conflict) = (stamp, false);
+    }
+
+    /// Whether the text, as it is, is neither on the disk nor on its way there.
+    pub(crate) fn is_unsaved(&self) -> bool {
+        self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())
+    }
+
+    /// Notes that the first text of [`saving`](Self::saving) was written, or was not.
+    pub(crate) fn saved(&mut self, written: Option<Stamp>) {
+        if self.saving.is_empty() {
+            return;
+        }
+        let state = self.saving.remove(0);
+        if let Some(stamp) = written {
+            self.buffer.mark_saved(state);
+            (self.stamp, self.conflict) = (stamp, false);
+        }
+    }
+
+    /// As agents are told it.
+    pub(crate) fn selection(&self) -> Selection {
+        let (text, range) = (self.buffer.text(), self.buffer.selection());
+        let positions = Range::new(text.position(range.start), text.position(range.end));
+        Selection::new(self.path.as_str(), positions, self.buffer.selected())
+    }
+
+    /// The first and the last line of the selection, as the wire counts them; `None` if nothing is selected.
+    pub(crate) fn selected_lines(&self) -> Option<(u32, u32)> {
+        let (first, last) = self.buffer.selected_lines()?;
+        Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?))
+    }
+
+    /// Selects what lies in a range of the wire.
+    pub(crate) fn select(&mut self, range: Range) {
+        let byte = |position: Position| position.to_byte_offset(self.buffer.text().as_str());
+        let (start, end) = (byte(range.start), byte(range.end));
+        if let (Some(start), Some(end)) = (start, end) {
+            self.buffer.select(start..end);
+        }
+    }
+
+    /// The problem of a line, from 0.
+    pub(crate) fn problem_in(&self, line: usize) -> Option<&Diagnostic> {
+        let covers = |problem: &&Diagnostic| {
+            let (first, last) = (problem.range.start.line, problem.range.end.line);
+            u32::try_from(line).is_ok_and(|line| first <= line && line <= last)
+        };
+        self.diagnostics.iter().find(covers)
+    }
+
+    /// Its language, as VS Code calls it.
+    pub(crate) fn language(&self) -> &'static str {
+        match self.real.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => "json",
+            Some("toml") => "toml",
+            Some("rs") => "rust",
+            Some("md") => "markdown",
+            Some("py") => "python",
+            Some("js") => "javascript",
+            Some("ts") => "typescript",
+            Some("sh") => "shellscript",
+            Some("html") => "html",
+            Some("css") => "css",
+            Some("yml" | "yaml") => "yaml",
+            _ => "plaintext",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(name: &str, text: &str) -> Document {
+        let path = format!("/p/{name}");
+        Document::new(path.clone(), path.into(), name.into(), text.into(), Stamp::default())
+    }
+
+    #[test]
+    fn problems_are_those_of_the_text_as_it_is() {
+        let mut document = document("a.json", "{\n  x\n}");
+        assert_eq!(document.diagnostics.len(), 1);
+        assert!(document.problem_in(1).is_some() && document.problem_in(0).is_none());
+        assert!(!document.check(), "nothing has changed");
+        document.select(Range::new(Position::new(1, 2), Position::new(1, 3)));
+        document.buffer.insert("\"a\": 1");
+        assert!(!document.is_checked());
+        assert!(document.check() && document.diagnostics.is_empty());
+        document.buffer.insert(" ");
+        assert!(!document.check(), "there are none as before");
+    }
+
+    #[test]
+    fn a_selection_has_lines() {
+        let mut document = document("a.txt", "one\ntwo\nthree");
+        let cases = [
+            ("a cursor", [0, 1, 0, 1], None),
+            ("in a line", [1, 0, 1, 2], Some((1, 1))),
+            ("two lines", [0, 2, 1, 1], Some((0, 1))),
+            ("to the beginning of a line", [0, 0, 2, 0], Some((0, 1))),
+            ("a line end", [0, 3, 1, 0], Some((0, 0))),
+        ];
+        for (name, [line, column, last_line, last_column], lines) in cases {
+            let range = Range::new(Position::new(line, column), Position::new(last_line, last_column));
+            document.select(range);
+            assert_eq!(document.selected_lines(), lines, "{name}");
+            assert_eq!(document.selection().range, range, "{name}");
+        }
+    }
+
+    #[test]
+    fn reading_the_same_again_keeps_what_can_be_taken_back() {
+        let mut document = document("a.txt", "a");
+        document.buffer.insert("b");
+        document.reload("ba".into(), Stamp::default());
+        assert!(!document.buffer.is_dirty() && document.buffer.undo());
+        document.reload("c".into(), Stamp::default());
+        assert!(!document.buffer.is_dirty() && !document.buffer.undo());
+    }
+}

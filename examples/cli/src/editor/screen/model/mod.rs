@@ -1,0 +1,293 @@
+//! What the editor is: files, texts, proposals, agents, and what the person looks at. No disk, no terminal, no socket.
+
+pub(crate) mod act;
+pub(crate) mod buffer;
+pub(crate) mod change;
+pub(crate) mod columns;
+pub(crate) mod document;
+pub(crate) mod proposal;
+pub(crate) mod text;
+pub(crate) mod tree;
+
+use crate::editor::diffs::Verdict;
+use document::Document;
+use ide_mcp::Time;
+use ide_mcp::ide::{AgentId, Unauthenticated};
+use ide_mcp::rpc::CallId;
+use proposal::Proposed;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Duration;
+use tree::Tree;
+
+/// How long keys that decide or type wait after something else has come in front by itself. Who presses one at that
+/// moment means what was there before.
+const GRACE: Duration = Duration::from_millis(500);
+/// Who types is not interrupted by a proposal.
+const TYPING: Duration = Duration::from_secs(3);
+/// Of what happened, so much is remembered.
+const LOG: usize = 500;
+
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// The time of what happened last.
+    pub(crate) now: Time,
+    /// Columns and rows.
+    pub(crate) size: (u16, u16),
+    pub(crate) tree: Tree,
+    pub(crate) documents: Vec<Document>,
+    /// Which document is shown.
+    pub(crate) active: Option<usize>,
+    /// In the order in which they came.
+    pub(crate) proposals: Vec<Proposed>,
+    /// Which of them is shown where [`Focus::Proposal`] is.
+    pub(crate) front: usize,
+    pub(crate) focus: Focus,
+    /// Where it was before there was a proposal in front.
+    behind: Focus,
+    /// What is shown instead of all that.
+    pub(crate) page: Option<Page>,
+    pub(crate) agents: Vec<Agent>,
+    /// Connections that were never let in.
+    pub(crate) unauthenticated: Unauthenticated,
+    pub(crate) log: VecDeque<Happened>,
+    pub(crate) message: Option<Message>,
+    /// What happens if the same key is pressed again.
+    confirm: Option<Confirm>,
+    /// Whether diffs are shown side by side where there is room.
+    pub(crate) wide: bool,
+    /// What was cut or copied.
+    clip: String,
+    typed: Option<Time>,
+    /// From when on keys that decide or type count.
+    live: Time,
+    /// Why the editor ends.
+    pub(crate) stopping: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Focus {
+    Files,
+    Text,
+    Proposal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) kind: PageKind,
+    pub(crate) top: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageKind {
+    Help,
+    Activity,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    pub(crate) id: AgentId,
+    /// What it calls itself.
+    pub(crate) name: String,
+    pub(crate) pid: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Happened {
+    pub(crate) at: Time,
+    /// The agent that asked for it.
+    pub(crate) who: Option<String>,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Plain,
+    Bad,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirm {
+    Quit,
+    Close,
+    Reload,
+    Save,
+}
+
+impl Model {
+    pub(crate) fn new(tree: Tree) -> Self {
+        Self {
+            now: Time::ZERO,
+            size: (80, 24),
+            tree,
+            documents: Vec::new(),
+            active: None,
+            proposals: Vec::new(),
+            front: 0,
+            focus: Focus::Files,
+            behind: Focus::Files,
+            page: None,
+            agents: Vec::new(),
+            unauthenticated: Unauthenticated::default(),
+            log: VecDeque::new(),
+            message: None,
+            confirm: None,
+            wide: false,
+            clip: String::new(),
+            typed: None,
+            live: Time::ZERO,
+            stopping: None,
+        }
+    }
+
+    pub(crate) fn document(&self) -> Option<&Document> {
+        self.active.and_then(|active| self.documents.get(active))
+    }
+
+    pub(crate) fn document_mut(&mut self) -> Option<&mut Document> {
+        self.active.and_then(|active| self.documents.get_mut(active))
+    }
+
+    /// The proposal that is shown.
+    pub(crate) fn proposed(&self) -> Option<&Proposed> {
+        self.proposals.get(self.front).filter(|_| self.focus == Focus::Proposal)
+    }
+
+    pub(crate) fn proposed_mut(&mut self) -> Option<&mut Proposed> {
+        self.proposals.get_mut(self.front).filter(|_| self.focus == Focus::Proposal)
+    }
+
+    /// Whether keys that decide or type count by now.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live <= self.now
+    }
+
+    /// When it looks otherwise without anything happening.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        (!self.is_live()).then_some(self.live)
+    }
+
+    /// A file is shown; one that was read just now, or is open already.
+    pub(crate) fn show(&mut self, document: Document) -> usize {
+        let open = self.documents.iter().position(|open| open.real == document.real);
+        open.unwrap_or_else(|| {
+            self.documents.push(document);
+            self.documents.len().saturating_sub(1)
+        })
+    }
+
+    /// Whether the person types just now.
+    pub(crate) fn types(&self) -> bool {
+        self.focus == Focus::Text && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
+    }
+
+    /// The list points at the file that is shown, and the text is scrolled to its cursor.
+    pub(crate) fn reveal_active(&mut self) {
+        let (_, rows) = self.size;
+        if let Some(document) = self.document_mut() {
+            document.buffer.reveal(usize::from(rows).saturating_sub(4), usize::MAX / 2);
+            let path = PathBuf::from(&document.path);
+            self.tree.point_at(&path);
+        }
+    }
+
+    /// A proposal came. It comes in front, unless somebody types or another one is there.
+    pub(crate) fn propose(&mut self, proposed: Proposed) {
+        self.asked(&proposed.who.clone(), format!("openDiff {}", proposed.label));
+        self.proposals.push(proposed);
+        if self.focus != Focus::Proposal && !self.types() {
+            self.front = self.proposals.len().saturating_sub(1);
+            self.bring_in_front();
+        }
+    }
+
+    /// Takes out the proposal of a call.
+    pub(crate) fn take_proposal(&mut self, call: CallId) -> Option<Proposed> {
+        let at = self.proposals.iter().position(|open| open.proposal.call.id() == call)?;
+        let taken = self.proposals.remove(at);
+        if at < self.front {
+            self.front = self.front.saturating_sub(1);
+        } else if at == self.front {
+            self.front = self.front.min(self.proposals.len().saturating_sub(1));
+            if self.focus == Focus::Proposal {
+                self.bring_in_front();
+            }
+        }
+        Some(taken)
+    }
+
+    /// The proposal in front is another one without anybody asking for it.
+    fn bring_in_front(&mut self) {
+        self.page = None;
+        self.live = self.now.saturating_add(GRACE);
+        if self.proposals.is_empty() { self.leave_proposals() } else { self.enter_proposals() }
+    }
+
+    fn enter_proposals(&mut self) {
+        if self.focus != Focus::Proposal {
+            self.behind = self.focus;
+        }
+        self.focus = Focus::Proposal;
+    }
+
+    fn leave_proposals(&mut self) {
+        self.focus = if self.active.is_some() { self.behind } else { Focus::Files };
+    }
+
+    /// Something to remember, in a line.
+    pub(crate) fn happened(&mut self, text: String) {
+        self.remember(Happened { at: self.now, who: None, text });
+    }
+
+    /// An agent asked for something.
+    pub(crate) fn asked(&mut self, who: &str, text: String) {
+        self.remember(Happened { at: self.now, who: Some(who.to_owned()), text });
+    }
+
+    fn remember(&mut self, happened: Happened) {
+        while self.log.len() >= LOG {
+            self.log.pop_front();
+        }
+        self.log.push_back(happened);
+    }
+
+    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.message = Some(Message { text: text.into(), tone });
+    }
+
+    /// Says it, and remembers it.
+    pub(crate) fn tell(&mut self, tone: Tone, text: String) {
+        self.happened(text.clone());
+        self.say(tone, text);
+    }
+
+    /// What has been decided about a proposal.
+    pub(crate) fn decided(&mut self, label: &str, verdict: Verdict, edited: bool) {
+        let edited = if edited { ", as you changed it" } else { "" };
+        let (tone, rest) = match verdict {
+            Verdict::Accept => (Tone::Good, "; the agent writes it"),
+            Verdict::Reject => (Tone::Plain, ""),
+        };
+        self.tell(tone, format!("{} {label}{edited}{rest}", verdict.done()));
+    }
+
+    /// Returns the labels of the documents for which this holds.
+    pub(crate) fn labels(&self, holds: impl Fn(&Document) -> bool) -> Vec<&str> {
+        let documents = self.documents.iter().filter(|document| holds(document));
+        documents.map(|document| document.label.as_str()).collect()
+    }
+
+    pub(crate) fn agent(&self, id: AgentId) -> String {
+        self.agents
+            .iter()
+            .find(|agent| agent.id == id)
+            .map_or_else(|| format!("agent {}", id.number()), |agent| agent.name.clone())
+    }
+}

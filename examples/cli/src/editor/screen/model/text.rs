@@ -1,0 +1,172 @@
+//! A text that knows where its lines begin.
+
+use ide_mcp::ide::Position;
+use std::ops::Range;
+
+/// Lines end with `\n`; a `\r` before it belongs to the line end. There is always a line, and one behind the last `\n`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    text: String,
+    /// The first byte of each line.
+    starts: Vec<usize>,
+}
+
+impl Text {
+    pub(crate) fn new(text: String) -> Self {
+        Self { starts: starts(&text), text }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn lines(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// A line, without its end; empty where there is none.
+    pub(crate) fn line(&self, number: usize) -> &str {
+        self.text.get(self.range_of(number)).unwrap_or_default()
+    }
+
+    /// The bytes of a line, without its end.
+    pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
+        let end_of_text = self.text.len();
+        let start = self.starts.get(number).copied().unwrap_or(end_of_text);
+        let next = number.checked_add(1).and_then(|next| self.starts.get(next)).copied();
+        let line = self.text.get(start..next.unwrap_or(end_of_text)).unwrap_or_default();
+        let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+        start..start.saturating_add(line.len())
+    }
+
+    /// The line in which a byte is.
+    pub(crate) fn line_of(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
+    }
+
+    /// What lies in this range; nothing if it is none of this text.
+    pub(crate) fn get(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// As the wire counts: a place in a line end counts as the end of its line.
+    pub(crate) fn position(&self, byte: usize) -> Position {
+        let line = self.line_of(byte);
+        let range = self.range_of(line);
+        let before = self.get(range.start..byte.min(range.end));
+        let units: usize = before.chars().map(char::len_utf16).sum();
+        Position::new(narrow(line), narrow(units))
+    }
+
+    /// Puts something in the place of a range, which has to be one of this text.
+    pub(crate) fn replace(&mut self, range: Range<usize>, with: &str) {
+        if self.text.get(range.clone()).is_some() {
+            self.text.replace_range(range, with);
+            self.starts = starts(&self.text);
+        }
+    }
+
+    /// What ends its lines.
+    pub(crate) fn line_end(&self) -> &'static str {
+        let first = self.text.find('\n').and_then(|at| self.text.get(..at));
+        if first.is_some_and(|line| line.ends_with('\r')) { "\r\n" } else { "\n" }
+    }
+
+    /// The byte behind the character at this one, with the marks that belong to it; a line end is one character.
+    pub(crate) fn next(&self, byte: usize) -> usize {
+        let rest = self.text.get(byte..).unwrap_or_default();
+        if rest.starts_with("\r\n") {
+            return byte.saturating_add(2);
+        }
+        let mut characters = rest.char_indices();
+        characters.next();
+        let behind = characters.find(|(_, character)| !is_mark(*character)).map_or(rest.len(), |(at, _)| at);
+        byte.saturating_add(behind)
+    }
+
+    /// The byte at which the character before this one begins.
+    pub(crate) fn previous(&self, byte: usize) -> usize {
+        let before = self.text.get(..byte).unwrap_or_default();
+        if before.ends_with("\r\n") {
+            return byte.saturating_sub(2);
+        }
+        before.char_indices().rev().find(|(_, character)| !is_mark(*character)).map_or(0, |(at, _)| at)
+    }
+}
+
+fn is_mark(character: char) -> bool {
+    use unicode_width::UnicodeWidthChar as _;
+    character.width() == Some(0)
+}
+
+fn starts(text: &str) -> Vec<usize> {
+    let behind =
+        text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at.saturating_add(1));
+    std::iter::once(0).chain(behind).collect()
+}
+
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_those_that_are_seen() {
+        let cases: &[(&str, &[&str])] = &[
+            ("", &[""]),
+            ("a", &["a"]),
+            ("a\n", &["a", ""]),
+            ("a\r\nb\rc\n\nd", &["a", "b\rc", "", "d"]),
+            ("a\r", &["a\r"]),
+        ];
+        for (text, expected) in cases {
+            let text = Text::new((*text).into());
+            assert_eq!((0..text.lines()).map(|line| text.line(line)).collect::<Vec<_>>(), *expected);
+            assert_eq!(text.line(99), "");
+        }
+    }
+
+    #[test]
+    fn positions_are_those_of_the_wire() {
+        for content in ["h\u{e9}llo\r\n\u{1f980}x\n\nend", "", "\n"] {
+            let text = Text::new(content.into());
+            for byte in (0..=content.len()).filter(|byte| content.is_char_boundary(*byte)) {
+                if content.get(..byte).unwrap().ends_with('\r') {
+                    continue;
+                }
+                assert_eq!(
+                    text.position(byte),
+                    Position::from_byte_offset(content, byte),
+                    "{content:?} {byte}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn characters_are_walked_over_both_ways() {
+        let text = Text::new("ae\u{301}\r\n\u{1f980}".into());
+        let stops = [0, 1, 4, 6, 10];
+        for pair in stops.windows(2) {
+            assert_eq!(text.next(pair[0]), pair[1]);
+            assert_eq!(text.previous(pair[1]), pair[0]);
+        }
+        assert_eq!((text.next(10), text.previous(0)), (10, 0));
+    }
+
+    #[test]
+    fn a_replacement_moves_the_lines() {
+        let mut text = Text::new("one\ntwo\n".into());
+        text.replace(2..5, "X\nY\nZ");
+        assert_eq!((text.as_str(), text.lines(), text.line(2)), ("onX\nY\nZwo\n", 4, "Zwo"));
+        text.replace(5..99, "nothing");
+        assert_eq!(text.as_str(), "onX\nY\nZwo\n");
+    }
+}

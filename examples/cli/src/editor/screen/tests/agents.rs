@@ -1,0 +1,364 @@
+//! What agents do, and what a person does with it.
+
+use super::Desk;
+use crate::editor::options::OnDiff;
+use crate::editor::screen::agents::of_peer;
+use crate::editor::screen::model::Focus;
+use crate::editor::screen::view::canvas::Ink;
+use ide_mcp::Wire as _;
+use ide_mcp::ide::{
+    CheckDocumentDirty, ClientEvent, CloseAllDiffTabs, CloseTab, GetCurrentSelection, GetDiagnostics,
+    GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
+};
+use serde_json::{Value, json};
+
+const OLD: &str = "one\ntwo\nthree\n";
+
+fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
+    OpenDiff::new(desk.path(name), contents, format!("tab {name}"))
+}
+
+fn open(desk: &Desk, name: &str) -> OpenFile {
+    OpenFile::new(desk.path(name))
+}
+
+#[test]
+fn a_change_is_accepted_rejected_and_edited() {
+    let mut desk = Desk::new(&[("a.txt", OLD)]);
+    let agent = desk.attach("claude-code");
+    desk.shows("● claude-code 2.1");
+    let request = diff(&desk, "a.txt", "one\n2\nthree\n");
+    let cases: &[(&str, &[&str], &[&str], &str)] = &[
+        ("accepted", &["a"], &["FILE_SAVED", "one\n2\nthree\n"], "accepted a.txt; the agent writes it"),
+        ("rejected", &["r"], &["DIFF_REJECTED", "tab a.txt"], "rejected a.txt"),
+        (
+            "edited",
+            &["e", "x", "\x13", "a"],
+            &["FILE_SAVED", "one\nx2\nthree\n"],
+            "accepted a.txt, as you changed it; the agent writes it",
+        ),
+        (
+            "edited back",
+            &["e", "x", "\x7f", "\x1b", "a"],
+            &["FILE_SAVED", "one\n2\nthree\n"],
+            "accepted a.txt;",
+        ),
+        ("edited and rejected", &["e", "x", "\x13", "r"], &["DIFF_REJECTED", "tab a.txt"], "rejected a.txt"),
+    ];
+    for (name, keys, answer, said) in cases {
+        let asked = desk.call(agent, &request);
+        desk.shows("✻ claude-code 2.1 proposes a.txt  +1 −1");
+        assert_eq!(desk.ink("- two"), Ink::Removed, "{name}");
+        assert_eq!(desk.ink("+ 2"), Ink::Added, "{name}");
+        desk.wait(500);
+        for key in *keys {
+            desk.keys(key);
+        }
+        assert_eq!(desk.result(asked).unwrap_or_default(), *answer, "{name}");
+        desk.shows(said);
+        desk.shows("No file is open");
+        assert_eq!(desk.read("a.txt"), OLD, "{name}: the agent writes, not we");
+        assert_eq!(desk.ask(agent, &CloseTab::new("tab a.txt")), "TAB_CLOSED");
+    }
+}
+
+#[test]
+fn keys_count_once_what_they_are_for_has_been_seen() {
+    let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
+    let agent = desk.attach("agent");
+    let first = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+    let second = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
+    desk.shows("1 of 2");
+    desk.shows("then b.txt");
+    desk.keys("a");
+    assert_eq!(desk.result(first), None, "it has just come in front");
+    desk.shows("look at it first");
+    desk.wait(500);
+    desk.keys("aa");
+    assert!(desk.result(first).is_some());
+    assert_eq!(desk.result(second), None, "nor the next one");
+    desk.wait(500);
+    desk.keys("r");
+    assert_eq!(desk.result(second).unwrap()[0], "DIFF_REJECTED");
+    // Nothing is left in front: what is pressed now is not typed into a file.
+    desk.open("a.txt");
+    let third = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
+    desk.wait(500);
+    desk.keys("aa");
+    assert!(desk.result(third).is_some());
+    assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), OLD);
+    assert_eq!(desk.app.model.focus, Focus::Text);
+    desk.wait(500);
+    desk.keys("x");
+    desk.shows("xone");
+}
+
+#[test]
+fn who_types_is_not_interrupted() {
+    let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
+    let agent = desk.attach("agent");
+    desk.open("a.txt");
+    desk.keys("x");
+    let asked = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
+    desk.shows("✻ 1 proposed change waits: b.txt");
+    desk.keys("ar");
+    desk.shows("xarone");
+    let mut file = open(&desk, "b.txt");
+    file.start_text = Some("b".into());
+    let said = desk.ask(agent, &file.clone());
+    assert!(said.contains("the person is typing"), "{said}");
+    desk.shows("xarone");
+    desk.keys("\x1bOR");
+    desk.shows("proposes b.txt");
+    desk.keys("a");
+    assert!(desk.result(asked).is_some(), "who asks for it has seen it");
+    desk.shows("xarone");
+    desk.wait(3000);
+    assert_eq!(desk.ask(agent, &file), format!("Opened file: {}", desk.path("b.txt")));
+    assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "b");
+}
+
+#[test]
+fn several_changes_queue() {
+    let mut desk = Desk::new(&[("a.txt", OLD)]);
+    let agents = [desk.attach("one"), desk.attach("two")];
+    desk.shows("● one 2.1, two 2.1");
+    for (at, name) in ["a.txt", "b.txt", "c.txt"].iter().enumerate() {
+        desk.call(agents[at % 2], &diff(&desk, name, "new\n"));
+    }
+    desk.shows("then b.txt, c.txt · 1 of 3");
+    desk.keys("\t");
+    desk.shows("✻ two 2.1 proposes b.txt");
+    desk.shows("a new file");
+    desk.keys("\t\t");
+    desk.shows("1 of 3");
+    desk.keys("\x1b");
+    desk.shows("✻ 3 proposed changes wait: a.txt, b.txt, c.txt");
+    assert_eq!(desk.app.model.focus, Focus::Files);
+    desk.keys("\x11");
+    desk.shows("3 proposed changes will be rejected");
+    // A click on it shows them as well.
+    desk.keys("\x1b[<0;9;2M");
+    desk.shows("proposes a.txt");
+}
+
+#[test]
+fn a_change_that_ends_elsewhere_leaves_and_says_why() {
+    let mut desk = Desk::new(&[("a.txt", OLD)]);
+    let agent = desk.attach("agent");
+    let leave = |desk: &mut Desk, agent: usize| {
+        let (conn, _) = desk.agents.remove(agent);
+        desk.host.wire(conn).unwrap().feed_eof(desk.now);
+        desk.turn();
+    };
+    let rows: [(fn(&mut Desk, usize), &str); 3] = [
+        (
+            |desk, agent| drop(desk.ask(agent, &CloseTab::new("tab a.txt"))),
+            "a.txt: the agent closed the proposal, it was decided elsewhere",
+        ),
+        (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "a.txt: the agent closed all its proposals"),
+        (leave, "a.txt: the agent is gone, and its proposal"),
+    ];
+    for (end, said) in rows {
+        desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+        desk.shows("proposes a.txt");
+        desk.wait(500);
+        desk.keys("ex");
+        end(&mut desk, agent);
+        let said = format!("{said}, and your edit with it");
+        assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(said.as_str()));
+        desk.keys("y");
+        desk.shows("No file is open");
+    }
+    desk.shows("○ nobody");
+}
+
+#[test]
+fn what_the_person_should_know_of_a_change_is_said() {
+    let mut desk = Desk::new(&[("a.txt", OLD)]);
+    let agent = desk.attach("agent");
+    desk.open("a.txt");
+    desk.keys("x");
+    desk.wait(3000);
+    desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+    desk.shows("the file has changes here that are not saved");
+    desk.shows("- one");
+    desk.keys("\t");
+    desk.call(agent, &OpenDiff::new("/etc/hostname", "x\n", "t"));
+    desk.keys("\t");
+    desk.shows("it lies outside of the open folders; all of the proposal is shown as new");
+    desk.shows("proposes /etc/hostname  +1 −0");
+    let mut moved = OpenDiff::new(desk.path("b.txt"), OLD, "t2");
+    moved.old_file_path = desk.path("a.txt");
+    desk.call(agent, &moved);
+    desk.keys("\t");
+    desk.shows("it was ");
+    desk.shows("the same text as before");
+}
+
+#[test]
+fn a_policy_decides_without_a_screen() {
+    for (on_diff, answer) in [(OnDiff::Accept, "FILE_SAVED"), (OnDiff::Reject, "DIFF_REJECTED")] {
+        let mut desk = Desk::with(&[("a.txt", OLD)], on_diff);
+        let agent = desk.attach("agent");
+        let asked = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+        assert_eq!(desk.result(asked).unwrap()[0], answer);
+        desk.shows("a.txt");
+        assert!(desk.app.model.proposals.is_empty());
+    }
+}
+
+#[test]
+fn tools_tell_what_is_on_the_screen() {
+    let mut desk = Desk::new(&[("a.json", "{\n  \"a\": 1\n}\n"), ("b.txt", "b\n")]);
+    let agent = desk.attach("agent");
+    let json =
+        |text: String| serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let path = desk.path("a.json");
+    let current = |desk: &mut Desk| json(desk.ask(agent, &GetCurrentSelection));
+    let latest = |desk: &mut Desk| json(desk.ask(agent, &GetLatestSelection));
+    let dirty = |desk: &mut Desk| json(desk.ask(agent, &CheckDocumentDirty::new(path.clone())));
+    let save = |desk: &mut Desk| json(desk.ask(agent, &SaveDocument::new(path.clone())));
+    let problems =
+        |desk: &mut Desk, uri: Option<&str>| json(desk.ask(agent, &GetDiagnostics::new(uri.map(Into::into))));
+
+    assert_eq!(current(&mut desk)["success"], false);
+    assert_eq!(latest(&mut desk)["success"], false);
+    assert_eq!(dirty(&mut desk)["message"], format!("Document not open: {path}"));
+    assert_eq!(save(&mut desk)["message"], format!("Document not open: {path}"));
+    assert_eq!(problems(&mut desk, None), json!([]));
+    let folders = json(desk.ask(agent, &GetWorkspaceFolders));
+    assert_eq!(folders["folders"][0]["path"], desk.root.to_str().unwrap());
+
+    let mut file = open(&desk, "a.json");
+    (file.start_text, file.end_text) = (Some("\"a\"".into()), Some("1".into()));
+    assert_eq!(desk.ask(agent, &file), format!("Opened file: {path}"));
+    desk.shows("\"a\": 1");
+    assert_eq!(current(&mut desk)["text"], "\"a\": 1");
+    assert_eq!(dirty(&mut desk)["isDirty"], false);
+    let mut background = open(&desk, "b.txt");
+    background.make_frontmost = false;
+    let described = json(desk.ask(agent, &background));
+    assert_eq!((&described["languageId"], &described["lineCount"]), (&json!("plaintext"), &json!(1)));
+
+    desk.open("a.json");
+    desk.keys("x");
+    assert_eq!(dirty(&mut desk)["isDirty"], true);
+    let found = problems(&mut desk, Some(&path));
+    assert_eq!(found[0]["uri"], path, "in the spelling of the question");
+    assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "of the text that is not saved");
+    assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 2);
+    let tabs = json(desk.ask(agent, &GetOpenEditors));
+    let states: Vec<_> = tabs["tabs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tab| {
+            (
+                tab["label"].as_str().unwrap(),
+                tab["isActive"].as_bool().unwrap(),
+                tab["isDirty"].as_bool().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(states, [("a.json", true, true), ("b.txt", false, false)]);
+
+    assert_eq!(save(&mut desk)["saved"], true);
+    assert_eq!(desk.read("a.json"), "{\n  x\n}\n");
+    assert_eq!(dirty(&mut desk)["isDirty"], false);
+    desk.keys("y");
+    desk.write("a.json", "of another");
+    desk.wait(1000);
+    let refused = save(&mut desk);
+    assert_eq!(refused["saved"], false, "{refused}");
+    assert_eq!(desk.read("a.json"), "of another");
+    desk.keys("\x17\x17");
+    desk.keys("\x17");
+    assert_eq!(current(&mut desk)["success"], false);
+    assert_eq!(latest(&mut desk)["filePath"], desk.path("b.txt"), "what was selected last");
+    assert!(desk.ask(agent, &OpenFile::new("/etc/hostname")).contains("lies outside"));
+    assert!(desk.ask(agent, &GetDiagnostics::new(Some("/etc/hostname".into()))).contains("lies outside"));
+}
+
+#[test]
+fn an_agent_that_has_written_a_file_hears_of_its_problems() {
+    let mut desk = Desk::new(&[("a.json", "{}")]);
+    let agent = desk.attach("agent");
+    desk.open("a.json");
+    desk.write("a.json", "{broken");
+    let request = GetDiagnostics::new(Some(format!("file://{}", desk.path("a.json"))));
+    let said = desk.ask(agent, &request);
+    assert!(said.contains("key must be a string"), "{said}");
+    desk.shows("{broken");
+}
+
+#[test]
+fn what_is_selected_mentioned_and_wrong_is_told() {
+    let mut desk = Desk::new(&[("a.json", "{\n\"a\": 1}\n")]);
+    desk.keys("\x0b");
+    desk.shows("a.json waits up to 30 s for an agent");
+    desk.wait(31_000);
+    desk.shows("nobody was there to be told of a.json");
+    desk.attach("agent");
+    desk.open("a.json");
+    desk.heard.clear();
+    desk.keys("\x1b[1;2B\x1b[1;2C");
+    desk.wait(300);
+    let told = |desk: &mut Desk| -> Vec<Value> {
+        let of = |(_, event): (usize, ClientEvent)| match event {
+            ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
+                Some(json!({"selected": selection.text}))
+            }
+            ClientEvent::Pushed(Push::AtMentioned(mention)) => Some(json!({"mentioned": mention.lines})),
+            ClientEvent::Pushed(Push::DiagnosticsChanged(changed)) => {
+                Some(serde_json::to_value(changed).unwrap())
+            }
+            _ => None,
+        };
+        desk.heard.drain(..).filter_map(of).collect()
+    };
+    assert_eq!(told(&mut desk), [json!({"selected": "{\n\""})]);
+    desk.keys("\x0b");
+    desk.shows("a.json lines 1 to 2 mentioned to agent 2.1");
+    assert_eq!(told(&mut desk), [json!({"mentioned": [0, 1]})]);
+    desk.keys("\x1b");
+    desk.keys("\x0b");
+    desk.wait(300);
+    desk.shows("a.json mentioned to agent");
+    assert_eq!(told(&mut desk), [json!({"selected": ""}), json!({"mentioned": null})]);
+    desk.keys("\"");
+    desk.wait(500);
+    let uri = format!("file://{}", desk.path("a.json"));
+    assert!(told(&mut desk).contains(&json!({"uris": [uri]})));
+    // The text of a proposal is nobody's selection.
+    let request = diff(&desk, "a.json", "proposed\n");
+    desk.wait(3000);
+    desk.call(0, &request);
+    desk.wait(500);
+    desk.heard.clear();
+    desk.keys("e\x01");
+    desk.wait(500);
+    assert_eq!(told(&mut desk), [Value::Null; 0]);
+    desk.keys("\x1b");
+    desk.keys("\x1b");
+    desk.keys("\x17\x17");
+    desk.wait(500);
+    assert_eq!(told(&mut desk), [json!({"selected": ""})], "no file has the focus");
+}
+
+#[test]
+fn a_peer_cannot_write_over_the_screen() {
+    let mut desk = Desk::new(&[]);
+    let agent = desk.attach("agent");
+    assert_eq!(of_peer("evil\x1b[2J\u{202e}"), "evil\u{fffd}[2J\u{fffd}");
+    let path = format!("/tmp/\x1b]0;pwn\x07{}", "x".repeat(10_000));
+    desk.call(agent, &OpenDiff::new(path.clone(), "a\x1b[2J\u{9b}\n", "t"));
+    desk.shows("+ a␛[2J\u{fffd}");
+    desk.ask(agent, &OpenFile::new(path));
+    desk.keys("\x1bOS");
+    desk.shows("openFile /tmp/\u{fffd}]0;pwn\u{fffd}xxx");
+    for row in desk.canvas().rows() {
+        assert!(!row.contains(|character: char| character.is_control()), "{row:?}");
+    }
+    assert!(desk.app.model.log.iter().all(|entry| entry.text.chars().count() < 300));
+}

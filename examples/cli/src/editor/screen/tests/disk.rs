@@ -1,0 +1,222 @@
+//! A disk that hangs holds up what needs it, and nothing else; what comes late from it harms nothing.
+
+use super::Desk;
+use crate::editor::options::OnDiff;
+use crate::editor::screen::app::Quitting;
+use crate::editor::screen::model::Focus;
+use ide_mcp::ide::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
+use std::fs;
+
+const SAVE: &str = "\x13";
+const QUIT: &str = "\x11";
+const RELOAD: &str = "\x12";
+
+fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
+    OpenDiff::new(desk.path(name), contents, name)
+}
+
+/// A desk at which `a.txt` is open and "x" was typed into it, on a disk that hangs.
+fn dirty() -> Desk {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
+    desk.open("a.txt");
+    desk.keys("x");
+    desk.hang();
+    desk
+}
+
+fn text(desk: &Desk) -> &str {
+    desk.app.model.document().unwrap().buffer.text().as_str()
+}
+
+#[test]
+fn what_needs_no_disk_goes_on() {
+    let mut desk = Desk::new(&[("a.json", "{\"a\": 1}\n")]);
+    desk.open("a.json");
+    let agent = desk.attach("agent");
+    desk.hang();
+    let uri = desk.path("a.json");
+    let waits = desk.call(agent, &GetDiagnostics::new(Some(uri)));
+    let kept = diff(&desk, "a.json", "{}\n");
+    let kept = desk.call(agent, &kept);
+    let dropped = diff(&desk, "b.json", "{}\n");
+    let dropped = desk.call(agent, &dropped);
+    desk.keys("x");
+    desk.shows("x{\"a\": 1}");
+    assert!(desk.ask(agent, &GetWorkspaceFolders).contains("ide-mcp-desk"));
+    assert!(desk.ask(agent, &GetCurrentSelection).contains("a.json"));
+    assert!(desk.agents[agent].1.cancel(dropped, None));
+    desk.wait(300);
+    assert_eq!((desk.app.model.proposals.len(), desk.result(waits)), (0, None));
+    desk.recover();
+    assert!(desk.result(waits).unwrap().concat().contains("expected value"), "of the text as it is now");
+    let labels: Vec<&str> = desk.app.model.proposals.iter().map(|open| open.label.as_str()).collect();
+    assert_eq!(labels, ["a.json"], "the other one was taken back before it could be shown");
+    assert!(desk.result(kept).is_none());
+}
+
+#[test]
+fn agents_that_ask_queue_no_looks() {
+    let mut desk = dirty();
+    let agent = desk.attach("agent");
+    for _ in 0..100 {
+        assert!(desk.ask(agent, &GetCurrentSelection).contains("a.txt"));
+    }
+    let waiting = format!("{:?}", desk.app.disk);
+    assert!(waiting.contains("waiting: 1,"), "{waiting}");
+    desk.write("b.txt", "other\n");
+    desk.recover();
+    assert!(!desk.app.disk.has_own_jobs());
+}
+
+#[test]
+fn a_verdict_that_is_known_needs_no_disk() {
+    let mut desk = Desk::with(&[("a.txt", "alpha\n")], OnDiff::Accept);
+    let agent = desk.attach("agent");
+    desk.hang();
+    let request = diff(&desk, "a.txt", "beta\n");
+    assert_eq!(desk.ask(agent, &request), "FILE_SAVED|beta\n");
+}
+
+#[test]
+fn the_end_waits_for_what_is_being_saved() {
+    let mut desk = dirty();
+    desk.keys(&[SAVE, QUIT].concat());
+    desk.shows("a.txt is being saved. ^Q again ends the editor at once");
+    assert_eq!((desk.app.quitting, desk.app.is_saving()), (Quitting::WhenSaved, true));
+    desk.recover();
+    assert_eq!((desk.app.quitting, desk.read("a.txt")), (Quitting::Now, "xalpha\n".into()));
+}
+
+#[test]
+fn asked_twice_the_end_waits_for_nothing() {
+    let mut desk = dirty();
+    desk.keys(&[SAVE, QUIT, QUIT].concat());
+    assert_eq!(desk.app.quitting, Quitting::AtOnce);
+    assert!(desk.app.farewell("Ctrl+Q", 0).contains("not saved: a.txt"));
+}
+
+#[test]
+fn the_end_asks_anew_where_something_came_between() {
+    let mut desk = dirty();
+    let agent = desk.attach("agent");
+    desk.keys(&[SAVE, QUIT, "y"].concat());
+    let proposal = diff(&desk, "b.txt", "better\n");
+    desk.call(agent, &proposal);
+    desk.recover();
+    assert_eq!((desk.read("a.txt").as_str(), desk.app.quitting), ("xalpha\n", Quitting::No));
+    let asked = desk.app.model.message.as_ref().map(|message| message.text.as_str());
+    assert_eq!(asked, Some("not saved: a.txt. ^Q again ends the editor"));
+}
+
+#[test]
+fn what_cannot_be_saved_ends_nothing() {
+    let mut desk = Desk::new(&[("sub/a.txt", "alpha\n")]);
+    desk.keys("\r");
+    desk.open("sub/a.txt");
+    desk.keys("x");
+    desk.hang();
+    desk.keys(&[SAVE, QUIT].concat());
+    fs::remove_dir_all(desk.root.join("sub")).unwrap();
+    desk.recover();
+    assert_eq!(desk.app.quitting, Quitting::No);
+    desk.shows("is gone from disk");
+    let document = desk.app.model.document().unwrap();
+    assert!(document.buffer.is_dirty() && document.saving.is_empty());
+    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("was not saved")));
+}
+
+#[test]
+fn a_change_on_disk_is_not_saved_over() {
+    let mut desk = dirty();
+    desk.keys(SAVE);
+    desk.write("a.txt", "of the agent\n");
+    desk.recover();
+    assert_eq!((desk.read("a.txt").as_str(), text(&desk)), ("of the agent\n", "xalpha\n"));
+    assert!(desk.app.model.document().unwrap().conflict);
+    desk.keys(SAVE);
+    desk.shows("^S again writes over that");
+    desk.keys(SAVE);
+    assert_eq!(desk.read("a.txt"), "xalpha\n");
+
+    let mut desk = dirty();
+    let agent = desk.attach("agent");
+    let path = desk.path("a.txt");
+    let saving = desk.call(agent, &SaveDocument::new(path));
+    desk.write("a.txt", "of the agent\n");
+    desk.recover();
+    assert!(desk.result(saving).unwrap().concat().contains("the person has to decide"));
+    assert_eq!(desk.read("a.txt"), "of the agent\n");
+}
+
+#[test]
+fn each_text_that_was_saved_is_written() {
+    let mut desk = dirty();
+    desk.keys(&[SAVE, "\r", SAVE, "\x1a", SAVE].concat());
+    assert_eq!(desk.app.model.document().unwrap().saving.len(), 3);
+    desk.keys(QUIT);
+    desk.recover();
+    assert_eq!((desk.read("a.txt").as_str(), desk.app.quitting), ("xalpha\n", Quitting::Now));
+    assert!(!desk.app.model.document().unwrap().buffer.is_dirty());
+}
+
+#[test]
+fn what_is_being_saved_cannot_be_closed() {
+    let mut desk = dirty();
+    desk.keys(&[SAVE, "\x17", "\x17"].concat());
+    desk.shows("it is being saved: close it then");
+    desk.recover();
+    assert_eq!((desk.read("a.txt").as_str(), text(&desk)), ("xalpha\n", "xalpha\n"));
+    desk.keys("\x17");
+    assert!(desk.app.model.document().is_none());
+}
+
+#[test]
+fn a_late_reload_keeps_what_was_typed() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
+    desk.open("a.txt");
+    desk.hang();
+    desk.keys(&[RELOAD, "x"].concat());
+    desk.recover();
+    assert_eq!(text(&desk), "xalpha\n");
+    desk.shows("was changed here while it was read");
+    desk.keys("\x1a");
+    assert_eq!(text(&desk), "alpha\n");
+}
+
+#[test]
+fn a_late_file_takes_no_keys() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
+    desk.open("a.txt");
+    desk.hang();
+    desk.open("b.txt");
+    desk.shows("b.txt is being read");
+    desk.app.model.focus = Focus::Text;
+    desk.keys("x");
+    desk.recover();
+    assert_eq!(text(&desk), "xalpha\n");
+    desk.shows("b.txt is open, behind the others");
+    assert_eq!(desk.app.model.documents.len(), 2);
+}
+
+#[test]
+fn folding_twice_before_the_list_is_there_folds_once() {
+    let mut desk = Desk::new(&[("sub/a.txt", "alpha\n")]);
+    desk.keys("\r");
+    assert_eq!(desk.app.model.tree.unfolded().count(), 2);
+    desk.hang();
+    desk.keys("\x1b[D\x1b[D");
+    desk.recover();
+    assert_eq!(desk.app.model.tree.unfolded().count(), 1);
+}
+
+#[test]
+fn a_file_that_has_become_short_is_in_sight() {
+    let long: String = (0..200).map(|line| format!("line {line}\n")).collect();
+    let mut desk = Desk::new(&[("a.txt", &long)]);
+    desk.open("a.txt");
+    desk.keys("\x1b[1;5F");
+    desk.shows("line 199");
+    desk.write("a.txt", "short");
+    desk.keys(RELOAD);
+    desk.shows("short");
+}

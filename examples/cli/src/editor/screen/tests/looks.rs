@@ -1,0 +1,236 @@
+//! What is where on the screen, at every size.
+
+use super::Desk;
+use ide_mcp::ide::OpenDiff;
+
+const OLD: &str = "fn main() {\n    let a = 1;\n    print(a);\n}\n";
+const NEW: &str = "fn main() {\n    let a = 2;\n    print(a);\n    done();\n}\n";
+
+fn desk() -> Desk {
+    Desk::new(&[("src/main.rs", OLD), ("notes.txt", "some\n"), ("a.json", "{")])
+}
+
+fn propose(desk: &mut Desk) {
+    let agent = desk.attach("claude-code");
+    let request = OpenDiff::new(desk.path("src/main.rs"), NEW, "t");
+    desk.call(agent, &request);
+    desk.wait(500);
+}
+
+fn assert_screen(desk: &mut Desk, name: &str, expected: &[&str]) {
+    let rows = desk.canvas().rows();
+    assert_eq!(rows, expected, "{name}:\n{}", rows.join("\n"));
+}
+
+#[test]
+fn a_text_beside_the_files() {
+    let mut desk = desk();
+    desk.app.resize((72, 10));
+    desk.open("a.json");
+    assert_screen(
+        &mut desk,
+        "two panes",
+        &[
+            " Files              a.json",
+            " ▸ src            │   1 ●{",
+            "   a.json         │",
+            "   notes.txt      │",
+            "                  │",
+            "                  │",
+            "                  │",
+            "                  │",
+            " ○ nobody attached                                             ● 1  1:1",
+            " ● EOF while parsing an object at line 1 column 1",
+        ],
+    );
+    assert_eq!(desk.canvas().cursor, Some((25, 1)));
+    desk.app.resize((40, 10));
+    assert_screen(
+        &mut desk,
+        "one pane",
+        &[
+            " a.json",
+            "   1 ●{",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            " ○ nobody attached             ● 1  1:1",
+            " ● EOF while parsing an object at line …",
+        ],
+    );
+    desk.keys("\x1bOQ");
+    assert_screen(
+        &mut desk,
+        "the other",
+        &[
+            " Files",
+            " ▸ src",
+            "   a.json",
+            "   notes.txt",
+            "",
+            "",
+            "",
+            "",
+            " ○ nobody attached             ● 1  1:1",
+            " Enter open  F2 files           F1 help",
+        ],
+    );
+}
+
+#[test]
+fn a_proposal_in_both_ways() {
+    let mut desk = desk();
+    propose(&mut desk);
+    desk.app.resize((64, 10));
+    assert_screen(
+        &mut desk,
+        "unified",
+        &[
+            " ✻ claude-code 2.1 proposes src/main.rs  +2 −1",
+            "   1   1   fn main() {",
+            "   2     -     let a = 1;",
+            "       2 +     let a = 2;",
+            "   3   3       print(a);",
+            "       4 +     done();",
+            "   4   5   }",
+            "",
+            " ● claude-code 2.1 · openDiff src/main.rs",
+            " a accept  r reject  e edit  v view  n next  p prev     F1 help",
+        ],
+    );
+    desk.keys("v");
+    desk.shows("side by side needs 100 columns");
+    desk.app.resize((100, 9));
+    desk.keys("v");
+    assert_screen(
+        &mut desk,
+        "side by side",
+        &[
+            " ✻ claude-code 2.1 proposes src/main.rs  +2 −1",
+            "   1   fn main() {                               │   1   fn main() {",
+            "   2 -     let a = 1;                            │   2 +     let a = 2;",
+            "   3       print(a);                             │   3       print(a);",
+            "                                                 │   4 +     done();",
+            "   4   }                                         │   5   }",
+            "",
+            " ● claude-code 2.1 · openDiff src/main.rs",
+            " a accept  r reject  e edit  v view  n next  p prev  Esc later  ^Q quit                     F1 help",
+        ],
+    );
+    desk.app.resize((40, 10));
+    assert_screen(
+        &mut desk,
+        "too narrow for it",
+        &[
+            " ✻ src/main.rs  +2 −1",
+            "   1   1   fn main() {",
+            "   2     -     let a = 1;",
+            "       2 +     let a = 2;",
+            "   3   3       print(a);",
+            "       4 +     done();",
+            "   4   5   }",
+            "",
+            " ● claude-code 2… · openDiff src/main.rs",
+            " a accept  r reject  e edit     F1 help",
+        ],
+    );
+    desk.keys("\x1b");
+    desk.open("notes.txt");
+    assert_screen(
+        &mut desk,
+        "a proposal that waits",
+        &[
+            " notes.txt",
+            " ✻ 1 proposed change waits… F3 shows it",
+            "   1  some",
+            "   2",
+            "",
+            "",
+            "",
+            "",
+            " ● claude-… · openDiff src/main.rs  1:1",
+            " F3 proposals  F2 files         F1 help",
+        ],
+    );
+}
+
+#[test]
+fn no_size_is_too_small_and_none_too_large() {
+    for shown in ["nothing", "text", "proposal", "wide", "editing", "help", "activity"] {
+        let mut desk = desk();
+        match shown {
+            "nothing" => {}
+            "text" => {
+                desk.open("src");
+                desk.open("src/main.rs");
+                desk.keys("\x1b[B\x1b[B\x1b[F\x01");
+            }
+            "help" => desk.keys("\x1bOP"),
+            "activity" => desk.keys("\x1bOS"),
+            _ => {
+                propose(&mut desk);
+                desk.app.resize((200, 50));
+                desk.keys(if shown == "editing" { "e" } else { "" });
+                desk.keys(if shown == "wide" { "v" } else { "" });
+            }
+        }
+        for width in [0, 1, 2, 3, 5, 10, 17, 39, 40, 59, 60, 80, 99, 100, 120, 500] {
+            for height in [0, 1, 2, 3, 4, 5, 6, 10, 24, 100] {
+                desk.app.resize((width, height));
+                let canvas = desk.canvas();
+                assert_eq!(canvas.size(), (width, height));
+                if let Some((x, y)) = canvas.cursor {
+                    assert!(x < width && y < height, "{shown} {width}×{height}");
+                }
+                for keys in ["\x1b[B", "\x1b[6~", "\x1b[A", "\x1b[<65;1;1M", "\x1b[<0;1;1M"] {
+                    desk.keys(keys);
+                    desk.canvas();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_of_help_has_every_key() {
+    let mut desk = desk();
+    desk.app.resize((80, 70));
+    desk.keys("\x1bOP");
+    for binding in crate::editor::screen::bindings::BINDINGS {
+        for key in binding.keys {
+            let name = crate::editor::screen::bindings::name(*key, false);
+            desk.shows(&name);
+        }
+        desk.shows(binding.help);
+    }
+    let screen = desk.screen();
+    assert!(!screen.contains('…') && !screen.contains("PgDn shows more"), "{screen}");
+    desk.app.resize((100, 10));
+    desk.shows("PgDn shows more");
+    desk.keys("\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
+    desk.shows("close this page");
+    assert!(!desk.screen().contains("PgDn shows more"), "{}", desk.screen());
+    desk.keys("\x1b");
+    desk.shows("No file is open");
+}
+
+#[test]
+fn long_lines_and_long_texts_are_scrolled_to_the_cursor() {
+    let text = format!("{}end\n", "0123456789".repeat(30)) + &"line\n".repeat(200);
+    let mut desk = Desk::new(&[("a.txt", &text)]);
+    desk.open("a.txt");
+    desk.keys("\x1b[F");
+    desk.shows("6789end");
+    assert!(desk.canvas().cursor.is_some());
+    desk.keys("\x1b[1;5F");
+    desk.shows(" 202\n");
+    assert!(desk.canvas().cursor.is_some());
+    desk.keys("\x1b[1;5H");
+    desk.shows("   1  0123");
+    for row in desk.canvas().rows() {
+        assert!(row.chars().count() <= 80, "{row}");
+    }
+}

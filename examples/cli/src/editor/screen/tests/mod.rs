@@ -1,0 +1,223 @@
+//! The whole editor without a terminal and without sockets: keys as bytes go in, agents are joined to its host in
+//! memory, and the screen comes out as lines. Time stands still unless it is moved.
+
+mod agents;
+mod disk;
+mod looks;
+#[cfg(unix)]
+mod panic;
+mod person;
+
+use super::app::App;
+use super::keys::Decoder;
+use super::view::canvas::{Canvas, Ink};
+use crate::editor::folders::Folders;
+use crate::editor::options::OnDiff;
+use getrandom::SysRng;
+use ide_mcp::ide::{
+    Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, Policy, ServerConfig, ToolArguments,
+};
+use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
+use ide_mcp::rpc::{RequestId, SessionId};
+use ide_mcp::{Machine as _, Time, Wire as _};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+struct Desk {
+    root: PathBuf,
+    app: App,
+    host: Host,
+    agents: Vec<(ConnId, Client)>,
+    heard: Vec<(usize, ClientEvent)>,
+    now: Time,
+    /// Ends the disk's hanging.
+    hanging: Option<Sender<()>>,
+}
+
+impl Desk {
+    /// A project with these files.
+    fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(files, OnDiff::Ask)
+    }
+
+    fn with(files: &[(&str, &str)], on_diff: OnDiff) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("ide-mcp-desk-{}-{unique}", std::process::id()));
+        for (name, text) in files {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::create_dir_all(&root).unwrap();
+        let root = root.canonicalize().unwrap();
+        let info = Implementation::new("editor", "1");
+        let policy = Policy::without_authentication(1);
+        let host = Host::new(HostConfig::new(ServerConfig::new(info, policy, super::agents::tools())));
+        let mut app = App::new(Folders::open(std::slice::from_ref(&root)).unwrap(), on_diff, || {}).unwrap();
+        app.resize((80, 24));
+        let mut desk =
+            Self { root, app, host, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
+        desk.turn();
+        desk
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.root.join(name).to_str().unwrap().into()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(name)).unwrap()
+    }
+
+    /// Somebody else writes a file.
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root.join(name), text).unwrap();
+    }
+
+    fn turn(&mut self) {
+        self.app.tick(&mut self.host, self.now);
+        loop {
+            self.host.tick(self.now);
+            while let Some(event) = self.host.poll_event() {
+                self.app.event(&mut self.host, self.now, event);
+            }
+            let mut moved = false;
+            while let Some(follow_up) = self.hanging.is_none().then(|| self.app.disk.wait()).flatten() {
+                follow_up(&mut self.app, &mut self.host, self.now);
+                moved = true;
+            }
+            self.app.settle(&mut self.host, self.now);
+            for (at, (conn, client)) in self.agents.iter_mut().enumerate() {
+                client.tick(self.now);
+                while let Some(event) = client.poll_event() {
+                    self.heard.push((at, event));
+                }
+                let Some(mut wire) = self.host.wire(*conn) else { continue };
+                let (up, down) = (client.outgoing().to_vec(), wire.outgoing().to_vec());
+                client.sent(up.len());
+                wire.sent(down.len());
+                if !up.is_empty() {
+                    wire.feed(self.now, &up);
+                }
+                if !down.is_empty() {
+                    client.feed(self.now, &down);
+                }
+                moved |= !up.is_empty() || !down.is_empty();
+            }
+            while self.host.poll_transmit().is_some() {}
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// From here on the disk does nothing, until it [`recovers`](Self::recover).
+    fn hang(&mut self) {
+        let (recover, held) = mpsc::channel();
+        self.app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
+        self.hanging = Some(recover);
+    }
+
+    fn recover(&mut self) {
+        self.hanging = None;
+        self.turn();
+    }
+
+    fn wait(&mut self, millis: u64) {
+        self.now = self.now.saturating_add(Duration::from_millis(millis));
+        self.turn();
+    }
+
+    /// Types bytes as a terminal sends them.
+    fn keys(&mut self, bytes: &str) {
+        let mut decoder = Decoder::default();
+        decoder.feed(self.now, bytes.as_bytes());
+        // So that ESC on its own is a key.
+        let late = self.now.saturating_add(Duration::from_secs(1));
+        while let Some(input) = decoder.next(late) {
+            self.app.input(&mut self.host, self.now, &input);
+        }
+        self.turn();
+    }
+
+    /// Opens a file from the list.
+    fn open(&mut self, name: &str) {
+        self.app.model.focus = super::model::Focus::Files;
+        self.app.model.tree.point_at(&self.root.join(name));
+        self.keys("\r");
+    }
+
+    fn attach(&mut self, name: &str) -> usize {
+        let config = ClientConfig::new(Implementation::new(name, "2.1"), 1, None);
+        let session = SessionId::new(u64::try_from(self.agents.len()).unwrap() + 1);
+        let client = Client::new(config, SysRng, session, self.now).unwrap();
+        let conn = self.host.connect(self.now);
+        self.agents.push((conn, client));
+        self.turn();
+        // From then on it accepts mentions.
+        self.wait(1_600);
+        self.agents.len() - 1
+    }
+
+    fn call(&mut self, agent: usize, request: &impl ToolArguments) -> RequestId {
+        let asked = self.agents[agent].1.call(request).unwrap().id();
+        self.turn();
+        asked
+    }
+
+    /// The texts of the result of a call, if it has one by now.
+    fn result(&self, asked: RequestId) -> Option<Vec<String>> {
+        self.heard.iter().find_map(|(_, event)| match event {
+            ClientEvent::Outcome { request, outcome: Outcome::Result(result) } if *request == asked => {
+                Some(ToolResult::read(result).unwrap().texts().map(Into::into).collect())
+            }
+            _ => None,
+        })
+    }
+
+    /// Calls a tool that answers at once.
+    fn ask(&mut self, agent: usize, request: &impl ToolArguments) -> String {
+        let asked = self.call(agent, request);
+        self.result(asked).unwrap_or_default().join("|")
+    }
+
+    fn canvas(&mut self) -> Canvas {
+        self.app.draw()
+    }
+
+    fn screen(&mut self) -> String {
+        self.canvas().rows().join("\n")
+    }
+
+    fn shows(&mut self, text: &str) {
+        let screen = self.screen();
+        assert!(screen.contains(text), "{text:?} is not on the screen:\n{screen}");
+    }
+
+    /// The ink in which a text on the screen begins.
+    fn ink(&mut self, text: &str) -> Ink {
+        let canvas = self.canvas();
+        let (width, height) = canvas.size();
+        let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let from = |x: u16, y: u16| -> String {
+            let symbols = (x..width).filter_map(|x| match &canvas.cell(x, y)?.symbol {
+                super::view::canvas::Symbol::One(character) => Some(*character),
+                _ => None,
+            });
+            symbols.take(text.chars().count()).collect()
+        };
+        let place = rows.into_iter().find(|(x, y)| from(*x, *y) == text);
+        let (x, y) = place.unwrap_or_else(|| panic!("{text:?} is not there:\n{}", canvas.rows().join("\n")));
+        canvas.cell(x, y).unwrap().ink
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}

@@ -1,0 +1,49 @@
+//! A panic while the screen is shown.
+
+#[allow(
+    dead_code,
+    unreachable_pub,
+    clippy::disallowed_methods,
+    reason = "the tests of the commands use the rest of it"
+)]
+#[path = "../../../../tests/it/support/tmux.rs"]
+mod tmux;
+
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::view::canvas::{Canvas, Ink};
+use crate::editor::screen::{terminal, theme};
+
+#[test]
+fn a_panic_leaves_the_terminal_as_it_was() {
+    let root = std::env::temp_dir().join(format!("ide-mcp-panic-{}", std::process::id()));
+    std::fs::create_dir_all(&root).unwrap();
+    let tmux = tmux::Tmux::new(&root, &root, &[("RUST_BACKTRACE", "0")]);
+    let test = std::env::current_exe().unwrap();
+    tmux.line("stty -a > before; clear");
+    let arguments =
+        "--ignored --exact editor::screen::tests::panic::panics_on_the_screen --nocapture --test-threads 1";
+    tmux.line(&format!("{} {arguments}; echo \"status $?\"", test.display()));
+    let screen = tmux.wait("status 101");
+    assert!(screen.contains("this is what went wrong"), "it is said on the screen that stays:\n{screen}");
+    assert!(!screen.contains("drawn before"), "{screen}");
+    assert_eq!(tmux.says("#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{wrap_flag}"), "0 1 0 1");
+    tmux.line("stty -a > after; echo compare''d");
+    tmux.wait("compared");
+    let [before, after] = ["before", "after"].map(|file| std::fs::read_to_string(root.join(file)).unwrap());
+    assert!(before == after && !before.is_empty(), "{before}\n{after}\n{}", tmux.screen());
+    drop(tmux);
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+/// The other half of the test above, in a process of its own.
+#[test]
+#[ignore = "it needs a terminal of its own, which the test above gives it"]
+fn panics_on_the_screen() {
+    let poll = mio::Poll::new().unwrap();
+    let theme = theme::Theme::new(theme::Colours::True);
+    let mut terminal = terminal::Terminal::take(poll.registry(), mio::Token(0), theme).unwrap();
+    let mut canvas = Canvas::new((80, 24));
+    canvas.write(Rect { x: 0, y: 0, width: 80, height: 1 }, "drawn before", Ink::Text);
+    terminal.show(canvas).unwrap();
+    panic!("this is what went wrong");
+}

@@ -1,0 +1,260 @@
+//! The rows around: what is shown, that proposals wait, who is attached and what was asked, which keys there are.
+
+use super::canvas::{Canvas, Ink, fitted, fitted_end};
+use super::pages;
+use super::text::rest;
+use crate::editor::screen::bindings::short;
+use crate::editor::screen::layout::{Layout, Rect, shown};
+use crate::editor::screen::model::act::{Action, changes};
+use crate::editor::screen::model::columns::{column_of, width};
+use crate::editor::screen::model::{Focus, Model, PageKind, Tone};
+
+pub(crate) fn draw(model: &Model, layout: &Layout, canvas: &mut Canvas) {
+    if let Some(area) = layout.header {
+        header(model, layout, area, canvas);
+    }
+    if let Some(area) = layout.banner {
+        let names: Vec<&str> = model.proposals.iter().map(|open| open.label.as_str()).collect();
+        let wait = if names.len() == 1 { "waits" } else { "wait" };
+        let text = format!(" ✻ {} {wait}: {}", changes(names.len()), names.join(", "));
+        split(canvas, area, &text, "F3 shows it ", Ink::Banner, Ink::Banner);
+    }
+    if let Some(area) = layout.status {
+        status(model, area, canvas);
+    }
+    if let Some(area) = layout.help {
+        help(model, area, canvas);
+    }
+}
+
+fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Header);
+    if let Some(page) = model.page {
+        let title = match page.kind {
+            PageKind::Help => " Help",
+            PageKind::Activity => " Activity",
+        };
+        let is_more = page.top.saturating_add(shown(model).rows) < pages::length(model, page.kind);
+        let more = if is_more { "PgDn shows more " } else { "" };
+        split(canvas, area, title, more, Ink::Header, Ink::HeaderDim);
+    } else if model.focus == Focus::Proposal {
+        proposal(model, area, canvas);
+    } else {
+        if let Some(files) = layout.files {
+            let files = Rect { width: files.width, ..area };
+            let ink = if model.focus == Focus::Files { Ink::Header } else { Ink::HeaderDim };
+            canvas.write(files, " Files", ink);
+        }
+        if let (Some(main), Some(document)) = (layout.main, model.document()) {
+            let area = Rect { x: main.x, width: main.width, ..area };
+            let state = match (document.conflict, document.buffer.is_dirty()) {
+                (true, _) => " changed here and on disk ",
+                (false, true) => " not saved ",
+                (false, false) => "",
+            };
+            let room = usize::from(area.width).saturating_sub(width(state)).saturating_sub(1);
+            let ink = if model.focus == Focus::Text { Ink::Header } else { Ink::HeaderDim };
+            let name = format!(" {}", fitted_end(&document.label, room));
+            split(canvas, area, &name, state, ink, Ink::HeaderMark);
+        }
+    }
+}
+
+fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
+    let Some(open) = model.proposed() else { return };
+    let count = model.proposals.len();
+    let mut right =
+        if count > 1 { format!("{} of {count} ", model.front.saturating_add(1)) } else { String::new() };
+    let next =
+        model.proposals.iter().cycle().skip(model.front.saturating_add(1)).take(count.saturating_sub(1));
+    let next: Vec<&str> = next.map(|open| open.label.as_str()).collect();
+    let long = format!("then {} · {right}", next.join(", "));
+    let changed = format!("  +{} −{}", open.changes.added, open.changes.removed);
+    let edited = if open.is_edited() { "  edited" } else { "" };
+    let verb = if open.editing.is_some() { "editing the proposal for" } else { "proposes" };
+    let who =
+        if open.editing.is_some() { format!(" ✻ {verb} ") } else { format!(" ✻ {} {verb} ", open.who) };
+    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(edited));
+    let room = usize::from(area.width);
+    if count > 1 && used.saturating_add(width(&open.label)).saturating_add(width(&long)) < room {
+        right = long;
+    }
+    // Of what there is no room for the name of the file matters most.
+    let who =
+        if used.saturating_add(width(&right)).saturating_add(12) > room { " ✻ ".to_owned() } else { who };
+    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(edited));
+    let free = room.saturating_sub(used).saturating_sub(width(&right));
+    let end = canvas.write(area, &who, Ink::HeaderDim);
+    canvas.write(Rect { width: area.width.min(2), ..area }, " ✻", Ink::HeaderMark);
+    let end = canvas.write(rest(area, end), &fitted_end(&open.label, free), Ink::Header);
+    let end = canvas.write(rest(area, end), &changed, Ink::HeaderDim);
+    canvas.write(rest(area, end), edited, Ink::HeaderMark);
+    right_aligned(canvas, area, &right, Ink::HeaderDim);
+}
+
+fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Status);
+    let place = place(model);
+    let room = usize::from(area.width).saturating_sub(width(&place));
+    right_aligned(canvas, area, &place, Ink::StatusDim);
+    let problems = problems(model);
+    let room = room.saturating_sub(width(&problems));
+    right_aligned(
+        canvas,
+        Rect { width: area.width.saturating_sub(columns(&place)), ..area },
+        &problems,
+        Ink::StatusBad,
+    );
+    let area = Rect { width: u16::try_from(room).unwrap_or(area.width), ..area };
+    let (sign, names, ink) = match attached(model) {
+        None => (" ○ ", "nobody attached".to_owned(), Ink::StatusDim),
+        Some(names) => (" ● ", names, Ink::StatusGood),
+    };
+    let end = canvas.write(area, sign, ink);
+    // What was said is worth more than who is there.
+    let said = model.message.as_ref().map(|message| (message.text.as_str(), message.tone));
+    let said = said.or_else(|| model.stopping.as_deref().map(|why| (why, Tone::Plain)));
+    let last = said.or_else(|| model.log.back().map(|last| (last.text.as_str(), Tone::Plain)));
+    let text = last.map_or("", |(text, _)| text);
+    let free = room.saturating_sub(3);
+    let for_names = if width(text).saturating_add(width(&names)).saturating_add(3) <= free {
+        free
+    } else {
+        free.saturating_sub(width(text)).saturating_sub(3).min(free / 2)
+    };
+    let shown = if for_names < 6 { String::new() } else { fitted(&names, for_names) };
+    let end = canvas.write(rest(area, end), &shown, Ink::Status);
+    let between = if shown.is_empty() || text.is_empty() { "" } else { " · " };
+    let end = canvas.write(rest(area, end), between, Ink::StatusDim);
+    let ink = match (said, last) {
+        (Some((_, Tone::Good)), _) => Ink::StatusGood,
+        (Some((_, Tone::Bad)), _) => Ink::StatusBad,
+        (Some((_, Tone::Plain)), _) => Ink::Status,
+        (None, _) => Ink::StatusDim,
+    };
+    let left = rest(area, end);
+    canvas.write(left, &fitted(text, left.width.into()), ink);
+}
+
+/// Who is there; of several with one name, how many.
+fn attached(model: &Model) -> Option<String> {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for agent in &model.agents {
+        match names.iter_mut().find(|(name, _)| *name == agent.name) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => names.push((&agent.name, 1)),
+        }
+    }
+    let name = |(name, count): &(&str, usize)| {
+        if *count == 1 { (*name).to_owned() } else { format!("{count} × {name}") }
+    };
+    (!names.is_empty()).then(|| names.iter().map(name).collect::<Vec<_>>().join(", "))
+}
+
+/// Where the cursor is; lines and columns from 1, as people count.
+fn place(model: &Model) -> String {
+    if model.page.is_some() {
+        return String::new();
+    }
+    let buffer = match (model.focus, model.proposed()) {
+        (Focus::Proposal, Some(open)) => open.editing.as_ref(),
+        _ => model.document().map(|document| &document.buffer),
+    };
+    let Some(buffer) = buffer else { return String::new() };
+    let text = buffer.text();
+    let line = text.line_of(buffer.cursor());
+    let column = column_of(text.line(line), buffer.cursor().saturating_sub(text.range_of(line).start));
+    let mut place = format!("  {}:{} ", line.saturating_add(1), column.saturating_add(1));
+    if let Some((first, last)) = buffer.selected_lines() {
+        let lines = last.saturating_sub(first).saturating_add(1);
+        place = if lines > 1 {
+            format!("  {lines} lines selected {place}")
+        } else {
+            format!("  selected {place}")
+        };
+    } else if buffer.marking {
+        place = format!("  marking {place}");
+    }
+    place
+}
+
+/// How many wrong tokens were sent, and how many problems the file has that is shown.
+fn problems(model: &Model) -> String {
+    let tokens = match model.unauthenticated.wrong_tokens {
+        0 => String::new(),
+        1 => "  1 wrong token".into(),
+        count => format!("  {count} wrong tokens"),
+    };
+    tokens + &problems_of_file(model)
+}
+
+fn problems_of_file(model: &Model) -> String {
+    match model.document().map_or(0, |document| document.diagnostics.len()) {
+        count @ 1.. if model.focus != Focus::Proposal && model.page.is_none() => format!("  ● {count}"),
+        _ => String::new(),
+    }
+}
+
+fn columns(text: &str) -> u16 {
+    u16::try_from(width(text)).unwrap_or(u16::MAX)
+}
+
+fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Hint);
+    if model.focus == Focus::Proposal && model.page.is_none() && !model.is_live() {
+        canvas.write(area, " a proposal: look at it first …", Ink::Hint);
+        return;
+    }
+    // The problem of the line of the cursor is worth more than keys.
+    if let (Focus::Text, None, Some(document)) = (model.focus, model.page, model.document()) {
+        let line = document.buffer.text().line_of(document.buffer.cursor());
+        if let Some(problem) = document.problem_in(line) {
+            let text = format!(" ● {}", problem.message);
+            canvas.write(area, &fitted(&text, area.width.into()), Ink::Problem);
+            return;
+        }
+    }
+    // The way to all the others has its place.
+    let area = match area.width.checked_sub(9) {
+        Some(width) if model.page.is_none() => {
+            let last = canvas.write(rest(area, area.x.saturating_add(width)), " F1", Ink::Key);
+            canvas.write(rest(area, last), " help", Ink::Hint);
+            Rect { width, ..area }
+        }
+        _ => area,
+    };
+    let mut end = area.x.saturating_add(1);
+    let count = model.proposals.len();
+    for (key, action, does) in short(model.context()) {
+        let is_of_use = match action {
+            Action::ShowProposal => count > 0,
+            Action::NextProposal => count > 1,
+            // It has its place.
+            Action::Help => false,
+            _ => true,
+        };
+        if !is_of_use {
+            continue;
+        }
+        let needed = width(&key).saturating_add(width(does)).saturating_add(1);
+        if needed > rest(area, end).width.into() {
+            break;
+        }
+        end = canvas.write(rest(area, end), &key, Ink::Key);
+        end = canvas.write(rest(area, end.saturating_add(1)), does, Ink::Hint).saturating_add(2);
+    }
+}
+
+/// One text at the left, another at the right; the one at the right stays whole.
+fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
+    canvas.fill(area, left_ink);
+    let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);
+    canvas.write(area, &fitted(left, room), left_ink);
+    right_aligned(canvas, area, right, right_ink);
+}
+
+fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
+    let Some(free) = usize::from(area.width).checked_sub(width(text)) else { return };
+    let x = area.x.saturating_add(u16::try_from(free).unwrap_or(u16::MAX));
+    canvas.write(rest(area, x), text, ink);
+}

@@ -1,0 +1,330 @@
+//! A screen in memory: what stands in each cell, and in which role. What the roles look like is the painter's business.
+
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::columns::glyphs;
+
+/// What a cell is for, which says how it looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ink {
+    #[default]
+    Text,
+    Dim,
+    /// A line between panes.
+    Rule,
+    Header,
+    HeaderDim,
+    /// What stands out in the header.
+    HeaderMark,
+    /// That proposals wait.
+    Banner,
+    Number,
+    CurrentNumber,
+    /// The line of the cursor.
+    CurrentLine,
+    Selected,
+    /// Stands for a character that cannot be shown.
+    Replaced,
+    Folder,
+    OpenFile,
+    /// The row that keys act on, where they act and where they do not.
+    Row,
+    RowUnfocused,
+    Added,
+    AddedStrong,
+    AddedNumber,
+    Removed,
+    RemovedStrong,
+    RemovedNumber,
+    /// Where nothing stands beside something.
+    Gap,
+    Hidden,
+    Problem,
+    Notice,
+    Status,
+    StatusDim,
+    StatusGood,
+    StatusBad,
+    Key,
+    Hint,
+    Heading,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// Empty for the second column of a wide character.
+    pub(crate) symbol: Symbol,
+    pub(crate) ink: Ink,
+}
+
+/// A character, with the marks on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Symbol {
+    One(char),
+    Marked(Box<str>),
+    Behind,
+}
+
+/// More marks than any language puts on a character.
+const MARKS: usize = 16;
+
+impl Default for Symbol {
+    fn default() -> Self {
+        Self::One(' ')
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Canvas {
+    width: u16,
+    height: u16,
+    cells: Vec<Cell>,
+    /// Column and row; hidden if there is none.
+    pub(crate) cursor: Option<(u16, u16)>,
+}
+
+impl Canvas {
+    pub(crate) fn new((width, height): (u16, u16)) -> Self {
+        let count = usize::from(width).saturating_mul(height.into());
+        Self { width, height, cells: vec![Cell::default(); count], cursor: None }
+    }
+
+    pub(crate) const fn size(&self) -> (u16, u16) {
+        (self.width, self.height)
+    }
+
+    pub(crate) fn cell(&self, x: u16, y: u16) -> Option<&Cell> {
+        self.index(x, y).and_then(|at| self.cells.get(at))
+    }
+
+    /// Fills an area with spaces.
+    pub(crate) fn fill(&mut self, area: Rect, ink: Ink) {
+        for y in area.y..area.y.saturating_add(area.height) {
+            for x in area.x..area.x.saturating_add(area.width) {
+                self.set(x, y, Symbol::default(), ink);
+            }
+        }
+    }
+
+    /// Writes a text in the first row of an area, and no further; gives the column behind it.
+    pub(crate) fn write(&mut self, area: Rect, text: &str, ink: Ink) -> u16 {
+        self.write_from(area, 0, text, |_| ink)
+    }
+
+    /// The same from a column of the text on, each character in the ink for its byte.
+    pub(crate) fn write_from(
+        &mut self,
+        area: Rect,
+        left: usize,
+        text: &str,
+        ink: impl Fn(usize) -> Ink,
+    ) -> u16 {
+        let mut end = area.x;
+        if area.height == 0 {
+            return end;
+        }
+        for glyph in glyphs(text) {
+            let behind = glyph.column.saturating_add(glyph.width);
+            let Some(column) = glyph.column.checked_sub(left) else {
+                // The rest of what is cut at the left edge.
+                for column in left..behind {
+                    end = self.put(area, column.saturating_sub(left), ' ', ink(glyph.byte)).unwrap_or(end);
+                }
+                continue;
+            };
+            if column >= area.width.into() {
+                break;
+            }
+            let ink = match ink(glyph.byte) {
+                Ink::Text | Ink::CurrentLine if glyph.replaced => Ink::Replaced,
+                ink => ink,
+            };
+            let fits = behind.saturating_sub(left) <= area.width.into();
+            match glyph.width {
+                0 => self.add_mark(end.saturating_sub(1), area, glyph.shown),
+                2 if glyph.shown != ' ' && fits => {
+                    end = self.put(area, column, glyph.shown, ink).unwrap_or(end);
+                    let second = end;
+                    self.set(second, area.y, Symbol::Behind, ink);
+                    end = second.saturating_add(1);
+                }
+                2 if glyph.shown != ' ' => end = self.put(area, column, ' ', ink).unwrap_or(end),
+                width => {
+                    for nth in 0..width {
+                        let character = if nth == 0 { glyph.shown } else { ' ' };
+                        end = self.put(area, column.saturating_add(nth), character, ink).unwrap_or(end);
+                    }
+                }
+            }
+        }
+        end
+    }
+
+    /// The same, and where the text goes on behind the area it says so.
+    pub(crate) fn write_cut(
+        &mut self,
+        area: Rect,
+        left: usize,
+        text: &str,
+        ink: impl Fn(usize) -> Ink,
+        more: Ink,
+    ) -> u16 {
+        let end = self.write_from(area, left, text, ink);
+        // Whether it does is looked for no further than needed: lines can be long.
+        let room = left.saturating_add(area.width.into());
+        let goes_on = glyphs(text).any(|glyph| glyph.column.saturating_add(glyph.width) > room);
+        if goes_on && area.width > 1 {
+            let x = area.x.saturating_add(area.width).saturating_sub(1);
+            self.write(Rect { x, width: 1, ..area }, "›", more);
+        }
+        end
+    }
+
+    /// The column behind it, unless it is not in the area.
+    fn put(&mut self, area: Rect, column: usize, character: char, ink: Ink) -> Option<u16> {
+        let column = u16::try_from(column).ok().filter(|column| *column < area.width)?;
+        let x = area.x.checked_add(column)?;
+        self.set(x, area.y, Symbol::One(character), ink);
+        x.checked_add(1)
+    }
+
+    fn add_mark(&mut self, x: u16, area: Rect, mark: char) {
+        if x < area.x {
+            return;
+        }
+        // A wide character has its second column there.
+        let is_behind = self.cell(x, area.y).is_some_and(|cell| cell.symbol == Symbol::Behind);
+        let x = if is_behind { x.saturating_sub(1) } else { x };
+        let Some(cell) = self.index(x, area.y).and_then(|at| self.cells.get_mut(at)) else { return };
+        let marked = match &cell.symbol {
+            Symbol::One(character) => format!("{character}{mark}"),
+            Symbol::Marked(text) if text.chars().count() <= MARKS => format!("{text}{mark}"),
+            Symbol::Marked(_) | Symbol::Behind => return,
+        };
+        cell.symbol = Symbol::Marked(marked.into());
+    }
+
+    fn set(&mut self, x: u16, y: u16, symbol: Symbol, ink: Ink) {
+        if let Some(cell) = self.index(x, y).and_then(|at| self.cells.get_mut(at)) {
+            *cell = Cell { symbol, ink };
+        }
+    }
+
+    fn index(&self, x: u16, y: u16) -> Option<usize> {
+        let is_there = x < self.width && y < self.height;
+        is_there.then(|| usize::from(y).saturating_mul(self.width.into()).saturating_add(x.into()))
+    }
+
+    /// A row as text, for tests and for what is printed.
+    #[cfg(test)]
+    pub(crate) fn row(&self, y: u16) -> String {
+        let mut row = String::new();
+        for x in 0..self.width {
+            match self.cell(x, y).map(|cell| &cell.symbol) {
+                Some(Symbol::One(character)) => row.push(*character),
+                Some(Symbol::Marked(text)) => row.push_str(text),
+                Some(Symbol::Behind) | None => {}
+            }
+        }
+        row.trim_end().to_owned()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> Vec<String> {
+        (0..self.height).map(|y| self.row(y)).collect()
+    }
+}
+
+/// Cuts a text to so many columns; where something is missing it says so.
+pub(crate) fn fitted(text: &str, columns: usize) -> String {
+    use crate::editor::screen::model::columns::{byte_at, width};
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept = text.get(..byte_at(text, columns.saturating_sub(1))).unwrap_or_default();
+    if columns == 0 { String::new() } else { format!("{kept}…") }
+}
+
+/// The same, but what is missing is at the beginning: of a path the end counts.
+pub(crate) fn fitted_end(text: &str, columns: usize) -> String {
+    use crate::editor::screen::model::columns::width;
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = text;
+    while width(kept) >= columns.max(1) {
+        kept = kept.get(kept.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    }
+    if columns == 0 { String::new() } else { format!("…{kept}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(x: u16, width: u16) -> Rect {
+        Rect { x, y: 0, width, height: 1 }
+    }
+
+    #[test]
+    fn texts_stay_in_their_area() {
+        let cases: &[(&str, &str, usize, &str, u16)] = &[
+            ("short", "ab", 0, "xab", 3),
+            ("long", "abcdefgh", 0, "xabcde", 6),
+            ("from a column on", "abcdefgh", 4, "xefgh", 5),
+            ("behind its end", "ab", 9, "x", 1),
+            ("wide", "\u{6f22}\u{6f22}", 0, "x\u{6f22}\u{6f22}", 5),
+            ("wide, cut at the right", "abcd\u{6f22}", 0, "xabcd", 6),
+            ("wide, cut at the left", "\u{6f22}b", 1, "x b", 3),
+            ("a tab, cut at the left", "\tb", 1, "x   b", 5),
+            ("a tab, cut at the right", "abcd\tb", 0, "xabcd", 6),
+            ("marks", "e\u{301}\u{6f22}\u{301}z", 0, "xe\u{301}\u{6f22}\u{301}z", 5),
+            ("control", "\u{1b}[2J\n", 0, "x\u{241b}[2J\u{240a}", 6),
+        ];
+        for (name, text, left, expected, end) in cases {
+            let mut canvas = Canvas::new((8, 1));
+            canvas.write(area(0, 1), "x", Ink::Dim);
+            let behind = canvas.write_from(area(1, 5), *left, text, |_| Ink::Text);
+            assert_eq!((canvas.row(0).as_str(), behind), (*expected, *end), "{name}");
+        }
+    }
+
+    #[test]
+    fn inks_are_those_of_the_bytes() {
+        let mut canvas = Canvas::new((4, 1));
+        canvas.write_from(
+            area(0, 4),
+            0,
+            "\u{e9}b\0",
+            |byte| if byte < 2 { Ink::Selected } else { Ink::Text },
+        );
+        let inks: Vec<Ink> = (0..4).map(|x| canvas.cell(x, 0).unwrap().ink).collect();
+        assert_eq!(inks, [Ink::Selected, Ink::Text, Ink::Replaced, Ink::Text]);
+    }
+
+    #[test]
+    fn what_is_outside_is_not_drawn() {
+        let mut canvas = Canvas::new((3, 1));
+        canvas.fill(Rect { x: 2, y: 0, width: 9, height: 9 }, Ink::Gap);
+        assert_eq!(canvas.write(Rect { x: 0, y: 7, width: 3, height: 1 }, "abc", Ink::Text), 3);
+        assert_eq!(canvas.write(Rect { x: u16::MAX, y: 0, width: 9, height: 1 }, "abc", Ink::Text), u16::MAX);
+        assert_eq!(canvas.rows(), [""]);
+        assert_eq!(Canvas::new((0, 0)).rows(), [""; 0]);
+        canvas.write(area(0, 3), &format!("e{}", "\u{301}".repeat(1000)), Ink::Text);
+        assert!(canvas.row(0).len() < 100);
+    }
+
+    #[test]
+    fn what_is_too_long_says_so() {
+        for (text, columns, begin, end) in [
+            ("abcd", 4, "abcd", "abcd"),
+            ("abcde", 4, "abc…", "…cde"),
+            ("\u{6f22}\u{6f22}\u{6f22}", 4, "\u{6f22}…", "…\u{6f22}"),
+            ("abc", 1, "…", "…"),
+            ("abc", 0, "", ""),
+            ("", 0, "", ""),
+        ] {
+            assert_eq!(fitted(text, columns), begin, "{text} {columns}");
+            assert_eq!(fitted_end(text, columns), end, "{text} {columns}");
+        }
+    }
+}

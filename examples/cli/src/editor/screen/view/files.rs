@@ -1,0 +1,50 @@
+//! The list of files.
+
+use super::canvas::{Canvas, Ink, fitted};
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::tree::{Row, RowKind};
+use crate::editor::screen::model::{Focus, Model};
+
+pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Text);
+    let rows = model.tree.rows.iter().enumerate().skip(model.tree.top);
+    for (y, (at, row)) in (area.y..area.y.saturating_add(area.height)).zip(rows) {
+        let line = Rect { y, height: 1, ..area };
+        let ink = match (at == model.tree.cursor, model.focus, row.kind) {
+            (true, Focus::Files, _) => Ink::Row,
+            (true, _, _) => Ink::RowUnfocused,
+            (_, _, RowKind::Folder { .. }) => Ink::Folder,
+            (_, _, RowKind::Note) => Ink::Dim,
+            (_, _, RowKind::File) => file_ink(model, row),
+        };
+        canvas.fill(line, ink);
+        let sign = match row.kind {
+            RowKind::Folder { unfolded: true } => "▾",
+            RowKind::Folder { unfolded: false } => "▸",
+            RowKind::File if is_dirty(model, row) => "●",
+            RowKind::File | RowKind::Note => " ",
+        };
+        let shown = format!(" {}{sign} {}", "  ".repeat(row.depth), row.name);
+        canvas.write(line, &fitted(&shown, line.width.into()), ink);
+    }
+    // The line between the panes.
+    if area.x.saturating_add(area.width) < model.size.0 {
+        for y in area.y..area.y.saturating_add(area.height) {
+            canvas.write(
+                Rect { x: area.x.saturating_add(area.width), y, width: 1, height: 1 },
+                "│",
+                Ink::Rule,
+            );
+        }
+    }
+}
+
+fn file_ink(model: &Model, row: &Row) -> Ink {
+    let is_shown = model.document().is_some_and(|document| document.path == row.path.to_string_lossy());
+    if is_shown { Ink::OpenFile } else { Ink::Text }
+}
+
+fn is_dirty(model: &Model, row: &Row) -> bool {
+    let path = row.path.to_string_lossy();
+    model.documents.iter().any(|document| document.path == path && document.buffer.is_dirty())
+}

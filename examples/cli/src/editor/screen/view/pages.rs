@@ -1,0 +1,119 @@
+//! The pages of help and activity, and what is shown where nothing is open.
+
+use super::canvas::{Canvas, Ink, fitted};
+use super::text::rest;
+use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::{Model, Page, PageKind};
+use ide_mcp::Time;
+use ide_mcp::ide::Unauthenticated;
+
+/// A line of a page: a word that stands out, and the rest.
+enum Line {
+    Heading(&'static str),
+    Entry(String, String),
+    Blank,
+}
+
+pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Text);
+    let lines = lines(model, page.kind);
+    let column = lines.iter().map(|line| match line {
+        Line::Entry(word, _) => word.chars().count(),
+        Line::Heading(_) | Line::Blank => 0,
+    });
+    let most = usize::from(area.width) * 2 / 5;
+    let column = column.max().unwrap_or_default().min(most).saturating_add(5);
+    for (y, line) in (area.y..area.y.saturating_add(area.height)).zip(lines.iter().skip(page.top)) {
+        let row = Rect { y, height: 1, ..area };
+        match line {
+            Line::Heading(text) => drop(canvas.write(row, &format!(" {text}"), Ink::Heading)),
+            Line::Entry(word, text) => {
+                let word = fitted(word, column.saturating_sub(5));
+                canvas.write(row, &format!("   {word}"), Ink::Key);
+                let body = rest(row, row.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)));
+                canvas.write(body, &fitted(text, body.width.into()), Ink::Text);
+            }
+            Line::Blank => {}
+        }
+    }
+}
+
+/// How many lines a page has.
+pub(crate) fn length(model: &Model, kind: PageKind) -> usize {
+    lines(model, kind).len()
+}
+
+fn lines(model: &Model, kind: PageKind) -> Vec<Line> {
+    match kind {
+        PageKind::Help => help(),
+        PageKind::Activity => activity(model),
+    }
+}
+
+fn help() -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (title, within) in SECTIONS {
+        lines.push(Line::Heading(title));
+        for binding in BINDINGS.iter().filter(|binding| binding.within == *within) {
+            let keys: Vec<String> = binding.keys.iter().map(|key| name(*key, false)).collect();
+            lines.push(Line::Entry(keys.join(", "), binding.help.into()));
+        }
+        if *title == SECTIONS.first().map_or("", |first| first.0) {
+            lines.extend(BESIDES.iter().map(|(keys, help)| Line::Entry((*keys).into(), (*help).into())));
+        }
+        lines.push(Line::Blank);
+    }
+    lines
+}
+
+fn activity(model: &Model) -> Vec<Line> {
+    let mut lines = vec![Line::Heading("Attached")];
+    if model.agents.is_empty() {
+        lines.push(Line::Entry("nobody".into(), "agents in these folders find this editor".into()));
+    }
+    lines.extend(model.agents.iter().map(|agent| {
+        let process = agent.pid.map_or_else(String::new, |pid| format!("process {pid}"));
+        Line::Entry(agent.name.clone(), process)
+    }));
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = model.unauthenticated;
+    if model.unauthenticated.total() > 0 {
+        let counts =
+            format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
+        lines.push(Line::Entry("not let in".into(), counts));
+    }
+    lines.extend([Line::Blank, Line::Heading("What happened, the latest first")]);
+    lines.extend(model.log.iter().rev().map(|entry| {
+        let who = entry.who.as_ref().map_or_else(String::new, |who| format!("{who}: "));
+        Line::Entry(ago(model.now, entry.at), format!("{who}{}", entry.text))
+    }));
+    lines
+}
+
+fn ago(now: Time, at: Time) -> String {
+    match now.saturating_since(at).as_secs() {
+        0 => "now".into(),
+        seconds @ 1..60 => format!("{seconds} s ago"),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds => format!("{} h ago", seconds / 3600),
+    }
+}
+
+/// Where nothing is open.
+pub(crate) fn draw_nothing(area: Rect, canvas: &mut Canvas) {
+    canvas.fill(area, Ink::Text);
+    let lines = [
+        ("No file is open", Ink::Heading),
+        ("", Ink::Dim),
+        ("Enter opens what is marked on the left.", Ink::Dim),
+        ("An agent in these folders finds this editor by itself:", Ink::Dim),
+        ("claude --ide", Ink::Key),
+        ("What it proposes is shown here.", Ink::Dim),
+    ];
+    let above = usize::from(area.height).saturating_sub(lines.len()) / 3;
+    for ((text, ink), row) in lines.iter().zip(above..area.height.into()) {
+        let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
+        let line = Rect { x: area.x.saturating_add(2), y, width: area.width.saturating_sub(2), height: 1 };
+        canvas.write(line, &fitted(text, line.width.into()), *ink);
+    }
+}

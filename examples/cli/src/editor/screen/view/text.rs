@@ -1,0 +1,62 @@
+//! A text that is edited: line numbers, problems, selection, cursor.
+
+use super::canvas::{Canvas, Ink};
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::buffer::Buffer;
+use crate::editor::screen::model::columns::column_of;
+
+pub(crate) fn draw(
+    buffer: &Buffer,
+    has_problem: impl Fn(usize) -> bool,
+    has_focus: bool,
+    area: Rect,
+    canvas: &mut Canvas,
+) {
+    let text = buffer.text();
+    let gutter = gutter(buffer);
+    let selection = buffer.selection();
+    let current = text.line_of(buffer.cursor());
+    for (row, number) in (area.y..area.y.saturating_add(area.height)).zip(buffer.top..text.lines()) {
+        let line = Rect { y: row, height: 1, ..area };
+        let is_current = has_focus && number == current && selection.is_empty();
+        let paper = if is_current { Ink::CurrentLine } else { Ink::Text };
+        canvas.fill(line, paper);
+        let digits = gutter.saturating_sub(3);
+        let shown = format!(" {:>digits$} ", number.saturating_add(1));
+        let ink = if number == current { Ink::CurrentNumber } else { Ink::Number };
+        let behind = canvas.write(line, &shown, ink);
+        if has_problem(number) {
+            canvas.write(rest(line, behind), "●", Ink::Problem);
+        }
+        let content = text.line(number);
+        let range = text.range_of(number);
+        let body = rest(line, line.x.saturating_add(u16::try_from(gutter).unwrap_or(u16::MAX)));
+        let ink = |byte: usize| {
+            let at = range.start.saturating_add(byte);
+            if selection.contains(&at) { Ink::Selected } else { paper }
+        };
+        let end = canvas.write_cut(body, buffer.left, content, ink, Ink::Number);
+        // A line end that is selected is seen too.
+        if selection.contains(&range.end) {
+            canvas.write(Rect { width: 1, ..rest(body, end) }, " ", Ink::Selected);
+        }
+        if number == current && has_focus {
+            let column = column_of(content, buffer.cursor().saturating_sub(range.start));
+            let column = column.checked_sub(buffer.left).filter(|column| *column < body.width.into());
+            canvas.cursor =
+                column.and_then(|column| Some((body.x.checked_add(u16::try_from(column).ok()?)?, row)));
+        }
+    }
+}
+
+/// How many columns line numbers and problems take.
+pub(crate) fn gutter(buffer: &Buffer) -> usize {
+    let digits = buffer.text().lines().to_string().len().max(3);
+    digits.saturating_add(3)
+}
+
+/// What is left of a row from a column on.
+pub(crate) const fn rest(line: Rect, x: u16) -> Rect {
+    let used = x.saturating_sub(line.x);
+    Rect { x, width: line.width.saturating_sub(used), ..line }
+}

@@ -1,0 +1,166 @@
+//! The agent's side: a [`Client`] for each connection, and what its application did.
+
+use crate::replay::engine::{Cause, Core};
+use crate::replay::message::{Kind, Message, read_member};
+use crate::replay::script::{Expected, Script};
+use crate::replay::units::{Piece, Unit};
+use crate::support::transcript::Header;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use getrandom::rand_core::{TryCryptoRng, TryRng};
+use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent};
+use ide_mcp::mcp::{Implementation, Timeout};
+use ide_mcp::rpc::{RequestId, SessionId};
+use ide_mcp::ws::frame::Opcode;
+use ide_mcp::{Machine, Time, Wire};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+pub(crate) struct AgentCore<'a> {
+    script: &'a Script,
+    header: Option<&'a Header>,
+    clients: BTreeMap<u32, Client>,
+    own: BTreeMap<(u32, String), RequestId>,
+}
+
+/// The key of a handshake that was recorded; masks are made of nothing, since they are not compared.
+struct Recorded(Vec<u8>);
+
+impl<'a> AgentCore<'a> {
+    pub(crate) const fn new(header: Option<&'a Header>, script: &'a Script) -> Self {
+        Self { script, header, clients: BTreeMap::new(), own: BTreeMap::new() }
+    }
+
+    /// What agent it was, as far as it says so.
+    fn config(&self, conn: u32) -> (ClientConfig, Recorded) {
+        let said = || self.script.expected.get(&conn).into_iter().flatten();
+        let head = said().find_map(|expected| match &expected.unit {
+            Unit::Head(head) => Some(head.as_slice()),
+            _ => None,
+        });
+        let field = |name| head.and_then(|head| crate::replay::editor_config::field(head, name));
+        let message = |method: &str| {
+            let messages = said().filter_map(Message::of);
+            messages.into_iter().find(|message| message.method.as_deref() == Some(method))
+        };
+        let greeting = message("initialize");
+        let params = greeting.as_ref().and_then(|greeting| greeting.params.as_deref());
+        let info =
+            read_member(params, "clientInfo").unwrap_or_else(|| Implementation::new("agent".to_owned(), "0"));
+        let token =
+            field("x-claude-code-ide-authorization").and_then(|token| AuthToken::from_text(token).ok());
+        let mut config = ClientConfig::new(info, self.header.map_or(0, |header| header.port), token);
+        config.host = field("host").unwrap_or_default();
+        config.mcp.capabilities =
+            read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
+        let connected = message("ide_connected");
+        config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
+        let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());
+        (config, Recorded(key.unwrap_or_default()))
+    }
+}
+
+impl Core for AgentCore<'_> {
+    fn open(&mut self, now: Time, conn: u32) {
+        let (config, random) = self.config(conn);
+        if let Ok(client) = Client::new(config, random, SessionId::new(conn.into()), now) {
+            self.clients.insert(conn, client);
+        }
+    }
+
+    fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
+        if let Some(client) = self.clients.get_mut(&conn) {
+            client.feed(now, &piece.bytes);
+        }
+    }
+
+    fn end(&mut self, now: Time, conn: u32) {
+        if let Some(client) = self.clients.get_mut(&conn) {
+            client.feed_eof(now);
+        }
+    }
+
+    fn tick(&mut self, now: Time) {
+        self.clients.values_mut().for_each(|client| client.tick(now));
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.clients.values().filter(|client| !client.is_done()).filter_map(Client::deadline).min()
+    }
+
+    fn poll(&mut self) -> bool {
+        self.clients.values_mut().any(|client| {
+            // What is asked of it is answered by itself: nothing is forwarded.
+            let event: Option<ClientEvent> = client.poll_event();
+            event.is_some()
+        })
+    }
+
+    fn take_output(&mut self, _now: Time, conn: u32) -> Vec<u8> {
+        let Some(client) = self.clients.get_mut(&conn) else { return Vec::new() };
+        let output = client.outgoing().to_vec();
+        client.sent(output.len());
+        output
+    }
+
+    fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
+        let client = self.clients.get(&conn)?;
+        let can = match Message::of(said).as_ref().and_then(Message::kind) {
+            Some(Kind::Request { method, .. } | Kind::Notification { method }) => {
+                client.is_ready() && !["initialize", "notifications/initialized"].contains(&method)
+            }
+            Some(Kind::Answer { .. }) => false,
+            None => is_close(&said.unit),
+        };
+        can.then_some(Cause::Itself)
+    }
+
+    fn cause(&mut self, _now: Time, conn: u32, said: &Expected) {
+        let Some(client) = self.clients.get_mut(&conn) else { return };
+        let Some(message) = Message::of(said) else { return client.close() };
+        let params = message.params.as_deref();
+        match message.kind() {
+            Some(Kind::Request { id, method }) => {
+                // Where the time is over the application cancels it, as far as a replay can tell.
+                if let Ok(request) = client.request(method, params, Timeout::Never) {
+                    self.own.insert((conn, id.into()), request);
+                }
+            }
+            Some(Kind::Notification { method: "notifications/cancelled" }) => {
+                let named = read_member::<Box<RawValue>>(params, "requestId");
+                if let Some(request) = named.and_then(|named| self.own.remove(&(conn, named.get().into()))) {
+                    client.cancel(request, read_member::<String>(params, "reason").as_deref());
+                }
+            }
+            Some(Kind::Notification { method }) => drop(client.notify(method, params)),
+            Some(Kind::Answer { .. }) | None => {}
+        }
+    }
+}
+
+/// A close frame as an agent sends it that leaves.
+fn is_close(unit: &Unit) -> bool {
+    matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if *payload == 1000_u16.to_be_bytes())
+}
+
+impl TryRng for Recorded {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(0)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        out.fill(0);
+        // The key of the handshake is the first that is drawn.
+        out.iter_mut().zip(std::mem::take(&mut self.0)).for_each(|(byte, key)| *byte = key);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Recorded {}

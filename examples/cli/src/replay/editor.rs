@@ -1,0 +1,239 @@
+//! The editor's side: a [`Host`], and what its application did.
+
+use crate::replay::editor_config::{EditorConfig, TOOLS_CHANGED};
+use crate::replay::engine::{Cause, Core};
+use crate::replay::message::{Kind, Message, read_member};
+use crate::replay::script::Expected;
+use crate::replay::units::{Piece, Unit};
+use ide_mcp::ide::{
+    AgentId, ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent,
+};
+use ide_mcp::mcp::{Progress, Timeout};
+use ide_mcp::rpc::{CallId, RequestId};
+use ide_mcp::ws::frame::Opcode;
+use ide_mcp::{Machine, Time, Wire};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) struct EditorCore {
+    host: Host,
+    config: EditorConfig,
+    conns: BTreeMap<u32, ConnId>,
+    /// What the last message asked, by its id as it is written and its method, until an event tells of it.
+    asked: Vec<(u32, Message)>,
+    open: BTreeMap<(u32, String), CallId>,
+    /// The calls whose progress was asked for, by the token.
+    progress: BTreeMap<(u32, String), CallId>,
+    own: BTreeMap<(u32, String), RequestId>,
+    ready: BTreeSet<u32>,
+    is_shut: bool,
+}
+
+impl EditorCore {
+    pub(crate) fn new(config: &EditorConfig) -> Self {
+        Self {
+            host: Host::new(config.host.clone()),
+            config: config.clone(),
+            conns: BTreeMap::new(),
+            asked: Vec::new(),
+            open: BTreeMap::new(),
+            progress: BTreeMap::new(),
+            own: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            is_shut: false,
+        }
+    }
+
+    fn number(&self, agent: AgentId) -> Option<u32> {
+        self.conns.iter().find(|(_, conn)| AgentId::from(**conn) == agent).map(|(number, _)| *number)
+    }
+
+    /// A call that waits for the application: which request of the last message that was.
+    fn called(&mut self, conn: u32, call: CallId, method: impl Fn(&str) -> bool) {
+        let is_it =
+            |(of, message): &(u32, Message)| *of == conn && message.method.as_deref().is_some_and(&method);
+        let Some(place) = self.asked.iter().position(is_it) else { return };
+        let (_, message) = self.asked.remove(place);
+        let meta = message.param("_meta");
+        if let Some(token) = read_member::<Box<RawValue>>(meta.as_deref(), "progressToken") {
+            self.progress.insert((conn, token.get().into()), call);
+        }
+        if let Some(Kind::Request { id, .. }) = message.kind() {
+            self.open.insert((conn, id.into()), call);
+        }
+    }
+
+    fn ended(&mut self, call: CallId) {
+        self.open.retain(|_, open| *open != call);
+        self.progress.retain(|_, open| *open != call);
+    }
+
+    fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
+        let raw = message.params.as_deref();
+        let text = raw.map_or("{}", RawValue::get);
+        let written_by_core = self.config.host.server.dialect == Dialect::VsCode;
+        match EditorNotification::from_name(method).filter(|_| written_by_core) {
+            // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
+            // replay sends each push itself: as the core writes it in the dialect of VS Code, in others as it was.
+            Some(EditorNotification::SelectionChanged) => {
+                if let Ok(selection) = serde_json::from_str::<Selection>(text) {
+                    let _ = self.host.client(id.into()).notify(method, Some(&selection));
+                    return;
+                }
+            }
+            Some(EditorNotification::AtMentioned) => {
+                if let Ok(mention) = serde_json::from_str::<Mention>(text) {
+                    let _ = self.host.client(id.into()).notify(method, Some(&mention));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        match method {
+            "notifications/progress" => {
+                let token = read_member::<Box<RawValue>>(raw, "progressToken");
+                let call = token.and_then(|token| self.progress.get(&(conn, token.get().into())));
+                if let (Some(call), Some(progress)) = (call, progress(raw)) {
+                    let _ = self.host.call(*call).progress(&progress);
+                }
+            }
+            "notifications/cancelled" => {
+                let named = read_member::<Box<RawValue>>(raw, "requestId");
+                let request = named.and_then(|named| self.own.remove(&(conn, named.get().into())));
+                if let Some(request) = request {
+                    self.host.cancel(request, read_member::<String>(raw, "reason").as_deref());
+                }
+            }
+            TOOLS_CHANGED => {
+                if let Some(tools) = self.config.next_tools() {
+                    self.host.set_tools(tools);
+                }
+            }
+            _ => {
+                let _ = self.host.client(id.into()).notify(method, raw);
+            }
+        }
+    }
+}
+
+impl Core for EditorCore {
+    fn open(&mut self, now: Time, conn: u32) {
+        let id = self.host.connect(now);
+        self.conns.insert(conn, id);
+    }
+
+    fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
+        // What the message before asked was told by events by now, or answered by the host.
+        self.asked.retain(|(of, _)| *of != conn);
+        if let Some(text) = &piece.message {
+            self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
+        }
+        if let Some(mut wire) = self.conns.get(&conn).and_then(|id| self.host.wire(*id)) {
+            wire.feed(now, &piece.bytes);
+        }
+    }
+
+    fn end(&mut self, now: Time, conn: u32) {
+        if let Some(mut wire) = self.conns.get(&conn).and_then(|id| self.host.wire(*id)) {
+            wire.feed_eof(now);
+        }
+    }
+
+    fn tick(&mut self, now: Time) {
+        self.host.tick(now);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.host.deadline()
+    }
+
+    fn poll(&mut self) -> bool {
+        let Some(event) = self.host.poll_event() else { return false };
+        let HostEvent::Agent { agent, event } = event else { return true };
+        let Some(conn) = self.number(agent) else { return true };
+        match event {
+            ServerEvent::Ready { .. } => drop(self.ready.insert(conn)),
+            ServerEvent::Call(call) => self.called(conn, call.id(), |method| method == "tools/call"),
+            ServerEvent::Request { call, method, .. } => self.called(conn, call, |asked| *asked == *method),
+            ServerEvent::Direct { call, .. } => self.called(conn, call, |_| true),
+            ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.ended(call),
+            ServerEvent::Closed(_) => drop(self.ready.remove(&conn)),
+            _ => {}
+        }
+        true
+    }
+
+    fn take_output(&mut self, now: Time, conn: u32) -> Vec<u8> {
+        while self.host.poll_transmit().is_some() {}
+        let Some(id) = self.conns.get(&conn).copied() else { return Vec::new() };
+        let Some(mut wire) = self.host.wire(id) else { return Vec::new() };
+        let output = wire.outgoing().to_vec();
+        wire.sent(output.len());
+        if wire.is_done() {
+            self.host.remove(now, id);
+        }
+        output
+    }
+
+    fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
+        if is_going_away(&said.unit) {
+            return (!self.is_shut).then_some(Cause::Itself);
+        }
+        let message = Message::of(said)?;
+        let can = match message.kind()? {
+            Kind::Answer { id } => {
+                return self.open.contains_key(&(conn, id.into())).then_some(Cause::Question);
+            }
+            Kind::Request { .. } => self.ready.contains(&conn),
+            Kind::Notification { .. } => self.ready.contains(&conn),
+        };
+        can.then_some(Cause::Itself)
+    }
+
+    fn cause(&mut self, now: Time, conn: u32, said: &Expected) {
+        if is_going_away(&said.unit) {
+            self.is_shut = true;
+            return self.host.shutdown(now);
+        }
+        let (Some(message), Some(id)) = (Message::of(said), self.conns.get(&conn).copied()) else { return };
+        match message.kind() {
+            Some(Kind::Answer { id }) => {
+                let Some(call) = self.open.remove(&(conn, id.into())) else { return };
+                // What the call is not open for any more shows in what is not said.
+                let _ = match (&message.result, &message.error) {
+                    (Some(result), _) => self.host.call(call).respond_raw(result),
+                    (None, Some(fault)) => {
+                        self.host.call(call).fail(fault.code, &fault.message).map_err(Into::into)
+                    }
+                    (None, None) => Ok(()),
+                };
+                self.ended(call);
+            }
+            Some(Kind::Request { id: named, method }) => {
+                let client = self.host.client(id.into());
+                let asked = client.request(method, message.params.as_deref(), Timeout::Never);
+                if let Ok(request) = asked {
+                    self.own.insert((conn, named.into()), request);
+                }
+            }
+            Some(Kind::Notification { method }) => self.notify(conn, id, &message, method),
+            None => {}
+        }
+    }
+}
+
+/// A close frame as an editor sends it that ends.
+fn is_going_away(unit: &Unit) -> bool {
+    matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if payload.starts_with(&1001_u16.to_be_bytes()))
+}
+
+fn progress(params: Option<&RawValue>) -> Option<Progress<'static>> {
+    let mut progress = Progress::new(read_member(params, "progress")?);
+    if let Some(total) = read_member(params, "total") {
+        progress = progress.of(total);
+    }
+    match read_member::<String>(params, "message") {
+        Some(message) => Some(progress.saying(message)),
+        None => Some(progress),
+    }
+}

@@ -1,0 +1,233 @@
+//! What editor it was, as far as a transcript shows it: who it says it is, what it offers, whom it lets in.
+
+use crate::replay::message::{Kind, Message, member, read_member};
+use crate::replay::script::{Heard, Script};
+use crate::replay::units::Unit;
+use crate::support::transcript::Header;
+use ide_mcp::ide::{AuthToken, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet};
+use ide_mcp::mcp::{Forward, Implementation, LogLevel, ToolSpec};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
+/// The settings of a host, and the tools that it is given later.
+#[derive(Clone, Debug)]
+pub(crate) struct EditorConfig {
+    pub(crate) host: HostConfig,
+    later: VecDeque<ToolSet>,
+}
+
+impl EditorConfig {
+    pub(crate) fn infer(header: Option<&Header>, script: &Script) -> Self {
+        let answers = Answers::new(script);
+        let lists = answers.lists();
+        let dialect = lists.first().map(|list| dialect_of(list)).unwrap_or_default();
+        let mut lists: VecDeque<ToolSet> = lists.iter().map(|list| tools(list, dialect)).collect();
+        let tools = answers.with_unlisted(lists.pop_front().unwrap_or_default(), dialect);
+        let server = ServerConfig::new(answers.info(), policy(header, script), tools);
+        let mut server = server.with_dialect(dialect);
+        let greeting = answers.first("initialize");
+        server.mcp.instructions = read_member(greeting, "instructions");
+        declare(&mut server, member(greeting, "capabilities").as_deref());
+        server.mcp.forward = Forward::Methods(answers.forwarded());
+        let mut host = HostConfig::new(server);
+        // What was said was held back where it was said first.
+        host.debounce = Duration::ZERO;
+        host.debounce_max = Duration::ZERO;
+        Self { host, later: lists }
+    }
+
+    /// The tools after the next change.
+    pub(crate) fn next_tools(&mut self) -> Option<ToolSet> {
+        self.later.pop_front()
+    }
+}
+
+/// Whom it lets in: who has the token, unless it let somebody in who had not.
+fn policy(header: Option<&Header>, script: &Script) -> Policy {
+    let heads = |conn: &u32| {
+        script.heard.get(conn).and_then(|heard| match heard.first() {
+            Some(Heard::Head(head)) => Some(head.as_slice()),
+            _ => None,
+        })
+    };
+    let offered: Vec<(Option<String>, bool)> = script
+        .expected
+        .iter()
+        .filter_map(|(conn, said)| {
+            let token = field(heads(conn)?, "x-claude-code-ide-authorization");
+            let answer = said.first().map(|expected| &expected.unit);
+            let let_in = script.messages_only
+                || matches!(answer, Some(Unit::Head(head)) if head.starts_with(b"HTTP/1.1 101"));
+            Some((token, let_in))
+        })
+        .collect();
+    let first = script.heard.keys().find_map(heads);
+    let named = first.and_then(|head| field(head, "host"));
+    let named = named.and_then(|host| host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()));
+    let port = header.map(|header| header.port).or(named).unwrap_or_default();
+    let token = match header {
+        Some(header) => header.token.clone(),
+        None => offered.iter().find_map(|(token, _)| token.clone()),
+    };
+    let open = offered.iter().any(|(offered, let_in)| *let_in && *offered != token);
+    match token.filter(|_| !open).and_then(|token| AuthToken::from_text(token).ok()) {
+        Some(token) => Policy::new(port, token),
+        None => Policy::without_authentication(port),
+    }
+}
+
+/// The value of a field of a head.
+pub(crate) fn field(head: &[u8], name: &str) -> Option<String> {
+    let head = std::str::from_utf8(head).ok()?;
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+}
+
+fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
+    let all: Option<BTreeMap<String, Box<RawValue>>> =
+        capabilities.and_then(|all| serde_json::from_str(all.get()).ok());
+    for (name, value) in all.unwrap_or_default() {
+        match name.as_str() {
+            "tools" => {
+                server.mcp.tools_list_changed = read_member(Some(&value), "listChanged").unwrap_or(false);
+            }
+            "logging" => server.mcp.logging = Some(LogLevel::Info),
+            _ => {
+                server.mcp.capabilities.insert(name.into(), value.get().to_owned().into());
+            }
+        }
+    }
+}
+
+/// What was asked, and what was answered.
+struct Answers {
+    all: Vec<(Message, Message)>,
+}
+
+impl Answers {
+    fn new(script: &Script) -> Self {
+        let mut asked: BTreeMap<(u32, String), VecDeque<Message>> = BTreeMap::new();
+        for (conn, text) in script.heard() {
+            for message in Message::read(text) {
+                if let Some(Kind::Request { id, .. }) = message.kind() {
+                    asked.entry((conn, id.to_owned())).or_default().push_back(message);
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for (conn, text) in script.said() {
+            for answer in Message::read(text) {
+                let Some(Kind::Answer { id }) = answer.kind() else { continue };
+                let question = asked.get_mut(&(conn, id.to_owned())).and_then(VecDeque::pop_front);
+                all.extend(question.map(|question| (question, answer)));
+            }
+        }
+        Self { all }
+    }
+
+    fn to<'a>(&'a self, method: &'a str) -> impl Iterator<Item = (&'a Message, &'a Message)> {
+        let asked = self.all.iter().filter(move |(question, _)| question.method.as_deref() == Some(method));
+        asked.map(|(question, answer)| (question, answer))
+    }
+
+    fn first(&self, method: &str) -> Option<&RawValue> {
+        self.all
+            .iter()
+            .filter(|(question, _)| question.method.as_deref() == Some(method))
+            .find_map(|(_, answer)| answer.result.as_deref())
+    }
+
+    fn info(&self) -> Implementation {
+        read_member(self.first("initialize"), "serverInfo")
+            .unwrap_or_else(|| Implementation::new("editor", "0"))
+    }
+
+    /// The different lists of tools, in the order they were told.
+    fn lists(&self) -> Vec<Specs> {
+        let mut texts: Vec<&str> = Vec::new();
+        for (_, answer) in self.to("tools/list") {
+            let text = answer.result.as_deref().map(RawValue::get).unwrap_or_default();
+            if texts.last() != Some(&text) {
+                texts.push(text);
+            }
+        }
+        texts.into_iter().map(specs).collect()
+    }
+
+    /// With those that are handled although they are not listed.
+    fn with_unlisted(&self, tools: ToolSet, dialect: Dialect) -> ToolSet {
+        let names = self.to("tools/call").filter(|(_, answer)| answer.result.is_some());
+        let names = names.filter_map(|(call, _)| read_member::<String>(call.params.as_deref(), "name"));
+        names.fold(tools, |tools, name| match Tool::from_name(&name) {
+            Some(tool) if tools.names(dialect).all(|listed| listed != name) && !is_built_in(tool) => {
+                tools.handle_unlisted(tool)
+            }
+            _ => tools,
+        })
+    }
+
+    /// The methods that the application served: those that were answered otherwise than a host without it does.
+    fn forwarded(&self) -> Vec<std::borrow::Cow<'static, str>> {
+        const OWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+        let mut methods = Vec::new();
+        for (question, answer) in &self.all {
+            let method = question.method.clone().unwrap_or_default();
+            let refused = answer.error.as_ref().is_some_and(|fault| fault.code == -32601);
+            let empty = answer.result.as_ref().is_some_and(|result| result.get().ends_with(":[]}"));
+            if !refused && !empty && !OWN.contains(&method.as_str()) {
+                methods.push(method.into());
+            }
+        }
+        methods
+    }
+}
+
+/// The entries of a list of tools.
+type Specs = Vec<Box<RawValue>>;
+
+fn specs(list: &str) -> Specs {
+    #[derive(Deserialize)]
+    struct List {
+        tools: Specs,
+    }
+    serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default()
+}
+
+/// The dialect that lists the most of these tools just so. Of several that fit, the first: what the real client
+/// understands.
+fn dialect_of(listed: &[Box<RawValue>]) -> Dialect {
+    let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
+    Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default()
+}
+
+/// The tools of a list: those that the dialect lists just so, and the application's own.
+fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
+    listed.iter().fold(ToolSet::new(), |tools, spec| {
+        let name: String = read_member(Some(spec), "name").unwrap_or_default();
+        match known(dialect, spec) {
+            // `openDiff` brings others along.
+            Some(_) if tools.names(dialect).any(|listed| listed == name) => tools,
+            Some(tool) => tools.handle(tool),
+            None => {
+                let description: String = read_member(Some(spec), "description").unwrap_or_default();
+                let schema = member(Some(spec), "inputSchema").map(|schema| schema.get().to_owned());
+                tools.custom(name, description, schema.unwrap_or_default())
+            }
+        }
+    })
+}
+
+/// The tool that this dialect lists just so.
+fn known(dialect: Dialect, listed: &RawValue) -> Option<Tool> {
+    let tool = Tool::from_name(&read_member::<String>(Some(listed), "name")?)?;
+    let spec: ToolSpec = tool.spec(dialect);
+    (serde_json::to_string(&spec).ok()? == listed.get()).then_some(tool)
+}
+
+const fn is_built_in(tool: Tool) -> bool {
+    matches!(tool, Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode)
+}

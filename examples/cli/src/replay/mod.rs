@@ -1,0 +1,114 @@
+//! Feeds a transcript to the core with its recorded clock, and prints the first difference.
+//!
+//! ```text
+//!  transcript ──▶ script ──what the peer said, when──▶ core ──what it says──▶ compare ──▶ the first difference
+//!                   └──────what the side said────────────┴─ what the application did ─┘
+//! ```
+//!
+//! `ide-mcp replay --help` says how it is used, and what its exit status means.
+
+mod agent;
+mod compare;
+mod editor;
+mod editor_config;
+mod engine;
+mod list;
+mod message;
+mod options;
+mod script;
+mod units;
+
+use crate::support::transcript::{Side, Transcript, read};
+use crate::support::{NOT_BEGUN, Program, complain, write_line};
+use agent::AgentCore;
+use editor::EditorCore;
+use editor_config::EditorConfig;
+use engine::{Difference, Outcome, play, seconds};
+use lexopt::Parser;
+use options::{Options, Task};
+use script::Script;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// There is a difference.
+const DIFFERENT: u8 = 1;
+
+/// A transcript lies in memory as a whole, some times over.
+const MAX_FILE: u64 = 512 * 1024 * 1024;
+
+const PROGRAM: Program = Program::new("replay", options::USAGE);
+
+pub(crate) fn main(parser: Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
+    let transcript = match load(&options.file) {
+        Ok(transcript) => transcript,
+        Err(problem) => return PROGRAM.end(NOT_BEGUN, &format!("{}: {problem}", options.file.display())),
+    };
+    if transcript.is_cut {
+        complain("replay", "the last line is not whole, and is left out: its writer was killed");
+    }
+    let side = match options.task {
+        Task::List => return told(list::print(&transcript).is_ok()),
+        Task::Editor => Side::Editor,
+        Task::Agent => Side::Agent,
+    };
+    let (script, header) = (Script::new(&transcript, side), transcript.header.as_ref());
+    if script.messages_only && side == Side::Agent {
+        return PROGRAM.end(
+            NOT_BEGUN,
+            "a recording of messages does not say what a client was answered to its handshake",
+        );
+    }
+    let outcome = match side {
+        Side::Editor => {
+            let config = EditorConfig::infer(header, &script);
+            play(&script, options.tolerance, || EditorCore::new(&config))
+        }
+        Side::Agent => play(&script, options.tolerance, || AgentCore::new(header, &script)),
+    };
+    let mut text = match &outcome.difference {
+        None => sameness(&outcome, &script),
+        Some(difference) => show(difference, side),
+    };
+    for what in &script.uncompared {
+        text.push_str(&format!("\nnot compared: {what}"));
+    }
+    let is_told = write_line(&text).is_ok();
+    if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { told(is_told) }
+}
+
+fn load(path: &Path) -> Result<Transcript, String> {
+    let len = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if len > MAX_FILE {
+        return Err(format!("it is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    }
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    read(&text).map_err(|bad| format!("{bad}: this is no transcript of tap"))
+}
+
+fn sameness(outcome: &Outcome, script: &Script) -> String {
+    let (same, side, conns) = (outcome.same, script.side, script.expected.len());
+    let end = seconds(script.end);
+    let plural = if conns == 1 { "" } else { "s" };
+    format!("no difference: the {side} says the same {same} times on {conns} connection{plural} in {end} s")
+}
+
+fn show(difference: &Difference, side: Side) -> String {
+    let Difference { line, at, conn, place } = difference;
+    let line = line.map_or_else(|| "not in the transcript".into(), |line| format!("line {line}"));
+    format!(
+        "first difference: {line}, at {} s, on connection {conn}, from the {side}\n  where     {}\n  recorded  {}\n  now       {}",
+        seconds(*at),
+        place.path,
+        place.recorded,
+        place.now
+    )
+}
+
+fn told(is_told: bool) -> ExitCode {
+    if is_told { ExitCode::SUCCESS } else { ExitCode::from(NOT_BEGUN) }
+}

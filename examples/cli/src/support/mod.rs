@@ -1,0 +1,25 @@
+//! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
+//! their output, be it read or not, progress, and pieces of a command line.
+
+mod complaints;
+pub(crate) mod find;
+mod lines;
+mod loopback;
+mod options;
+mod output;
+mod pipes;
+mod program;
+mod progress;
+mod signals;
+pub(crate) mod transcript;
+mod writer;
+
+pub(crate) use complaints::complain;
+pub(crate) use loopback::{NotConnected, Trust, address_of, connect_checked};
+pub(crate) use options::parse_port;
+pub(crate) use output::{json_line, write_line};
+pub(crate) use pipes::{Input, LINES, PipeWriter, read_lines};
+pub(crate) use program::{FAILED, NOT_BEGUN, Program};
+pub(crate) use progress::Progress;
+pub(crate) use signals::on_signal;
+pub(crate) use writer::{MOST_WAITING, Writer};

@@ -1,0 +1,45 @@
+//! Pieces of a command line that mean the same to every program.
+
+use std::ffi::OsStr;
+
+/// The value of `--port`, which is at least `lowest`.
+///
+/// # Errors
+/// A message for the person if it is no port.
+pub(crate) fn parse_port(value: &OsStr, lowest: u16) -> Result<u16, String> {
+    let port = value.to_str().and_then(|digits| digits.parse().ok());
+    port.filter(|port| *port >= lowest)
+        .ok_or_else(|| format!("--port takes a number from {lowest} to 65535, not {value:?}"))
+}
+
+/// What is said of a command line that is wrong: one line, and where to read how it is right.
+pub(crate) fn usage_error(program: &str, problem: &str) -> String {
+    let command = if program == "ide-mcp" { String::new() } else { format!(" {program}") };
+    format!("{problem}; see `ide-mcp{command} --help`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_have_a_range() {
+        let cases = [
+            ("0", 0, Some(0)),
+            ("0", 1, None),
+            ("1", 1, Some(1)),
+            ("65535", 1, Some(65535)),
+            ("65536", 1, None),
+            ("-1", 0, None),
+            ("http", 0, None),
+            ("", 0, None),
+        ];
+        for (text, lowest, expected) in cases {
+            let port = parse_port(OsStr::new(text), lowest);
+            assert_eq!(port.as_ref().ok().copied(), expected, "{text:?} from {lowest}");
+            if let Err(message) = port {
+                assert!(message.contains(&format!("{lowest} to 65535, not {text:?}")), "{message}");
+            }
+        }
+    }
+}

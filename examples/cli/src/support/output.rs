@@ -1,0 +1,85 @@
+//! Lines to standard output.
+
+use ide_mcp::ide::is_display_unsafe as is_unsafe;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
+
+/// Writes a value as one line of JSON to standard output at once.
+///
+/// # Errors
+/// As [`write_line`]; a value that is no JSON is [`io::ErrorKind::InvalidData`].
+pub(crate) fn say_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
+    write_line(&json_line(value)?)
+}
+
+/// Writes a line to standard output at once.
+///
+/// # Errors
+/// Whatever the system reports; [`io::ErrorKind::BrokenPipe`] if nobody reads it any more.
+pub(crate) fn write_line(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush())
+}
+
+/// A value as JSON that is one line wherever its parts come from, and that a terminal shows and does not obey:
+/// characters that it would obey are written as their escapes, which mean the same to a parser.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidData`] if the value is no JSON.
+pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
+    let mut line = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut line, Plain))?;
+    String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+struct Plain;
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        escape(out, fragment)
+    }
+
+    /// JSON that was written elsewhere. Between its tokens may be line breaks and tabs.
+    fn write_raw_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        escape(out, &fragment.replace(['\n', '\r', '\t'], " "))
+    }
+}
+
+fn escape<W: ?Sized + Write>(out: &mut W, text: &str) -> io::Result<()> {
+    for piece in text.split_inclusive(is_unsafe) {
+        let unsafe_one = piece.chars().next_back().filter(|last| is_unsafe(*last));
+        let safe = unsafe_one.and_then(|last| piece.strip_suffix(last)).unwrap_or(piece);
+        out.write_all(safe.as_bytes())?;
+        // All of them lie below U+10000, so one escape is enough.
+        unsafe_one.map_or(Ok(()), |last| write!(out, "\\u{:04x}", u32::from(last)))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use serde_json::value::RawValue;
+
+    #[test]
+    fn json_is_one_line_that_means_the_same_and_writes_over_nothing() {
+        let cases = [
+            ("plain", r#"{"a":[1,"✻ ü 😀"]}"#),
+            ("escapes", r#"{"a":"\n\\\"\u001b"}"#),
+            ("control characters and direction", "{\"\u{9b}2J\":\"a\u{7f}\u{202e}b\u{85}\"}"),
+            ("several lines", "{\n\t\"a\":\r\n1e999 }"),
+        ];
+        for (name, text) in cases {
+            let raw: Box<RawValue> = serde_json::from_str(text).unwrap();
+            let line = json_line(&[&raw]).unwrap();
+            assert!(!line.contains(is_unsafe), "{name}: {line}");
+            // A number beyond all bounds is JSON all the same, but no `Value`.
+            let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
+            assert_eq!(serde_json::from_str::<Value>(&line).unwrap()[0], value, "{name}: {line}");
+            assert_eq!(json_line(&value).unwrap(), line.trim_matches(['[', ']']), "{name}");
+        }
+    }
+}

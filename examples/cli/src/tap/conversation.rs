@@ -1,0 +1,192 @@
+//! One agent and its connection to the editor: two sockets, two threads, each of which waits for one of them. Neither
+//! side is read faster than the other reads.
+
+use crate::support::transcript::{Side, What};
+use crate::support::{NotConnected, complain, connect_checked};
+use crate::tap::head::{self, Ends};
+use crate::tap::pipe::{self, Pipe, Shared};
+use crate::tap::record::Recorder;
+use crate::tap::redact::Redactor;
+use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::client_env::LOOPBACK;
+use std::io::{self, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What an agent hears where the editor does not answer: it may try again.
+const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// How long the editor may take to be there. On one machine a connection is made at once, or the queue of the editor is full:
+/// then the system tries again after a second and after three.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// How long a side may take to end after the other has: as long as a close handshake may.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// How long something that is just being handed on is waited for before a farewell. With what the farewell takes itself this
+/// is, for both sides of the 32 agents that there may be, no longer than a close handshake may take.
+const BUSY: Duration = Duration::from_millis(10);
+
+/// What is needed to end a conversation from outside.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    sockets: [TcpStream; 2],
+    pipes: [Shared; 2],
+}
+
+impl Handle {
+    pub(crate) const fn sockets(&self) -> &[TcpStream; 2] {
+        &self.sockets
+    }
+
+    /// Ends both sides in order where nothing is half said, and else at once.
+    pub(crate) fn end(&self) {
+        for pipe in &self.pipes {
+            // One that is busy for longer waits for a side that does not read, which no farewell would reach.
+            if let Some(mut pipe) = pipe::lock_in(pipe, BUSY) {
+                pipe.farewell();
+            }
+        }
+        for socket in &self.sockets {
+            let _ = socket.shutdown(Shutdown::Write);
+        }
+    }
+}
+
+/// A conversation that is about to begin.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    conn: u32,
+    agent: TcpStream,
+    editor: TcpStream,
+    to_editor: Shared,
+    to_agent: Shared,
+    ends: Arc<Ends>,
+}
+
+impl Conversation {
+    /// Connects to the editor for an agent that has come, which may take [`CONNECT`].
+    pub(crate) fn open(
+        conn: u32,
+        agent: TcpStream,
+        ends: Arc<Ends>,
+        recorder: &Arc<Recorder>,
+    ) -> io::Result<Self> {
+        recorder.tell(conn, What::Open, false);
+        let editor = match connect_checked("tap", LOOPBACK, ends.editor_port, CONNECT, ends.trust) {
+            Ok(editor) => editor,
+            Err(error) => {
+                recorder.tell(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);
+                recorder.tell(conn, What::End(Side::Editor, error.to_string()), true);
+                refuse(agent);
+                let port = ends.editor_port;
+                return Err(io::Error::other(match error {
+                    NotConnected::Io(error) => {
+                        format!("the editor on port {port} does not answer: {error}; is it still running?")
+                    }
+                    not_ours @ NotConnected::NotOurs(_) => {
+                        format!("the agent is not connected to an editor: {not_ours}")
+                    }
+                }));
+            }
+        };
+        // What comes in small pieces goes on in small pieces.
+        agent.set_nodelay(true)?;
+        editor.set_nodelay(true)?;
+        let pipe = |from, to: &TcpStream, redactor| -> io::Result<Shared> {
+            let pipe = Pipe::new(conn, from, to.try_clone()?, redactor, Arc::clone(recorder));
+            Ok(Arc::new(Mutex::new(pipe)))
+        };
+        let secrets = secrets(&ends);
+        let to_editor = pipe(Side::Agent, &editor, Redactor::of_agent(&secrets, false))?;
+        let to_agent = pipe(Side::Editor, &agent, Redactor::of_editor(&secrets))?;
+        Ok(Self { conn, agent, editor, to_editor, to_agent, ends })
+    }
+
+    pub(crate) fn handle(&self) -> io::Result<Handle> {
+        Ok(Handle {
+            sockets: [self.agent.try_clone()?, self.editor.try_clone()?],
+            pipes: [Arc::clone(&self.to_editor), Arc::clone(&self.to_agent)],
+        })
+    }
+
+    /// Hands everything on, to the end of both sides.
+    pub(crate) fn run(self, recorder: &Recorder) {
+        let Self { conn, agent, editor, to_editor, to_agent, ends } = self;
+        let ((agent_over, agent_ends), (editor_over, editor_ends)) = (mpsc::channel(), mpsc::channel());
+        thread::scope(|scope| {
+            let (editor, agent, to_agent) = (&editor, &agent, &to_agent);
+            scope.spawn(move || {
+                pipe::pump(editor, to_agent);
+                drop(editor_over);
+                follow(&agent_ends, agent);
+            });
+            if head(agent, &to_editor, &ends) {
+                pipe::pump(agent, &to_editor);
+            }
+            drop(agent_over);
+            follow(&editor_ends, editor);
+        });
+        let (up, down) = (pipe::lock(&to_editor).bytes(), pipe::lock(&to_agent).bytes());
+        if recorder.forget(conn) {
+            complain("tap", &format!("{conn}: over, {up} bytes to the editor and {down} to the agent"));
+        }
+    }
+}
+
+/// Waits for the end of a side whose peer has ended, and then ends it: a half of a connection is of no use, and holds a
+/// place.
+fn follow(ends: &Receiver<()>, side: &TcpStream) {
+    // Nothing is ever sent; the other thread drops its sender.
+    if ends.recv_timeout(LINGER) == Err(RecvTimeoutError::Timeout) {
+        let _ = side.shutdown(Shutdown::Both);
+    }
+}
+
+/// Tells an agent that there is nobody to attach to.
+fn refuse(mut agent: TcpStream) {
+    // With what it has said unread, closing would be a reset that overtakes the answer.
+    let _ = agent.write_all(NO_EDITOR).and_then(|()| agent.shutdown(Shutdown::Write));
+    let _ = agent.set_read_timeout(Some(Duration::from_millis(500)));
+    let _ = pipe::read(&mut &agent, &mut [0; 8192]);
+}
+
+/// Hands on the head of the request, made right for the editor. False if nothing will follow it.
+fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
+    let (mut head, mut buf) = (Vec::new(), [0; 4096]);
+    let (len, end) = loop {
+        if let Some(len) = head::len(&head) {
+            break (Some(len), None);
+        }
+        if head.len() > head::MAX_HEAD {
+            break (None, None);
+        }
+        match pipe::read(&mut &*agent, &mut buf) {
+            Ok(0) => break (None, Some("end of the stream".to_owned())),
+            Ok(n) => head.extend_from_slice(buf.get(..n).unwrap_or_default()),
+            Err(error) => break (None, Some(error.to_string())),
+        }
+    };
+    let (own, rest) = head.split_at(len.unwrap_or(head.len()));
+    let rewritten = ends.rewrite(own);
+    let mut pipe = pipe::lock(to_editor);
+    let mut handed = pipe.hand_on(&rewritten.sent, &rewritten.recorded);
+    if len.is_some() {
+        pipe.set_redactor(Redactor::of_agent(&secrets(ends), true));
+        handed = handed.and_then(|()| pipe.hand_on(rest, rest));
+    } else if end.is_none() {
+        pipe.set_redactor(Redactor::of_endless_head());
+    }
+    let end = end.or_else(|| handed.err().map(|error| format!("nobody heard it: {error}")));
+    if let Some(why) = &end {
+        pipe.end(why);
+    }
+    end.is_none()
+}
+
+fn secrets(ends: &Ends) -> Vec<&[u8]> {
+    ends.editor_token.iter().chain([&ends.token]).map(AuthToken::as_bytes).collect()
+}

@@ -1,0 +1,212 @@
+//! One direction of a connection: what one side says is written down, and then goes on to the other.
+
+use crate::support::complain;
+use crate::support::transcript::{Side, What};
+use crate::tap::record::Recorder;
+use crate::tap::redact::Redactor;
+use ide_mcp::Clock;
+use ide_mcp::ws::CloseCode;
+use ide_mcp::ws::frame::{Header, Opcode};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// The beginning of the answer by which an editor lets an agent in.
+const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
+
+/// How long a farewell waits for room. It is a few bytes, so there is room at once wherever anybody reads; and both sides of
+/// the 32 agents that there may be, one after the other, do not take longer than a close handshake may.
+const FAREWELL: Duration = Duration::from_millis(20);
+
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    conn: u32,
+    from: Side,
+    to: TcpStream,
+    redactor: Redactor,
+    recorder: Arc<Recorder>,
+    /// The tap has said farewell: whatever else comes reaches nobody.
+    is_over: bool,
+    bytes: u64,
+}
+
+/// A pipe that the end of the program may cut in on.
+pub(crate) type Shared = Arc<Mutex<Pipe>>;
+
+impl Pipe {
+    pub(crate) const fn new(
+        conn: u32,
+        from: Side,
+        to: TcpStream,
+        redactor: Redactor,
+        recorder: Arc<Recorder>,
+    ) -> Self {
+        Self { conn, from, to, redactor, recorder, is_over: false, bytes: 0 }
+    }
+
+    /// How many bytes have gone on.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// From here on what comes is redacted so. Whether what was held back begins a token will not be known.
+    pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
+        let held = self.redactor.finish();
+        self.tell(vec![b'-'; held.len()]);
+        self.redactor = redactor;
+    }
+
+    /// Writes `recorded` down, and hands `sent` on: waits as long as the other side does not read.
+    pub(crate) fn hand_on(&mut self, sent: &[u8], recorded: &[u8]) -> io::Result<()> {
+        if self.is_over {
+            return Ok(());
+        }
+        if self.from == Side::Editor && self.bytes == 0 && sent.starts_with(SWITCHING) {
+            self.recorder.let_in(self.conn);
+            complain("tap", &format!("{}: an agent has come", self.conn));
+        }
+        let known = self.redactor.pass(recorded);
+        self.tell(known);
+        self.to.write_all(sent)?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(sent.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    fn tell(&self, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.recorder.tell(self.conn, What::Bytes(self.from, bytes), false);
+        }
+    }
+
+    /// This side says nothing more, and the other is told so in the same way.
+    pub(crate) fn end(&mut self, why: &str) {
+        let held = self.redactor.finish();
+        self.tell(held);
+        if !self.is_over {
+            self.recorder.tell(self.conn, What::End(self.from, why.into()), false);
+        }
+        let _ = self.to.shutdown(Shutdown::Write);
+    }
+
+    /// The tap ends: in the place of its peer the other side gets a close frame with 1001, if nothing is half said and
+    /// there is room for it.
+    pub(crate) fn farewell(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        let held = self.redactor.finish();
+        self.tell(held);
+        let mut why = "the tap ends".to_owned();
+        if self.redactor.is_between_frames() {
+            // A mask hides nothing from whoever reads the key before it: any will do.
+            let key = (self.from == Side::Agent).then_some([0; 4]);
+            let header = Header { fin: true, opcode: Opcode::Close, len: 2, key };
+            let mut frame = header.encode().bytes().to_vec();
+            frame.extend(CloseCode::GOING_AWAY.get().to_be_bytes());
+            self.recorder.tell(self.conn, What::Bytes(self.from, frame.clone()), true);
+            let written = self.to.set_write_timeout(Some(FAREWELL)).and_then(|()| self.to.write_all(&frame));
+            if let Err(error) = written {
+                why = format!("the tap ends, and nobody heard it: {error}");
+            }
+        }
+        self.recorder.tell(self.conn, What::End(self.from, why), true);
+        let _ = self.to.shutdown(Shutdown::Write);
+    }
+}
+
+/// Hands on all that `from` says, to its end.
+pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
+    let mut buf = vec![0; CHUNK];
+    loop {
+        match read(&mut from, &mut buf) {
+            Ok(0) => return lock(pipe).end("end of the stream"),
+            Ok(n) => {
+                let bytes = buf.get(..n).unwrap_or_default();
+                if let Err(error) = lock(pipe).hand_on(bytes, bytes) {
+                    // Nobody hears this side any more, so it need not go on. Its end goes on as ever.
+                    lock(pipe).end(&format!("nobody heard it: {error}"));
+                    let _ = from.shutdown(Shutdown::Both);
+                    return;
+                }
+            }
+            Err(error) => return lock(pipe).end(&error.to_string()),
+        }
+    }
+}
+
+/// One read that no signal interrupts.
+pub(crate) fn read(from: &mut &TcpStream, buf: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match from.read(buf) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+/// What a thread that panicked leaves behind is to be ended as well.
+pub(crate) fn lock(pipe: &Mutex<Pipe>) -> MutexGuard<'_, Pipe> {
+    pipe.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, unless it stays busy for so long.
+pub(crate) fn lock_in(pipe: &Mutex<Pipe>, at_most: Duration) -> Option<MutexGuard<'_, Pipe>> {
+    let clock = Clock::new();
+    let end = clock.now().saturating_add(at_most);
+    loop {
+        match pipe.try_lock() {
+            Ok(pipe) => return Some(pipe),
+            Err(TryLockError::Poisoned(pipe)) => return Some(pipe.into_inner()),
+            Err(TryLockError::WouldBlock) if clock.now() >= end => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::transcript::{Header, VERSION};
+    use std::env::temp_dir;
+    use std::net::TcpListener;
+    use std::sync::mpsc;
+    use std::{fs, process};
+
+    #[test]
+    fn a_farewell_does_not_wait_for_a_side_that_does_not_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_does_not_read, _) = listener.accept().unwrap();
+        // The system moves some of it on for a while, and then there is room once more.
+        to.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
+        for size in [CHUNK, 1, 1, 1, 1] {
+            while (&to).write(&vec![b'x'; size]).is_ok() {}
+        }
+        to.set_write_timeout(None).unwrap();
+
+        let path = temp_dir().join(format!("ide-mcp-farewell-{}.jsonl", process::id()));
+        let header =
+            Header { transcript: VERSION, started_ms: 0, editor: String::new(), port: 1, token: None };
+        let recorder = Arc::new(Recorder::begin(Some(&path), true, 10_000, &header).unwrap());
+        recorder.hold(1);
+        recorder.let_in(1);
+        let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);
+        let (over, ends) = mpsc::channel();
+        thread::spawn(move || {
+            let clock = Clock::new();
+            pipe.farewell();
+            over.send(clock.now()).unwrap();
+        });
+        let took = ends.recv_timeout(Duration::from_secs(20)).unwrap();
+        let transcript = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(took.since_start() < Duration::from_secs(2), "{took:?}");
+        assert!(transcript.contains("the tap ends, and nobody heard it: "), "{transcript}");
+    }
+}

@@ -1,0 +1,216 @@
+//! What of a request line is not written down: tokens, of whomever and however they are spelt, as far as they can be told
+//! from all else; where they cannot, all else as well.
+
+use crate::tap::secrets::{is_mark, secret_at};
+
+/// Makes minus signs of what may be a token in the request line, but for what it is judged by: its parts, what may stand
+/// in none of them, and the version.
+pub(crate) fn hide(line: &mut [u8]) {
+    let mut behind_spaces = (1..).zip(&*line).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at);
+    let mut next = || behind_spaces.next().unwrap_or(line.len());
+    let (target, version) = (next(), next());
+    let (start, version) = line.split_at_mut(version);
+    let (version, rest) = version.split_at_mut(version_len(version));
+    let (method, target) = start.split_at_mut(target);
+    let is_request = !version.is_empty()
+        && matches!(&*rest, b"\r\n" | b"\n")
+        && !method.iter().any(|byte| begins_value(*byte))
+        && !target.iter().any(u8::is_ascii_control);
+    if is_request {
+        return in_target(target);
+    }
+    // A target with a space in it, one that is cut, a field in the wrong place: where a value ends is not known.
+    let mut is_value = false;
+    for byte in start.iter_mut().chain(rest) {
+        let begins = begins_value(*byte);
+        if is_value {
+            star(byte);
+        }
+        is_value |= begins;
+    }
+}
+
+/// Hides what stands behind a name that speaks of a token, and the whole query where it cannot be told apart.
+fn in_target(target: &mut [u8]) {
+    let len = target.trim_ascii_end().len();
+    let (target, _) = target.split_at_mut(len);
+    let query = target.iter().position(|byte| *byte == b'?').unwrap_or(len);
+    let (path, query) = target.split_at_mut(query);
+    // A segment of a path that is but called so is not one.
+    if let Some(at) = secret_at(path).filter(|at| path.get(*at).is_some_and(|byte| is_mark(*byte))) {
+        path.iter_mut().skip(at.saturating_add(1)).for_each(star);
+    }
+    let query = query.split_first_mut().map(|(_, query)| query).unwrap_or_default();
+    let is_clear = query.split(|byte| *byte == b'&').all(|parameter| token_at(parameter).is_some());
+    for parameter in query.split_mut(|byte| is_clear && *byte == b'&') {
+        let at = token_at(parameter).filter(|_| is_clear);
+        parameter.iter_mut().skip(at.unwrap_or_default()).for_each(star);
+    }
+}
+
+/// Where in a parameter of a query a token may begin, its end if there is none; `None` if that is not clear.
+fn token_at(parameter: &[u8]) -> Option<usize> {
+    let (name, value) = parameter.split_at(parameter.iter().position(|byte| *byte == b'=')?);
+    let value = value.get(1..)?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    let is_plain = |byte: &u8| is_name(byte) || b"/:,~+".contains(byte);
+    if name.is_empty() || !name.iter().all(is_name) {
+        None
+    } else if secret_at(name).is_some() {
+        Some(parameter.len().saturating_sub(value.len()))
+    } else {
+        (value.iter().all(is_plain) && secret_at(value).is_none()).then_some(parameter.len())
+    }
+}
+
+/// In any other line of the head that is the mark behind its name.
+const fn begins_value(byte: u8) -> bool {
+    matches!(byte, b'?' | b'=' | b':')
+}
+
+/// How long the version of HTTP is with which this begins.
+const fn version_len(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9', ..] => 8,
+        _ => 0,
+    }
+}
+
+/// A byte of the request line. Those that no target may have stay: by them it is judged.
+const fn star(byte: &mut u8) {
+    if byte.is_ascii_graphic() && *byte != b'#' {
+        *byte = b'-';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::ide::{AuthToken, Policy, Server, ServerConfig, ToolSet};
+    use ide_mcp::mcp::Implementation;
+    use ide_mcp::rpc::SessionId;
+    use ide_mcp::{Machine as _, Time, Wire as _};
+    use std::collections::BTreeSet;
+
+    fn hidden(line: &[u8]) -> Vec<u8> {
+        let mut line = line.to_vec();
+        hide(&mut line);
+        line
+    }
+
+    /// What is sent, and what of it is written down.
+    const REQUESTS: &[(&str, &[u8], &[u8])] = &[
+        ("no query", b"GET /token/auth HTTP/1.1\r\n", b"GET /token/auth HTTP/1.1\r\n"),
+        ("no token in either", b"GET /token/auth?a=b HTTP/1.1\r\n", b"GET /token/auth?a=b HTTP/1.1\r\n"),
+        ("a path that names no value", b"GET /authors HTTP/1.1\r\n", b"GET /authors HTTP/1.1\r\n"),
+        ("nothing secret", b"GET /?a=b&c-d=/e.f&g= HTTP/1.1\r\n", b"GET /?a=b&c-d=/e.f&g= HTTP/1.1\r\n"),
+        ("a token", b"GET /?authToken=secret HTTP/1.1\r\n", b"GET /?authToken=------ HTTP/1.1\r\n"),
+        (
+            "among others",
+            b"GET /?a=b&X-TOKEN=se=cr?t%3d&c=d HTTP/1.1\r\n",
+            b"GET /?a=b&X-TOKEN=----------&c=d HTTP/1.1\r\n",
+        ),
+        (
+            "two",
+            b"GET /a?token=secret&my_cookie=x HTTP/1.1\r\n",
+            b"GET /a?token=------&my_cookie=- HTTP/1.1\r\n",
+        ),
+        ("no name", b"GET /?secret HTTP/1.1\r\n", b"GET /?------ HTTP/1.1\r\n"),
+        ("an empty name", b"GET /?=secret HTTP/1.1\r\n", b"GET /?------- HTTP/1.1\r\n"),
+        (
+            "an ampersand in the token",
+            b"GET /?token=sec&ret HTTP/1.1\r\n",
+            b"GET /?------------- HTTP/1.1\r\n",
+        ),
+        (
+            "an escape in the name",
+            b"GET /?a=b&%74oken=secret HTTP/1.1\r\n",
+            b"GET /?------------------ HTTP/1.1\r\n",
+        ),
+        (
+            "a semicolon between two",
+            b"GET /?a=b;token=secret HTTP/1.1\r\n",
+            b"GET /?---------------- HTTP/1.1\r\n",
+        ),
+        (
+            "a target in a target",
+            b"GET /?to=/x%3FauthToken%3Dsecret HTTP/1.1\r\n",
+            b"GET /?-------------------------- HTTP/1.1\r\n",
+        ),
+        ("a fragment", b"GET /?a=b#token=secret HTTP/1.1\r\n", b"GET /?---#------------ HTTP/1.1\r\n"),
+        ("above ASCII", b"GET /?token=secr\xc3\xa9t HTTP/1.1\r\n", b"GET /?token=----\xc3\xa9- HTTP/1.1\r\n"),
+        ("in the path", b"GET /x;token=secret HTTP/1.1\r\n", b"GET /x;token=------ HTTP/1.1\r\n"),
+        (
+            "before the host",
+            b"GET http://token:secret@a/ HTTP/1.1\r\n",
+            b"GET http://token:--------- HTTP/1.1\r\n",
+        ),
+        ("a space in the token", b"GET /?token=sec ret HTTP/1.1\r\n", b"GET /?--------- --- --------\r\n"),
+        ("something behind the version", b"GET /?a=b HTTP/1.1 secret\r\n", b"GET /?--- HTTP/1.1 ------\r\n"),
+        ("another version", b"GET /?token=secret HTTP/1.0\r\n", b"GET /?token=------ HTTP/1.0\r\n"),
+        ("no version", b"GET /?token=secret\r\n", b"GET /?------------\r\n"),
+        (
+            "a tab for the first space",
+            b"GET\t/?token=secret HTTP/1.1\r\n",
+            b"GET\t/?------------ --------\r\n",
+        ),
+        ("two spaces", b"GET  /?token=secret HTTP/1.1\r\n", b"GET  /?------------ --------\r\n"),
+        (
+            "behind a bare carriage return",
+            b"GET / HTTP/1.1\rX-Auth: secret\r\n",
+            b"GET / HTTP/1.1\rX-Auth: ------\r\n",
+        ),
+        ("a field in its place", b"X-Ide-Authorization: secret\r\n", b"X-Ide-Authorization: ------\r\n"),
+        ("no request", b"\x16\x03\x01 abc\r\n", b"\x16\x03\x01 abc\r\n"),
+        ("cut", b"GET /?authToken=sec", b"GET /?-------------"),
+        ("cut in the version", b"GET /?token=secret HTTP/1.", b"GET /?------------ -------"),
+    ];
+
+    #[test]
+    fn a_token_is_hidden_and_nothing_else_changes() {
+        for (name, line, recorded) in REQUESTS {
+            assert_eq!(
+                hidden(line).escape_ascii().to_string(),
+                recorded.escape_ascii().to_string(),
+                "{name}"
+            );
+        }
+    }
+
+    /// So a replay says what the editor said.
+    #[test]
+    fn what_is_written_down_is_judged_as_what_was_sent() {
+        const FIELDS: &[u8] = b"Host: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        let answer = |head: &[u8]| {
+            let config = ServerConfig::new(
+                Implementation::new("editor", "1.0"),
+                Policy::new(41111, AuthToken::from_text("theirs").unwrap()),
+                ToolSet::new(),
+            );
+            let mut server = Server::new(config, SessionId::new(1), Time::ZERO);
+            server.feed(Time::ZERO, head);
+            server.feed_eof(Time::ZERO);
+            while server.poll_event().is_some() {}
+            String::from_utf8_lossy(server.outgoing()).into_owned()
+        };
+        let methods = ["GET", "get", "GE:T", "GET\t/", "X-Token=a", "\u{e9}", ""];
+        let targets =
+            ["/", "/?token=secret", "/?secret", "/?a#token=b", "token=a", "/token=\u{e9}", "/?a\u{7f}", ""];
+        let ends_of_line =
+            ["HTTP/1.1\r\n", "HTTP/1.0\r\n", "HTTP/1.1 x\r\n", "HTTP/2.0\r\n", "b HTTP/1.1\r\n", "H\r\n"];
+        let built = methods.iter().flat_map(|method| {
+            targets.iter().flat_map(move |target| {
+                ends_of_line.map(|end| format!("{method} {target} {end}").into_bytes())
+            })
+        });
+        let mut refusals = BTreeSet::new();
+        for line in built.chain(REQUESTS.iter().map(|(_, line, _)| line.to_vec())) {
+            let judged = answer(&[&line[..], FIELDS].concat());
+            assert_eq!(answer(&[&hidden(&line)[..], FIELDS].concat()), judged, "{}", line.escape_ascii());
+            refusals.insert(judged);
+        }
+        // Otherwise this would compare nothing.
+        assert!(refusals.len() >= 4, "{refusals:?}");
+    }
+}

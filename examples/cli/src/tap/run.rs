@@ -1,0 +1,242 @@
+//! The tap: who listens, who ends it, and its lock file.
+
+use crate::support::transcript::{Header, VERSION};
+use crate::support::{complain, find, on_signal};
+use crate::tap::conversation::{Conversation, Handle};
+use crate::tap::head::Ends;
+use crate::tap::options::Options;
+use crate::tap::record::Recorder;
+use ide_mcp::ide::{LockFile, LockFileEvent, display_safe};
+use ide_mcp::{Clock, Time};
+use ide_mcp_lockfile::{GuardMode, GuardThread, LockDir, new_token};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{process, thread};
+
+/// How many agents there may be at once: more than any editor lets in, and each takes two threads.
+const CONNECTIONS: usize = 32;
+
+/// How many of them may be there that the editor has not let in. One more ends the oldest, as at the host of an editor.
+const STRANGERS: usize = 8;
+
+/// How long each of these has to say who it is before another one takes its place. So a storm is accepted no faster than
+/// 160 connections a second, and an agent among them gets through.
+const CHANCE: Duration = Duration::from_millis(50);
+
+/// How long the close handshakes may take at the end, and then what is left of the transcript to be written.
+const DRAIN: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) struct Tap {
+    lock: GuardThread,
+    ends: Arc<Ends>,
+    recorder: Arc<Recorder>,
+    events: Receiver<Event>,
+    sender: SyncSender<Event>,
+    open: BTreeMap<u32, Open>,
+    accepted: u32,
+    clock: Clock,
+}
+
+/// An agent, or a stranger.
+#[derive(Debug)]
+struct Open {
+    since: Time,
+    agent: TcpStream,
+    /// `None` as long as the editor is connected to.
+    handle: Option<Handle>,
+}
+
+#[derive(Debug)]
+enum Event {
+    Accepted(TcpStream),
+    /// The editor was connected to for this agent, and both can be ended by this.
+    Open(u32, Handle),
+    Over(u32),
+    LockFile(LockFileEvent),
+    Signal,
+}
+
+impl Tap {
+    /// Finds the editor, listens, and then publishes.
+    pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
+        let editor = find::editor(&options.editor).map_err(|nothing| nothing.to_string())?;
+        let shown = display_safe(&editor.name).into_owned();
+        let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|error| format!("no port of 127.0.0.1 can be listened on: {error}"))?;
+        let (token, port) = (new_token()?, listener.local_addr()?.port());
+        let header = Header {
+            transcript: VERSION,
+            started_ms: unix_ms(),
+            editor: editor.name.clone(),
+            port: editor.port,
+            token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
+        };
+        let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
+        let recorder = Arc::new(recorder);
+
+        // Short: what is not accepted yet waits at the listener.
+        let (sender, events) = mpsc::sync_channel(4);
+        let (signalled, recording) = (sender.clone(), Arc::clone(&recorder));
+        let mut is_first = true;
+        on_signal(move || {
+            // Who asks twice waits for nothing.
+            if !std::mem::take(&mut is_first) {
+                recording.abandon();
+            }
+            signalled.send(Event::Signal).is_ok()
+        })?;
+        let accepting = sender.clone();
+        thread::spawn(move || accept(&listener, &accepting));
+        let file = LockFile::new(process::id(), editor.folders, name, token.clone());
+        let lock = LockDir::from_environment()?.publish(port, &file)?;
+
+        complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
+        complain("tap", &format!("the lock file is {}", lock.path().display()));
+        complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
+        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
+        let ends = Ends { token, port, editor_token, editor_port, trust };
+        let guarding = sender.clone();
+        let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
+            // Where so much happens that there is no room, the tap may be ending and wait for this thread.
+            drop(guarding.try_send(Event::LockFile(event)));
+        })?;
+        let ends = Arc::new(ends);
+        Ok(Self {
+            lock,
+            ends,
+            recorder,
+            events,
+            sender,
+            open: BTreeMap::new(),
+            accepted: 0,
+            clock: Clock::new(),
+        })
+    }
+
+    /// Until a signal comes. Whether the transcript is whole.
+    pub(crate) fn run(mut self) -> bool {
+        loop {
+            match self.events.recv() {
+                Ok(Event::Accepted(agent)) => self.converse(agent),
+                Ok(Event::Open(conn, handle)) => {
+                    if let Some(open) = self.open.get_mut(&conn) {
+                        open.handle = Some(handle);
+                    }
+                }
+                Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
+                Ok(Event::LockFile(event)) => say_lock_file(&event),
+                Ok(Event::Signal) | Err(_) => break,
+            }
+        }
+        self.stop()
+    }
+
+    fn converse(&mut self, agent: TcpStream) {
+        let strangers = self.make_room();
+        if self.open.len().saturating_sub(strangers) >= CONNECTIONS {
+            return complain("tap", &format!("an agent too many: {CONNECTIONS} are attached"));
+        }
+        let Ok(socket) = agent.try_clone() else { return };
+        self.accepted = self.accepted.saturating_add(1);
+        let (conn, ends, recorder) = (self.accepted, Arc::clone(&self.ends), Arc::clone(&self.recorder));
+        self.recorder.hold(conn);
+        self.open.insert(conn, Open { since: self.clock.now(), agent: socket, handle: None });
+        let events = self.sender.clone();
+        // It may take a while to find out that nobody answers, so that is not done here.
+        thread::spawn(move || {
+            let opened = Conversation::open(conn, agent, ends, &recorder)
+                .and_then(|conversation| Ok((conversation.handle()?, conversation)));
+            match opened {
+                Ok((handle, conversation)) => {
+                    let _ = events.send(Event::Open(conn, handle));
+                    conversation.run(&recorder);
+                }
+                Err(error) => complain("tap", &format!("{conn}: {error}")),
+            }
+            recorder.forget(conn);
+            let _ = events.send(Event::Over(conn));
+        });
+    }
+
+    /// Ends the oldest stranger where as many are there as may be. Returns how many there are then.
+    fn make_room(&mut self) -> usize {
+        let strangers = self.recorder.strangers();
+        let Some(oldest) = strangers.first().filter(|_| strangers.len() >= STRANGERS) else {
+            return strangers.len();
+        };
+        if let Some(open) = self.open.remove(oldest) {
+            thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
+            // It may have been let in meanwhile.
+            if !self.recorder.strangers().contains(oldest) {
+                self.open.insert(*oldest, open);
+                return strangers.len().saturating_sub(1);
+            }
+            let editor = open.handle.iter().flat_map(Handle::sockets);
+            for socket in editor.chain([&open.agent]) {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+        self.recorder.forget(*oldest);
+        strangers.len().saturating_sub(1)
+    }
+
+    /// Nobody finds the tap any more, then it ends.
+    fn stop(mut self) -> bool {
+        if let Err(error) = self.lock.remove() {
+            complain("tap", &error.to_string());
+        }
+        self.open.values().filter_map(|open| open.handle.as_ref()).for_each(Handle::end);
+        let clock = Clock::new();
+        let end = clock.now().saturating_add(DRAIN);
+        while !self.open.is_empty() {
+            let left = clock.until(Some(end)).unwrap_or_default();
+            match self.events.recv_timeout(left) {
+                Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
+                Ok(Event::Open(_, handle)) => handle.end(),
+                Ok(Event::Accepted(_) | Event::LockFile(_)) => {}
+                Ok(Event::Signal) | Err(_) => break,
+            }
+        }
+        let is_whole = self.recorder.end(DRAIN);
+        complain("tap", "ended");
+        is_whole
+    }
+}
+
+fn say_lock_file(event: &LockFileEvent) {
+    match event {
+        LockFileEvent::Lost => complain("tap", "the lock file is gone"),
+        LockFileEvent::Restored => complain("tap", "the lock file is back"),
+        LockFileEvent::Taken => {
+            complain("tap", "another program has the name of the lock file: agents do not find the tap");
+        }
+        LockFileEvent::Failed { error } => complain("tap", error),
+        _ => {}
+    }
+}
+
+fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
+    for agent in listener.incoming() {
+        match agent {
+            Ok(agent) => {
+                if events.send(Event::Accepted(agent)).is_err() {
+                    return;
+                }
+            }
+            // For want of file descriptors, say: there may be some again in a moment.
+            Err(_) => thread::sleep(Duration::from_millis(100)),
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a transcript says when it was made")]
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

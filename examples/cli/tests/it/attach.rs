@@ -1,0 +1,456 @@
+//! The whole path once, as a person would run it: the editor and agents are processes that find each other by the lock
+//! file in a home of their own.
+
+use crate::support::{Place, Process, dead};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn listening(editor: &mut Process) -> (u64, String) {
+    let event = editor.event("listening");
+    (event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
+}
+
+fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
+    let mut command = json!({"cmd": "answer", "tab": tab, "verdict": verdict});
+    if let Some(contents) = contents {
+        command["contents"] = contents.into();
+    }
+    command.to_string()
+}
+
+#[test]
+fn an_agent_finds_the_editor_and_lists_its_tools() {
+    let place = Place::new("tools");
+    let mut editor = place.editor(&["--name", "Test Editor"]);
+    let (port, lock) = listening(&mut editor);
+    assert_eq!(Path::new(&lock), place.lock_dir().join(format!("{port}.lock")));
+    let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    assert_eq!(file["ideName"], "Test Editor");
+    assert!(file["workspaceFolders"].as_array().unwrap().contains(&json!(place.project())));
+
+    let port = port.to_string();
+    for arguments in [&["tools"][..], &["--port", &port, "tools"], &["--lock", &lock, "tools"]] {
+        let mut agent = place.agent(arguments);
+        let tools: Vec<String> = (0..5).map(|_| agent.line()).collect();
+        let names: Vec<&str> = tools.iter().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+        assert_eq!(agent.end().0, Some(0));
+        let connected = editor.event("connected");
+        assert_eq!(connected["client"], "ide-mcp-agent");
+        assert!(editor.event("ide_connected")["pid"].is_u64());
+        assert_eq!(editor.event("closed")["conn"], connected["conn"]);
+    }
+}
+
+#[test]
+fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
+    let place = Place::new("nothing");
+    let mut agent = place.agent(&["tools"]);
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(2));
+    assert!(said.contains("no editor found") && said.contains(".claude/ide"), "{said}");
+    assert!(said.contains("`ide-mcp doctor` says more") && !said.contains("--cwd"), "{said}");
+
+    let mut editor = place.editor(&[]);
+    let (port, _) = listening(&mut editor);
+    let mut agent = place.agent(&["--cwd", "/", "tools"]);
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(2));
+    assert!(said.contains(&format!("{port}.lock")) && said.contains("none of its folders"), "{said}");
+    assert!(said.contains("say --cwd DIR") && said.contains("`ide-mcp doctor` says more"), "{said}");
+    let mut agent = place.agent(&["--port", "1", "tools"]);
+    let (status, said) = agent.end();
+    assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+}
+
+#[test]
+fn the_files_of_a_diff_lie_in_the_directory_that_is_asked_for() {
+    let place = Place::new("diff-cwd");
+    let path = place.write("a.txt", "old\n");
+    place.write("new.txt", "new\n");
+    let mut editor = place.editor(&["--on-diff", "accept"]);
+    listening(&mut editor);
+    let project = place.project();
+    let diff = |arguments: &[&str]| {
+        let mut command = place.command("agent", arguments);
+        Process::spawn("agent", command.current_dir(place.home())).end()
+    };
+    let cwd = ["--cwd", project.to_str().unwrap(), "diff"];
+    assert_eq!(diff(&[&cwd[..], &["a.txt", "new.txt"]].concat()), (Some(0), String::new()));
+    assert_eq!(editor.until("diff")["path"], path.as_str());
+    assert_eq!(place.read("a.txt"), "new\n");
+    // What is absolute stays where it is.
+    let other = place.home().join("other.txt");
+    fs::write(&other, "other\n").unwrap();
+    assert_eq!(diff(&[&cwd[..], &["a.txt", other.to_str().unwrap()]].concat()).0, Some(0));
+    assert_eq!(place.read("a.txt"), "other\n");
+    let (status, said) = diff(&["--cwd", "missing", "diff", "a.txt", "new.txt"]);
+    assert!(status == Some(2) && said.contains("there is no directory \"missing\""), "{said}");
+}
+
+#[test]
+fn a_diff_is_accepted_rejected_and_edited() {
+    let place = Place::new("diff");
+    place.write("a.txt", "old\n");
+    place.write("new.txt", "proposed ✻\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    assert_eq!(diff["path"], json!(place.project().join("a.txt")));
+    assert_eq!(diff["contents"], "proposed ✻\n");
+    editor.tell(&answer(&diff["tab"], "reject", None));
+    assert_eq!(editor.until("diff_closed")["why"], "rejected");
+    assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
+    assert_eq!(place.read("a.txt"), "old\n");
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    editor.tell(&answer(&diff["tab"], "accept", Some("edited\n")));
+    assert_eq!(editor.until("diff_closed")["why"], "accepted");
+    assert_eq!(agent.end().0, Some(0));
+    assert_eq!(place.read("a.txt"), "edited\n");
+
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    let diff = editor.until("diff");
+    editor.tell(&answer(&diff["tab"], "accept", None));
+    assert_eq!(agent.end().0, Some(0));
+    assert_eq!(place.read("a.txt"), "proposed ✻\n");
+}
+
+#[test]
+fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
+    let place = Place::new("many");
+    place.write("bad.json", "{\n  \"a\": x\n}\n");
+    let mut editor = place.editor(&["--on-diff", "hold"]);
+    let (_, lock) = listening(&mut editor);
+    let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
+    for (which, agent) in agents.iter_mut().enumerate() {
+        for diff in 0..8 {
+            let arguments = json!({"old_file_path": "/x", "new_file_contents": "y", "tab_name": format!("{which}.{diff}")});
+            agent.tell(&format!("openDiff {arguments}"));
+        }
+    }
+    let mut tabs: Vec<String> =
+        (0..16).map(|_| editor.until("diff")["tab"].as_str().unwrap().into()).collect();
+    tabs.sort();
+    assert_eq!(tabs, (0..2).flat_map(|a| (0..8).map(move |d| format!("{a}.{d}"))).collect::<Vec<_>>());
+
+    for agent in &mut agents {
+        agent.tell(r#"getDiagnostics {"uri":"bad.json"}"#);
+    }
+    for agent in &mut agents {
+        let outcome = agent.event("outcome");
+        assert_eq!(outcome["tool"], "getDiagnostics");
+        let text = outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap();
+        let files: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(files[0]["uri"], "bad.json");
+        let problem = &files[0]["diagnostics"][0];
+        assert_eq!(problem["severity"], "Error");
+        assert_eq!(problem["range"]["start"], json!({"line": 1, "character": 7}), "{problem}");
+    }
+
+    let [mut first, mut second] = agents;
+    first.kill();
+    for _ in 0..8 {
+        let closed = editor.until("diff_closed");
+        assert_eq!(closed["why"], "disconnected");
+        assert!(closed["tab"].as_str().unwrap().starts_with("0."), "{closed}");
+    }
+    editor.until("closed");
+
+    second.tell(r#"close_tab {"tab_name":"1.7"}"#);
+    assert_eq!(editor.until("diff_closed")["why"], "close_tab");
+    let texts =
+        |outcome: &Value| outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
+    assert_eq!(texts(&second.event("outcome")), "TAB_CLOSED");
+
+    assert!(Path::new(&lock).exists());
+    editor.terminate();
+    assert_eq!(editor.event("stopping")["why"], "signal");
+    for _ in 0..7 {
+        assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
+        assert_eq!(editor.event("diff_closed")["why"], "shutdown");
+    }
+    editor.event("closed");
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!Path::new(&lock).exists(), "the lock file is left behind");
+    assert_eq!(second.end().0, Some(1));
+}
+
+#[test]
+fn selections_and_mentions_reach_a_watching_agent() {
+    let place = Place::new("watch");
+    let path = place.write("a.txt", "hello\nwörld 😀!\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut agent = place.agent(&["watch"]);
+    editor.until("ide_connected");
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
+    let heard = agent.event("selection_changed");
+    assert_eq!(heard["params"]["text"], "ello\nwörld 😀");
+    assert_eq!(heard["params"]["filePath"], path);
+    editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
+    let heard = agent.until("at_mentioned");
+    assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
+    editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
+    assert_eq!(agent.event("selection_changed")["params"]["text"], "");
+    editor.tell(r#"{"cmd":"clear"}"#);
+    assert_eq!(agent.event("selection_changed")["params"]["filePath"], "");
+    editor.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
+    let (status, said) = agent.end();
+    assert!(status == Some(1) && said.contains("1001"), "{said}");
+}
+
+#[test]
+fn offered_tools_change_while_an_agent_watches() {
+    let place = Place::new("offer");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut watching = place.agent(&["watch"]);
+    editor.until("ide_connected");
+    editor.tell(r#"{"cmd":"tools","offer":["openFile"]}"#);
+    watching.until("notifications/tools/list_changed");
+    let mut agent = place.agent(&["tools"]);
+    assert!(agent.line().starts_with("openFile"));
+    assert_eq!(agent.end(), (Some(0), String::new()));
+    editor.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
+}
+
+#[test]
+fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
+    let place = Place::new("errors");
+    place.write("a.txt", "x\n");
+    let mut editor = place.editor(&[]);
+    let (_, lock) = listening(&mut editor);
+    for (line, expected) in [
+        ("nonsense", "no command"),
+        (r#"{"cmd":"dance"}"#, "no command"),
+        (r#"{"cmd":"open"}"#, "no command"),
+        (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
+        (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
+        (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
+        (r#"{"cmd":"tools","offer":["openFile","dance"]}"#, "\"dance\" is not a tool"),
+    ] {
+        editor.tell(line);
+        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+
+    let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
+    for agent in &mut agents {
+        agent.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"same"}"#);
+    }
+    let conns: Vec<u64> = (0..2).map(|_| editor.until("diff")["conn"].as_u64().unwrap()).collect();
+    for line in [
+        r#"{"cmd":"answer","tab":"same","verdict":"accept"}"#.to_owned(),
+        r#"{"cmd":"mention","path":"a.txt"}"#.to_owned(),
+    ] {
+        editor.tell(&line);
+        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        assert!(conns.iter().all(|conn| message.contains(&conn.to_string())), "{line}: {message}");
+    }
+    for conn in &conns {
+        editor.tell(&json!({"cmd": "answer", "tab": "same", "verdict": "accept", "conn": conn}).to_string());
+        assert_eq!(editor.event("diff_closed")["conn"], *conn);
+    }
+    for mut agent in agents {
+        agent.hang_up();
+        assert_eq!(agent.event("outcome")["outcome"]["result"]["content"][0]["text"], "FILE_SAVED");
+        assert_eq!(agent.end().0, Some(0));
+    }
+    editor.hang_up();
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!Path::new(&lock).exists());
+}
+
+#[test]
+fn the_editor_decides_at_once_if_it_is_told_to() {
+    for (how, status, text) in [("accept", 0, "new\n"), ("reject", 1, "old\n")] {
+        let place = Place::new(how);
+        place.write("a.txt", "old\n");
+        place.write("new.txt", "new\n");
+        let lock = place.write("lock", r#"{"authToken":"0123456789abcdef"}"#);
+        let mut editor = place.editor(&["--on-diff", how, "--token-of", &lock]);
+        listening(&mut editor);
+        let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+        assert_eq!(agent.end().0, Some(status));
+        assert_eq!(place.read("a.txt"), text);
+    }
+}
+
+#[test]
+fn a_call_prints_the_texts_of_its_result() {
+    let place = Place::new("call");
+    let path = place.write("a.txt", "x\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut agent = place.agent(&["call", "openFile", &json!({"filePath": path}).to_string()]);
+    assert_eq!(agent.line(), format!("Opened file: {path}"));
+    assert_eq!(agent.end().0, Some(0));
+    let mut agent = place.agent(&["call", "openFile", r#"{"filePath":"missing"}"#]);
+    assert!(agent.line().contains("missing"));
+    assert_eq!(agent.end().0, Some(1));
+    let mut agent = place.agent(&["call", "closeAllDiffTabs"]);
+    assert_eq!((agent.line().as_str(), agent.end().0), ("CLOSED_0_DIFF_TABS", Some(0)));
+    let mut agent = place.agent(&["call", "executeCode", r#"{"code":"1"}"#]);
+    let (status, said) = agent.end();
+    assert!(status == Some(1) && said.contains("executeCode not found"), "{said}");
+    let mut agent =
+        place.agent(&["call", "openDiff", &json!({"path": path, "new_file_contents": "y"}).to_string()]);
+    let (status, said) = agent.end();
+    assert!(status == Some(2) && said.contains("old_file_path"), "{said}");
+    for _ in 0..4 {
+        let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
+        assert!(closed.ends_with("1000"), "an agent left without a word: {closed}");
+    }
+}
+
+/// Changes these members of a lock file; null removes one.
+fn rewrite(lock: &str, changes: &Value) {
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    for (name, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            drop(file.as_object_mut().unwrap().remove(name));
+        } else {
+            file[name] = value.clone();
+        }
+    }
+    fs::write(lock, file.to_string()).unwrap();
+}
+
+/// What the real client does with the same lock file and variables stands in docs/evidence.md, *Discovery*.
+#[test]
+fn agent_follows_newest_client() {
+    let place = Place::new("judges");
+    let mut editor = place.editor(&[]);
+    let (port, lock) = listening(&mut editor);
+    let port = port.to_string();
+    let sound: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    let elsewhere = json!({"workspaceFolders": ["/elsewhere"]});
+    let auto = ("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+    let skip = ("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    // What is changed, the variables, the arguments, and what it says where it does not attach.
+    let cases: &[(&str, Value, Variables<'_>, &[&str], Option<&str>)] = &[
+        ("nothing", json!({}), &[], &[], None),
+        ("no transport", json!({"transport": null}), &[], &[], Some("it has no member \"transport\"")),
+        (
+            "no transport, by port",
+            json!({"transport": null}),
+            &[],
+            &["--port", &port],
+            Some("no member \"transport\""),
+        ),
+        (
+            "no transport, by file",
+            json!({"transport": null}),
+            &[],
+            &["--lock", &lock],
+            Some("no member \"transport\""),
+        ),
+        ("another transport", json!({"transport": "ws-ide"}), &[], &[], Some("its transport is \"ws-ide\"")),
+        ("a pid as text", json!({"pid": sound["pid"].to_string()}), &[], &[], None),
+        ("the folder of the client", json!({"workspaceFolders": ["."]}), &[], &[], None),
+        (
+            "a folder below the client's",
+            json!({"workspaceFolders": ["src"]}),
+            &[],
+            &[],
+            Some("none of its folders"),
+        ),
+        ("told not to", json!({}), &[auto], &[], Some("since CLAUDE_CODE_AUTO_CONNECT_IDE is \"false\"")),
+        ("told not to, by port", json!({}), &[auto], &["--port", &port], None),
+        ("told not to, by file", json!({}), &[auto], &["--lock", &lock], None),
+        ("another folder", elsewhere.clone(), &[], &[], Some("none of its folders")),
+        ("another folder, unchecked", elsewhere.clone(), &[skip], &[], None),
+        (
+            "another folder, by the port of a terminal",
+            elsewhere,
+            &[("CLAUDE_CODE_SSE_PORT", &port)],
+            &[],
+            None,
+        ),
+        ("a dead process, unchecked", json!({"pid": dead()}), &[skip], &[], Some("does not run")),
+    ];
+    for (name, changes, variables, arguments, expected) in cases {
+        fs::write(&lock, sound.to_string()).unwrap();
+        rewrite(&lock, changes);
+        let mut command = place.command("agent", &[arguments, &["tools"][..]].concat());
+        let (status, said) = Process::spawn("agent", command.envs(variables.iter().copied())).end();
+        let as_expected = match expected {
+            None => status == Some(0),
+            Some(expected) => status == Some(2) && said.contains(expected),
+        };
+        assert!(as_expected, "{name}: {status:?} {said}");
+    }
+    let mut command = place.command("agent", &["tools"]);
+    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    assert!(said.contains("does not run"), "the last file is refused first: {said}");
+    fs::write(&lock, sound.to_string()).unwrap();
+    let mut command = place.command("agent", &["tools"]);
+    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    assert!(
+        said.contains("choose an editor with --port") && said.contains(&format!("--port {port}: ")),
+        "{said}"
+    );
+}
+
+/// Linux only: other systems do not accept connections on 127.0.0.2 by default.
+#[cfg(target_os = "linux")]
+#[test]
+fn host_override_is_used() {
+    use std::io::{Read as _, Write as _};
+    let place = Place::new("host");
+    let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    let overridden = |program: &str, arguments: &[&str]| {
+        let mut command = place.command(program, arguments);
+        Process::spawn(program, command.env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"))
+    };
+    let host = || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut head = [0; 4096];
+        let len = stream.read(&mut head).unwrap();
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n").unwrap();
+        String::from_utf8_lossy(&head[..len])
+            .lines()
+            .find(|line| line.starts_with("Host:"))
+            .map(str::to_owned)
+    };
+    let expected = Some(format!("Host: 127.0.0.2:{port}"));
+    let mut agent = overridden("agent", &["tools"]);
+    assert_eq!(host(), expected);
+    assert_eq!(agent.end().0, Some(1));
+    let mut bridge = overridden("bridge", &[]);
+    bridge.tell(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#);
+    assert_eq!(host(), expected);
+    assert_eq!(bridge.end().0, Some(1));
+
+    drop(listener);
+    let (status, said) = overridden("agent", &["tools"]).end();
+    let whom = format!("127.0.0.2:{port}, the host of CLAUDE_CODE_IDE_HOST_OVERRIDE");
+    assert!(status == Some(2) && said.contains(&whom), "{status:?} {said}");
+}
+
+#[test]
+fn of_two_editors_the_variable_names_one() {
+    let place = Place::new("two");
+    let (mut one, mut other) = (place.editor(&[]), place.editor(&[]));
+    let ports = [listening(&mut one).0.to_string(), listening(&mut other).0.to_string()];
+    let (status, said) = place.agent(&["tools"]).end();
+    assert!(status == Some(2) && said.contains("several editors"), "{status:?} {said}");
+    let mut command = place.command("agent", &["tools"]);
+    assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &ports[1])).end().0, Some(0));
+    assert_eq!(other.event("connected")["client"], "ide-mcp-agent");
+}

@@ -1,0 +1,154 @@
+//! How a session begins, and whom the client hears from where none does.
+
+use super::client::{INITIALIZE, INITIALIZED, ask, editor, next};
+use super::scripted::{Scripted, publish, silent};
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+use std::fs;
+use std::time::{Duration, Instant};
+
+#[test]
+fn without_an_editor_it_says_so_at_once() {
+    let place = Place::new("bridge-nobody");
+    let mut alone = place.start("bridge", &[]);
+    let (status, said) = alone.end();
+    assert!(status == Some(2) && said.contains("no editor found"), "{said}");
+    // A lock file of somebody who has gone, and one with a wrong token.
+    let port = place.closed_port();
+    let lock = publish(&place, port);
+    let attempt = |place: &Place, port: &str| {
+        let mut bridge = place.start("bridge", &["--port", port]);
+        bridge.tell(INITIALIZE);
+        let answer = next(&mut bridge);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("i"), &json!(-32603)), "{answer}");
+        bridge.end()
+    };
+    let (status, said) = attempt(&place, &port.to_string());
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{said}");
+    fs::remove_file(lock).unwrap();
+    let (_editor, port, lock) = editor(&place, &[]);
+    let mut wrong: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    wrong["authToken"] = "wrong".into();
+    fs::write(&lock, wrong.to_string()).unwrap();
+    let (status, said) = attempt(&place, &port.to_string());
+    assert!(status == Some(1) && said.contains("401"), "{said}");
+    let mut help = place.start("bridge", &["--help"]);
+    assert!(help.rest().join("\n").contains("usage: ide-mcp bridge"));
+}
+
+#[test]
+fn an_editor_that_has_gone_before_the_client_spoke_ends_it() {
+    let place = Place::new("bridge-gone");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    ask(&mut bridge, &json!(0), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["id"], 0);
+    editor.hang_up();
+    assert_eq!(editor.end().0, Some(0));
+    bridge.tell(INITIALIZE);
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("no editor found"), "{status:?}: {said}");
+}
+
+/// The next line is an error about this request, and says this.
+#[track_caller]
+fn refused(bridge: &mut Process, id: &Value, why: &str) {
+    let answer = next(bridge);
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (id, &json!(-32603)), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+}
+
+#[test]
+fn who_is_not_let_in_before_the_end_is_told_so() {
+    let cases: [(&str, fn(&mut Process)); 2] =
+        [("the end of the input", Process::hang_up), ("a signal", |bridge| bridge.terminate())];
+    for (name, end) in cases {
+        let place = Place::new("bridge-silent");
+        let listener = silent(&place);
+        let mut bridge = place.start("bridge", &[]);
+        bridge.tell(INITIALIZE);
+        // It is attaching, and nobody answers.
+        let (_socket, _) = listener.accept().unwrap();
+        bridge.tell(INITIALIZED);
+        if name == "the end of the input" {
+            ask(&mut bridge, &json!(1), "tools/list", &json!({}));
+        }
+        end(&mut bridge);
+        let begin = Instant::now();
+        refused(&mut bridge, &json!("i"), "before the editor had let it in");
+        if name == "the end of the input" {
+            refused(&mut bridge, &json!(1), "before the editor had let it in");
+        }
+        let (status, said) = bridge.end();
+        assert_eq!((status, bridge.rest()), (Some(1), vec![]), "{name}: {said}");
+        assert!(said.contains("before the editor had let it in"), "{name}: {said}");
+        assert!(begin.elapsed() < Duration::from_secs(10), "{name}: it waits for the editor");
+    }
+}
+
+#[test]
+fn who_asks_for_no_session_is_let_go() {
+    let cases: [(&str, &str, fn(&mut Process)); 2] = [
+        ("the end of the input", "", Process::hang_up),
+        ("a signal behind a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
+            // Where it answers, it takes signals.
+            assert_eq!(next(bridge)["id"], 0);
+            bridge.terminate();
+        }),
+    ];
+    for (name, text, end) in cases {
+        let place = Place::new("bridge-nothing");
+        let _listener = silent(&place);
+        let mut bridge = place.start("bridge", &[]);
+        bridge.put(text);
+        end(&mut bridge);
+        assert_eq!(bridge.end(), (Some(0), String::new()), "{name}");
+        assert_eq!(bridge.rest(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_cannot_be_reached_is_an_answer() {
+    let lines = format!("{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}}\n");
+    // Nobody listens there.
+    let place = Place::new("bridge-dead");
+    publish(&place, place.closed_port());
+    let mut bridge = place.start("bridge", &[]);
+    bridge.put(&lines);
+    bridge.hang_up();
+    refused(&mut bridge, &json!("i"), "cannot be attached to");
+    // What is behind it is held with it, or comes too late.
+    let rest = bridge.rest();
+    assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+    assert!(!said.contains("tried again"), "it is over: {said}");
+
+    // It goes in the middle of the handshake.
+    let place = Place::new("bridge-gone-early");
+    let listener = silent(&place);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    assert_eq!(editor.hear()["method"], "initialize");
+    drop(editor);
+    refused(&mut bridge, &json!("i"), "cannot be attached to");
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+}
+
+#[test]
+fn a_whole_session_may_come_at_once() {
+    let place = Place::new("bridge-once");
+    let (_editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.put(&format!(
+        "{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n"
+    ));
+    bridge.hang_up();
+    assert_eq!(next(&mut bridge)["id"], "i");
+    let answer = bridge.rest().into_iter().map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    let answer = answer.into_iter().find(|line| line["id"] == 1).unwrap();
+    assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}

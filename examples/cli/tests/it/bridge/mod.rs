@@ -1,0 +1,336 @@
+//! The bridge between an MCP client, which is a pipe, and an editor, which is a process of its own.
+
+mod beginning;
+mod client;
+mod scripted;
+mod unread;
+
+use crate::support::Place;
+use client::{INITIALIZE, INITIALIZED, ask, bridge, call, diff, editor, next, texts};
+use scripted::{Scripted, silent};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+#[test]
+fn any_mcp_client_gets_the_tools_of_the_editor() {
+    let place = Place::new("bridge-client");
+    place.write("bad.json", "{x");
+    let (mut editor, ..) = editor(&place, &["--name", "Test Editor"]);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    assert_eq!(next(&mut bridge)["result"]["serverInfo"]["name"], "Test Editor");
+    bridge.tell(INITIALIZED);
+    ask(&mut bridge, &json!(0), "tools/list", &json!({}));
+    call(&mut bridge, &json!(1), "getDiagnostics", &json!({"uri": "bad.json"}));
+    call(&mut bridge, &json!(2), "nosuch", &json!({}));
+    let mut answers: Vec<Value> = (0..3).map(|_| next(&mut bridge)).collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    let tools = answers[0]["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+    assert!(texts(&answers[1])[0].contains("bad.json"));
+    assert_eq!(answers[2]["error"]["code"], -32602);
+    bridge.hang_up();
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+    let connected = editor.event("connected");
+    assert_eq!(connected["client"], "peer", "the editor gets the name of the client of the bridge");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+}
+
+#[test]
+fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
+    let place = Place::new("bridge-diff");
+    let path = place.write("a.txt", "hello\n");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = place.start("bridge", &[]);
+    // Who asks before the handshake is answered at once.
+    ask(&mut bridge, &json!(0), "server/discover", &json!({}));
+    assert_eq!(next(&mut bridge)["error"]["code"], -32601);
+    ask(&mut bridge, &json!(1), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["result"], json!({}));
+    bridge.tell(INITIALIZE);
+    let greeting = next(&mut bridge);
+    assert_eq!(greeting["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(greeting["result"]["serverInfo"]["name"], "ide-mcp editor");
+    bridge.tell(INITIALIZED);
+    editor.until("ide_connected");
+
+    call(&mut bridge, &json!("é"), "openDiff", &diff("t"));
+    assert_eq!(editor.until("diff")["tab"], "t");
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
+    let pushed = next(&mut bridge);
+    assert_eq!(pushed["method"], "selection_changed");
+    assert_eq!(pushed["params"]["filePath"], path);
+    editor.tell(r#"{"cmd":"answer","verdict":"accept","contents":"edited"}"#);
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], "é");
+    assert_eq!(texts(&answer), ["FILE_SAVED", "edited"]);
+
+    // A cancelled one is cancelled for the editor too, and nothing is answered.
+    call(&mut bridge, &json!(7), "openDiff", &diff("u"));
+    editor.until("diff");
+    bridge.tell(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}"#,
+    );
+    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
+    call(&mut bridge, &json!(8), "closeAllDiffTabs", &json!({}));
+    let answer = next(&mut bridge);
+    assert_eq!((&answer["id"], texts(&answer)), (&json!(8), vec!["CLOSED_0_DIFF_TABS"]));
+
+    // The end of the input: what is open is answered, the editor is left in order.
+    call(&mut bridge, &json!(9), "openDiff", &diff("v"));
+    editor.until("diff");
+    bridge.hang_up();
+    let answer = next(&mut bridge);
+    assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(9), &json!("the bridge ends")));
+    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
+    let place = Place::new("bridge-back");
+    let (mut first, port, lock) = editor(&place, &["--on-diff", "hold"]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    call(&mut bridge, &json!(1), "openDiff", &diff("t"));
+    first.until("diff");
+    // Its lock file stays, and names a port where nobody listens.
+    first.kill();
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["error"]["message"], "the editor has gone before it answered");
+    call(&mut bridge, &json!(2), "getDiagnostics", &json!({}));
+    let answer = next(&mut bridge);
+    assert_eq!(answer["id"], 2);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
+    bridge.tell(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
+
+    // Another port and another token.
+    fs::remove_file(lock).unwrap();
+    let (mut second, again, _) = editor(&place, &["--on-diff", "accept"]);
+    assert_ne!(port, again);
+    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    assert_eq!(second.event("connected")["client"], "peer");
+    call(&mut bridge, &json!(3), "openDiff", &diff("t"));
+    assert_eq!(texts(&next(&mut bridge)), ["FILE_SAVED", "y"]);
+
+    // In order, too.
+    second.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(second.end().0, Some(0));
+    let (_third, ..) = editor(&place, &[]);
+    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    ask(&mut bridge, &json!(4), "tools/list", &json!({}));
+    assert_eq!(next(&mut bridge)["result"]["tools"].as_array().unwrap().len(), 5);
+    bridge.terminate();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert!(said.contains("is lost") && said.contains("the editor is back"), "{said}");
+    assert!(said.contains("the editor did not hear x/unheard"), "{said}");
+}
+
+#[test]
+fn nobody_has_to_read_what_it_complains_of() {
+    let place = Place::new("bridge-unread");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.kill();
+    fs::remove_file(lock).unwrap();
+    // Until it knows, what is said is heard by nobody and is not counted.
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        let answer = next(&mut bridge);
+        if answer["error"]["message"].as_str().unwrap().contains("away") {
+            break;
+        }
+    }
+    for n in 0..3000 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    // One complaint each, of 100 KB: the pipe holds none of them.
+    let refusal =
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{}"}}}}"#, "x".repeat(100_000));
+    for _ in 0..4 {
+        bridge.tell(&refusal);
+    }
+    ask(&mut bridge, &json!("after"), "ping", &json!({}));
+    assert_eq!(next(&mut bridge), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
+    bridge.terminate();
+    // Of a pipe that nobody reads only the beginning is there: it ends without it.
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert!(said.starts_with("bridge: ") && said.len() < 100_000, "{} bytes", said.len());
+}
+
+#[test]
+fn what_an_editor_that_is_away_does_not_hear_is_said_once() {
+    let place = Place::new("bridge-count");
+    let (mut first, _, lock) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    first.until("ide_connected");
+    first.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(first.end().0, Some(0));
+    assert!(!fs::exists(lock).unwrap());
+    for id in 0.. {
+        ask(&mut bridge, &json!(id), "tools/list", &json!({}));
+        if !next(&mut bridge)["error"].is_null() {
+            break;
+        }
+    }
+    for n in 0..500 {
+        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+    }
+    bridge.hang_up();
+    let (status, said) = bridge.end();
+    assert_eq!(status, Some(0));
+    assert_eq!(said.matches("unheard-").count(), 1, "{said}");
+    assert!(said.contains("did not hear 500 notifications"), "{said}");
+    assert!(said.contains("the first was x/unheard-0"), "{said}");
+}
+
+#[test]
+fn two_hundred_and_fifty_six_calls_may_be_open() {
+    let place = Place::new("bridge-many");
+    let (mut editor, ..) = editor(&place, &["--on-diff", "hold"]);
+    let mut bridge = bridge(&place, &[]);
+    for id in 0..256 {
+        call(&mut bridge, &json!(id), "openDiff", &diff(&format!("{id}")));
+    }
+    for _ in 0..256 {
+        editor.until("diff");
+    }
+    call(&mut bridge, &json!(256), "openDiff", &diff("one too many"));
+    let refused = next(&mut bridge);
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(256), &json!(-32603)));
+    // What ends one of them is not behind them. It has two answers, that of the diff and its own.
+    call(&mut bridge, &json!("close"), "close_tab", &json!({"tab_name": "255"}));
+    let answers = [next(&mut bridge), next(&mut bridge)];
+    assert!(
+        answers.iter().any(|answer| answer["id"] == 255 && texts(answer)[0] == "DIFF_REJECTED"),
+        "{answers:?}"
+    );
+    assert!(
+        answers.iter().any(|answer| answer["id"] == "close" && texts(answer) == ["TAB_CLOSED"]),
+        "{answers:?}"
+    );
+    editor.tell(r#"{"cmd":"quit"}"#);
+    let mut ids: Vec<u64> = (0..255)
+        .map(|_| {
+            let answer = next(&mut bridge);
+            assert_eq!(texts(&answer)[0], "DIFF_REJECTED");
+            answer["id"].as_u64().unwrap()
+        })
+        .collect();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..255));
+    bridge.hang_up();
+    assert_eq!(bridge.end().0, Some(0));
+}
+
+#[test]
+fn garbage_is_tolerated_up_to_a_point_and_said() {
+    let place = Place::new("bridge-garbage");
+    let (mut editor, ..) = editor(&place, &[]);
+    let mut bridge = bridge(&place, &[]);
+    for _ in 0..8 {
+        bridge.tell("no message");
+    }
+    ask(&mut bridge, &json!(1), "ping", &json!({}));
+    assert_eq!(next(&mut bridge)["id"], 1);
+    bridge.tell("one more");
+    let (status, said) = bridge.end();
+    assert!(status == Some(1) && said.contains("no message"), "{said}");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+
+    let mut command = place.command("bridge", &[]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\xff\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not UTF-8"));
+}
+
+#[test]
+fn nothing_is_lost_of_what_is_not_modelled() {
+    let place = Place::new("bridge-raw");
+    let listener = silent(&place);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    let greeting = editor.hear();
+    assert_eq!(greeting["params"]["clientInfo"], json!({"name": "peer", "version": "7"}));
+    assert_eq!(greeting["params"]["capabilities"], json!({"roots": {"listChanged": true}}));
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"prompts":{{"x":1}},"logging":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"instructions":"read me"}}}}"#,
+        greeting["id"]
+    ));
+    let answered = next(&mut bridge)["result"].clone();
+    assert_eq!(answered["capabilities"]["prompts"], json!({"x": 1}));
+    assert_eq!(answered["capabilities"]["logging"], json!({}));
+    assert_eq!(answered["instructions"], "read me");
+    assert_eq!(editor.hear()["method"], "notifications/initialized");
+    assert_eq!(editor.hear()["method"], "ide_connected");
+    // What comes before the client is ready waits for it.
+    editor.say(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
+    ask(&mut bridge, &json!(0), "x/first", &json!({}));
+    let asked = editor.hear();
+    assert_eq!(asked["method"], "x/first");
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":-7,"message":"m","data":{{"a": 1}}}}}}"#,
+        asked["id"]
+    ));
+    assert_eq!(
+        bridge.line(),
+        r#"{"jsonrpc":"2.0","id":0,"error":{"code":-7,"message":"m","data":{"a": 1}}}"#
+    );
+    bridge.tell(INITIALIZED);
+    assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
+
+    // Progress and its token, upwards.
+    bridge.tell(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
+    let asked = editor.hear();
+    assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
+    editor.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
+    assert_eq!(next(&mut bridge)["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
+    editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
+    assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
+
+    // A request of the editor: progress, cancellation, answer, error.
+    for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
+        editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
+        let asked = next(&mut bridge);
+        let token = &asked["params"]["_meta"]["progressToken"];
+        bridge.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
+        assert_eq!(editor.hear()["params"], json!({"progressToken": "p", "progress": 3.0}));
+        match end {
+            "answer" => {
+                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
+                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
+            }
+            "error" => {
+                let error = json!({"code": -1, "message": "no", "data": [1]});
+                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
+                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
+            }
+            _ => {
+                editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
+                let cancelled = next(&mut bridge);
+                assert_eq!(cancelled["params"], json!({"requestId": asked["id"], "reason": "r"}));
+            }
+        }
+    }
+    bridge.tell(r#"{"jsonrpc":"2.0","method":"odd/word","params":{"a": 1}}"#);
+    assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "method": "odd/word", "params": {"a": 1}}));
+    editor.say(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#);
+    assert_eq!(
+        bridge.line(),
+        r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#
+    );
+    bridge.hang_up();
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}

@@ -1,0 +1,422 @@
+//! Broken set-ups, and the findings that each has.
+
+use super::fake::{Behaves, fake};
+use super::setup::{Setup, mode};
+use crate::support::dead;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+use std::thread;
+
+/// A name, what is broken, the ids of what is found and nothing else, and the exit status.
+type Case = (&'static str, fn(&mut Setup), &'static [&'static str], i32);
+
+const CASES: &[Case] = &[
+    ("nothing", |s| drop(s.editor(Behaves::Well)), &[], 0),
+    ("no directory", |s| fs::remove_dir(s.place.lock_dir()).unwrap(), &["directory-missing"], 1),
+    ("no lock file", |_| {}, &["no-lock-files"], 1),
+    (
+        "a visible directory",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(&s.place.lock_dir(), 0o755);
+        },
+        &["directory-readable-by-others"],
+        1,
+    ),
+    (
+        "an open directory",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(&s.place.lock_dir(), 0o777);
+        },
+        &["directory-writable-by-others"],
+        1,
+    ),
+    (
+        "a file for a directory",
+        |s| {
+            fs::remove_dir(s.place.lock_dir()).unwrap();
+            fs::write(s.place.lock_dir(), "").unwrap();
+        },
+        &["directory-not-a-directory"],
+        2,
+    ),
+    (
+        "a file above the directory",
+        |s| {
+            fs::remove_dir_all(s.place.lock_dir().parent().unwrap()).unwrap();
+            fs::write(s.place.lock_dir().parent().unwrap(), "").unwrap();
+        },
+        &["directory-not-a-directory"],
+        2,
+    ),
+    ("a home that is no path", |s| s.set("HOME", "home"), &["variables-unusable"], 2),
+    ("an empty variable", |s| s.set("CLAUDE_CONFIG_DIR", ""), &["variables-unusable"], 2),
+    ("an open lock file", |s| mode(&s.editor(Behaves::Well), 0o644), &["lock-readable-by-others"], 1),
+    (
+        "half a lock file",
+        |s| drop(s.put(s.place.closed_port(), "{\"pid\":1,")),
+        &["lock-unparsable", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "an empty lock file",
+        |s| drop(s.put(s.place.closed_port(), "")),
+        &["lock-unparsable", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "bytes that are no text",
+        |s| {
+            fs::write(s.put(s.place.closed_port(), ""), b"\xff\xfe").unwrap();
+        },
+        &["lock-unparsable", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "a lock file of the past",
+        |s| drop(s.put(s.place.closed_port(), "/w\n/v\n")),
+        &["lock-legacy", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "a link for a lock file, and nothing else",
+        |s| {
+            let target = s.place.project().join("target");
+            fs::write(&target, s.lock().to_string()).unwrap();
+            symlink(target, s.place.lock_dir().join("41111.lock")).unwrap();
+        },
+        &["lock-is-a-link"],
+        1,
+    ),
+    (
+        "a link for a lock file",
+        |s| {
+            let target = s.place.project().join("target");
+            fs::write(&target, s.lock().to_string()).unwrap();
+            symlink(target, s.place.lock_dir().join("41111.lock")).unwrap();
+            s.editor(Behaves::Well);
+        },
+        &["lock-is-a-link"],
+        1,
+    ),
+    (
+        "a pipe for a lock file",
+        |s| {
+            let path = s.place.lock_dir().join("41111.lock");
+            assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+            s.editor(Behaves::Well);
+        },
+        &["lock-not-a-file"],
+        1,
+    ),
+    (
+        "a directory for a lock file",
+        |s| {
+            fs::create_dir(s.place.lock_dir().join("41111.lock")).unwrap();
+            s.editor(Behaves::Well);
+        },
+        &["lock-not-a-file"],
+        1,
+    ),
+    (
+        "a name without a port",
+        |s| {
+            fs::write(s.place.lock_dir().join("editor.lock"), "{}").unwrap();
+            s.editor(Behaves::Well);
+        },
+        &["lock-misnamed"],
+        0,
+    ),
+    (
+        "a dead process",
+        |s| {
+            let lock = {
+                let mut lock = s.lock();
+                lock["pid"] = dead().into();
+                lock
+            };
+            s.publish(s.place.closed_port(), &lock);
+        },
+        &["lock-left-over", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "a dead process beside a living one",
+        |s| {
+            let lock = {
+                let mut lock = s.lock();
+                lock["pid"] = dead().into();
+                lock
+            };
+            s.publish(s.place.closed_port(), &lock);
+            s.editor(Behaves::Well);
+        },
+        &["lock-left-over"],
+        1,
+    ),
+    (
+        "a process that is not seen",
+        |s| drop(s.editor_with(&json!({"pid": dead()}))),
+        &["lock-process-unseen", "no-editor-for-directory"],
+        1,
+    ),
+    ("no process", |s| drop(s.editor_with(&json!({"pid": null}))), &["lock-without-process"], 0),
+    (
+        "an editor on Windows",
+        |s| drop(s.editor_with(&json!({"runningInWindows": true}))),
+        &["lock-of-windows-elsewhere"],
+        1,
+    ),
+    (
+        "no token",
+        |s| {
+            let lock = {
+                let mut lock = s.lock();
+                lock["authToken"] = Value::Null;
+                lock
+            };
+            s.publish(fake(Behaves::WithoutToken), &lock);
+        },
+        &["lock-without-token", "lets-in-with-origin"],
+        1,
+    ),
+    ("a closed port", |s| drop(s.publish(s.place.closed_port(), &s.lock())), &["port-refuses"], 1),
+    ("a silent port", |s| drop(s.editor(Behaves::NotAtAll)), &["port-silent"], 1),
+    (
+        "a web server",
+        |s| drop(s.editor(Behaves::Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))),
+        &["not-an-editor"],
+        1,
+    ),
+    ("a mail server", |s| drop(s.editor(Behaves::Says("220 mail.example ESMTP\r\n"))), &["not-an-editor"], 1),
+    ("one that hangs up", |s| drop(s.editor(Behaves::Says(""))), &["not-an-editor"], 1),
+    ("a wrong token", |s| drop(s.editor_with(&json!({"authToken": "QZQZ-another"}))), &["token-refused"], 1),
+    ("a wrong token, the JetBrains way", |s| drop(s.editor(Behaves::Closes)), &["token-refused"], 1),
+    ("an editor that is full", |s| drop(s.editor(Behaves::Status(503))), &["editor-full"], 1),
+    ("an editor that declines", |s| drop(s.editor(Behaves::Status(400))), &["editor-declines"], 1),
+    ("no sub-protocol", |s| drop(s.editor(Behaves::WithoutSubprotocol)), &["subprotocol-missing"], 1),
+    ("a version that nobody knows", |s| drop(s.editor(Behaves::UnknownVersion)), &["session-fails"], 1),
+    (
+        "an editor that asks for no token",
+        |s| drop(s.editor(Behaves::WithoutToken)),
+        &["lets-in-without-token", "lets-in-with-origin"],
+        1,
+    ),
+    ("an editor for web pages", |s| drop(s.editor(Behaves::WithOrigin)), &["lets-in-with-origin"], 1),
+    (
+        "another folder",
+        |s| drop(s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}))),
+        &["no-editor-for-directory"],
+        1,
+    ),
+    (
+        "no folder",
+        |s| drop(s.editor_with(&json!({"workspaceFolders": []}))),
+        &["editor-without-folders", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "the agent came by a link",
+        |s| {
+            s.editor(Behaves::Well);
+            let link = s.place.lock_dir().parent().unwrap().join("link");
+            symlink(s.place.project(), &link).unwrap();
+            s.cwd = link;
+        },
+        &["folder-matches-only-physically"],
+        0,
+    ),
+    (
+        "the editor came by a link",
+        |s| {
+            let link = s.place.lock_dir().parent().unwrap().join("link");
+            symlink(s.place.project(), &link).unwrap();
+            s.editor_with(&json!({"workspaceFolders": [link]}));
+            s.cwd = link;
+        },
+        &["folder-matches-only-logically"],
+        1,
+    ),
+    (
+        "a stale port",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &["port-variable-stale", "opencode-without-token"],
+        1,
+    ),
+    (
+        "no port",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("CLAUDE_CODE_SSE_PORT", "none");
+        },
+        &["port-variable-invalid"],
+        1,
+    ),
+    (
+        "a port of another folder",
+        |s| {
+            let path = s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
+            s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
+        },
+        &["opencode-without-token"],
+        0,
+    ),
+    (
+        "a proxy",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("http_proxy", "http://user:QZQZ@127.0.0.1:1");
+        },
+        &["proxy-takes-loopback"],
+        1,
+    ),
+    (
+        "half a no_proxy",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("ALL_PROXY", "http://127.0.0.1:1");
+            s.set("no_proxy", "127.0.0.1");
+            s.set("NO_PROXY", "localhost");
+        },
+        &["no-proxy-differs"],
+        1,
+    ),
+    (
+        "a whole no_proxy",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("ALL_PROXY", "http://127.0.0.1:1");
+            s.set("no_proxy", "localhost,127.0.0.1");
+            s.set("NO_PROXY", "localhost,127.0.0.1");
+        },
+        &[],
+        0,
+    ),
+    (
+        "one no_proxy of two",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("ALL_PROXY", "http://127.0.0.1:1");
+            s.set("NO_PROXY", "localhost,127.0.0.1");
+        },
+        &["no-proxy-differs"],
+        1,
+    ),
+    (
+        "another host",
+        |s| {
+            s.editor(Behaves::Well);
+            // Every system connects to itself there, and it is no address of the loopback.
+            s.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "0.0.0.0");
+        },
+        &["host-override"],
+        1,
+    ),
+    (
+        "no transport",
+        |s| {
+            let mut lock = s.lock();
+            lock.as_object_mut().unwrap().remove("transport");
+            s.publish(fake(Behaves::Well), &lock);
+        },
+        &["lock-without-transport", "no-editor-for-directory"],
+        1,
+    ),
+    ("a process as text", |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))), &[], 0),
+    ("the folder of the agent", |s| drop(s.editor_with(&json!({"workspaceFolders": ["."]}))), &[], 0),
+    (
+        "an agent that is told not to attach",
+        |s| {
+            s.editor(Behaves::Well);
+            s.set("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+        },
+        &["auto-connect-off"],
+        1,
+    ),
+    (
+        "another folder, unchecked",
+        |s| {
+            s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
+            s.set("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+        },
+        &["folder-check-skipped"],
+        0,
+    ),
+    (
+        "two editors, and the port of one",
+        |s| {
+            s.editor(Behaves::Well);
+            let path = s.editor_with(&json!({"pid": std::os::unix::process::parent_id()}));
+            s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
+        },
+        &["several-editors-one-named", "opencode-without-token"],
+        0,
+    ),
+    (
+        "two editors",
+        |s| {
+            s.editor(Behaves::Well);
+            s.editor_with(&json!({"pid": std::os::unix::process::parent_id()}));
+        },
+        &["several-editors"],
+        1,
+    ),
+    (
+        "two windows of one editor",
+        |s| {
+            s.editor(Behaves::Well);
+            s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
+        },
+        &["process-published-twice"],
+        0,
+    ),
+    (
+        "another directory than the editor's",
+        |s| {
+            s.editor(Behaves::Well);
+            let dir = s.place.project().join("config/ide");
+            fs::create_dir_all(&dir).unwrap();
+            mode(&dir, 0o700);
+            s.set("CLAUDE_CONFIG_DIR", dir.parent().unwrap().to_str().unwrap());
+        },
+        &["config-dir-set", "locks-where-nobody-looks", "no-lock-files"],
+        1,
+    ),
+    (
+        "two lock files of one port",
+        |s| {
+            let port = fake(Behaves::Well);
+            let dir = s.place.project().join("config/ide");
+            fs::create_dir_all(&dir).unwrap();
+            mode(&dir, 0o700);
+            Setup::put_in(&dir, port, &s.lock().to_string());
+            s.set("CLAUDE_CONFIG_DIR", dir.parent().unwrap().to_str().unwrap());
+            s.put(port, &json!({"authToken": "QZQZ-old"}).to_string());
+        },
+        &["config-dir-set", "port-published-twice-differently"],
+        1,
+    ),
+];
+
+#[test]
+fn every_broken_set_up_has_its_finding() {
+    // Each has a home and a process of its own, and some wait.
+    thread::scope(|scope| {
+        for cases in CASES.chunks(CASES.len().div_ceil(4)) {
+            scope.spawn(move || {
+                for (name, break_it, expected, status) in cases {
+                    let mut setup = Setup::new();
+                    break_it(&mut setup);
+                    let expected = expected.iter().map(|id| (*id).to_owned()).collect();
+                    assert_eq!(setup.found(&[]), (expected, Some(*status)), "{name}");
+                }
+            });
+        }
+    });
+}

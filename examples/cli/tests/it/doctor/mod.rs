@@ -1,0 +1,163 @@
+//! The doctor as a process, over broken set-ups with real directories, files and sockets. What it makes of facts that
+//! cannot be had here, such as Windows, is tested with its rules.
+
+mod cases;
+mod fake;
+mod setup;
+
+use crate::support::dead;
+use fake::{Behaves, TOKEN};
+use rustix::process::geteuid;
+use serde_json::{Value, json};
+use setup::{Setup, mode};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::time::{Duration, Instant};
+
+/// Only root can give away what it owns, and only others can be kept out.
+#[test]
+fn what_belongs_to_others_or_is_closed_is_found() {
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
+    let setup = Setup::new();
+    let lock = setup.editor(Behaves::Well);
+    if geteuid().is_root() {
+        chown(&lock, Some(12345), None).unwrap();
+        assert_eq!(setup.found(&[]), (ids(&["lock-not-ours"]), Some(1)));
+        chown(&lock, Some(0), None).unwrap();
+        chown(setup.place.lock_dir(), Some(12345), None).unwrap();
+        assert_eq!(setup.found(&[]), (ids(&["directory-not-ours"]), Some(1)));
+    } else {
+        mode(&lock, 0);
+        assert_eq!(setup.found(&[]), (ids(&["lock-unreadable", "no-editor-for-directory"]), Some(1)));
+        mode(&setup.place.lock_dir(), 0);
+        assert_eq!(setup.found(&[]), (ids(&["directory-unreadable"]), Some(2)));
+        mode(&setup.place.lock_dir(), 0o700);
+    }
+}
+
+/// Linux only: other systems do not accept connections on 127.0.0.2 by default.
+#[cfg(target_os = "linux")]
+#[test]
+fn editor_is_asked_on_the_host_of_the_environment() {
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
+    let mut setup = Setup::new();
+    let lock = setup.lock();
+    setup.publish(fake::fake_on("127.0.0.2", Behaves::Well), &lock);
+    assert_eq!(setup.found(&[]), (ids(&["port-refuses"]), Some(1)));
+    setup.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2");
+    assert_eq!(setup.found(&[]), (ids(&["host-override-loopback"]), Some(0)));
+}
+
+#[test]
+fn forty_silent_ports_take_no_longer_than_a_few() {
+    let setup = Setup::new();
+    for _ in 0..40 {
+        setup.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
+        setup.editor(Behaves::NotAtAll);
+    }
+    let begin = Instant::now();
+    let (found, status) = setup.found(&[]);
+    assert!(found.contains("port-silent") && found.contains("not-asked") && status == Some(1), "{found:?}");
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn it_changes_nothing_unless_it_is_asked_to() {
+    let setup = Setup::new();
+    let changed = |changes: &Value| {
+        let mut lock = setup.lock();
+        for (name, value) in changes.as_object().unwrap() {
+            lock[name] = value.clone();
+        }
+        lock
+    };
+    let left_over =
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "One"})));
+    let another =
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "Two"})));
+    let kept = [
+        setup.editor(Behaves::Well),
+        setup.editor_with(&json!({"pid": dead()})),
+        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": null, "ideName": "One"}))),
+        setup.put(setup.place.closed_port(), "no lock file"),
+    ];
+    mode(&setup.place.lock_dir(), 0o755);
+    for arguments in [&[][..], &["--no-connect"]] {
+        let (found, status) = setup.found(arguments);
+        assert!(found.contains("lock-left-over") && status == Some(1), "{found:?}");
+        assert!(left_over.exists() && another.exists() && kept.iter().all(|path| path.exists()));
+        assert_eq!(fs::metadata(setup.place.lock_dir()).unwrap().mode() & 0o777, 0o755);
+        assert_eq!(found.contains("not-asked"), !arguments.is_empty(), "{found:?}");
+    }
+    let (found, _) = setup.found(&["--remove-leftovers"]);
+    assert!(found.contains("leftover-removed") && !found.contains("lock-left-over"), "{found:?}");
+    assert!(!left_over.exists() && !another.exists(), "{found:?}");
+    assert!(kept.iter().all(|path| path.exists()), "{found:?}");
+}
+
+#[test]
+fn a_person_reads_the_verdict_first_and_then_the_worst() {
+    let mut setup = Setup::new();
+    let path = setup.editor_with(&json!({"ideName": "E\u{1b}[2J"}));
+    setup.set("CLAUDE_CODE_SSE_PORT", "1");
+    mode(&path, 0o644);
+    let mut doctor = setup.doctor(&[]);
+    let text = doctor.rest().join("\n");
+    assert_eq!(doctor.end(), (Some(1), String::new()));
+    let port = path.file_stem().unwrap().to_str().unwrap();
+    let cwd = setup.cwd.display();
+    assert!(
+        text.starts_with(&format!(
+            "An agent started in {cwd} attaches to \"E\\u{{1b}}[2J\" on port {port}: 2 warnings.\n\nwarning: "
+        )),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n    → chmod 600 ") && text.contains("\n    → unset CLAUDE_CODE_SSE_PORT"),
+        "{text}"
+    );
+    assert!(!text.contains(['\u{1b}', '\r']) && !text.contains(TOKEN), "{text}");
+    assert!(text.lines().last().is_some_and(|line| line.ends_with("(--verbose says more)")), "{text}");
+    let mut doctor = setup.doctor(&["--verbose"]);
+    let text = doctor.rest().join("\n");
+    assert!(text.contains("\nok: ") && text.contains("[editor-answers]"), "{text}");
+    assert_eq!(doctor.end().0, Some(1));
+}
+
+#[test]
+fn a_real_editor_is_well_and_shows_no_agent() {
+    let setup = Setup::new();
+    let mut editor = setup.place.editor(&[]);
+    editor.event("listening");
+    assert_eq!(setup.found(&[]), (BTreeSet::new(), Some(0)));
+    let project = setup.place.project();
+    assert_eq!(setup.found(&["--cwd", project.to_str().unwrap()]), (BTreeSet::new(), Some(0)));
+    assert_eq!(setup.found(&["--cwd", "/"]).1, Some(1));
+    editor.tell(r#"{"cmd":"quit"}"#);
+    let events = editor.rest();
+    assert!(!events.iter().any(|event| event.contains("ide_connected")), "{events:?}");
+}
+
+#[test]
+fn a_wrong_command_line_is_status_2() {
+    let setup = Setup::new();
+    for (arguments, expected) in [
+        (&["--jsno"][..], "--jsno"),
+        (&["here"], "here"),
+        (&["--cwd", "missing"], "--cwd: there is no directory \"missing\""),
+        (&["--json", "--verbose"], "exclude each other"),
+    ] {
+        let (status, said) = setup.doctor(arguments).end();
+        assert!(
+            status == Some(2) && said.contains(expected) && said.lines().count() == 1,
+            "{status:?} {said}"
+        );
+    }
+    let mut doctor = setup.doctor(&["--json", "--cwd", "missing"]);
+    let said: Vec<Value> = doctor.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((said.len(), &said[0]["event"], &said[0]["status"]), (1, &json!("error"), &json!(2)));
+    let mut help = setup.doctor(&["--help"]);
+    assert!(help.rest().len() > 10);
+    assert_eq!(help.end(), (Some(0), String::new()));
+}

@@ -1,0 +1,303 @@
+//! How the programs end: whose output nobody reads, whose input ends, and whose other side ends.
+
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tungstenite::Message;
+use tungstenite::handshake::server::{Request, Response};
+use tungstenite::protocol::CloseFrame;
+
+#[test]
+fn an_editor_says_why_it_ends() {
+    let place = Place::new("stopping");
+    let how: [(&str, fn(&mut Process)); 4] = [
+        ("quit", |editor| editor.tell("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
+        ("quit", |editor| {
+            editor.put(r#"{"cmd":"quit"}"#);
+            editor.hang_up();
+        }),
+        ("end of standard input", Process::hang_up),
+        ("signal", |editor| editor.terminate()),
+    ];
+    for (why, end) in how {
+        let mut editor = place.editor(&[]);
+        let listening = editor.event("listening");
+        end(&mut editor);
+        assert_eq!(editor.event("stopping")["why"], why);
+        assert_eq!(editor.end(), (Some(0), String::new()), "{why}");
+        assert_eq!(editor.rest(), [""; 0], "{why}");
+        assert!(!Path::new(listening["lock"].as_str().unwrap()).exists(), "{why}");
+    }
+}
+
+#[test]
+fn an_agent_that_waits_for_a_verdict_says_one_line_when_the_editor_ends() {
+    for (name, status, line, said) in [
+        ("quits", Some(1), vec!["rejected"], ""),
+        ("dies", Some(1), vec![], "agent: the editor ended before a verdict (the connection ended"),
+    ] {
+        let place = Place::new(name);
+        place.write("new.txt", "new\n");
+        let mut editor = place.editor(&[]);
+        editor.event("listening");
+        let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+        editor.until("diff");
+        if name == "quits" {
+            editor.tell(r#"{"cmd":"quit"}"#)
+        } else {
+            editor.kill()
+        }
+        let (ended, complaint) = agent.end();
+        assert_eq!(ended, status, "{name}");
+        assert_eq!(agent.rest(), line, "{name}");
+        assert!(
+            complaint.starts_with(said) && complaint.is_empty() == said.is_empty(),
+            "{name}: {complaint}"
+        );
+        assert!(complaint.lines().count() <= 1, "{name}: {complaint}");
+        assert!(!place.project().join("a.txt").exists(), "{name}");
+    }
+}
+
+/// The status and what it complained of.
+fn ended(mut child: Child) -> (Option<i32>, String) {
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+#[test]
+fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
+    let place = Place::new("unread");
+    place.write("new.txt", "new\n");
+    let mut command = place.command("editor", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut editor = pipes.spawn().unwrap();
+    let mut stdin = editor.stdin.take().unwrap();
+    let mut line = String::new();
+    BufReader::new(editor.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
+    // A process that another test starts has the pipe too for a moment, and takes in it what is said then: one event more.
+    let begin = Instant::now();
+    while editor.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "the editor does not end");
+        if begin.elapsed() > Duration::from_secs(2) {
+            let _ = stdin.write_all(b"x\n");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let (status, said) = ended(editor);
+    assert!(status == Some(1) && said.contains("standard output cannot be written"), "{status:?} {said}");
+    assert_eq!(agent.end().0, Some(1));
+    assert!(!Path::new(listening["lock"].as_str().unwrap()).exists());
+}
+
+/// A headless editor whose events nobody reads, unless whoever has them then does, and where its lock file is.
+fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
+    let project = place.project();
+    let mut command = place.command("editor", &["--headless", project.to_str().unwrap()]);
+    let (editor, out) = Process::spawn_unread("editor", &mut command);
+    (editor, out, place.published("the editor", None))
+}
+
+/// An agent that proposes a change of so many bytes and waits.
+fn proposing(place: &Place, len: usize) -> Process {
+    let mut agent = place.agent(&["calls"]);
+    let contents = "x".repeat(len);
+    let diff = json!({"old_file_path": "a.txt", "new_file_contents": contents, "tab_name": "t"});
+    agent.tell(&format!("openDiff {diff}"));
+    agent
+}
+
+fn assert_rejected(agent: &mut Process) {
+    let outcome = agent.event("outcome");
+    assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
+}
+
+#[test]
+fn an_output_that_takes_nothing_holds_up_nobody() {
+    for (name, is_read) in [("unread", false), ("read late", true)] {
+        let place = Place::new("stalled");
+        let (mut editor, mut out, lock) = unread_editor(&place);
+        // Far more than a pipe holds.
+        let mut first = proposing(&place, 400_000);
+        // What is asked behind it on the same connection is answered once the editor has the proposal.
+        first.tell("getDiagnostics");
+        assert_eq!(first.event("outcome")["tool"], "getDiagnostics", "{name}");
+        assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0), "{name}");
+        let read = move || {
+            let mut text = String::new();
+            out.read_to_string(&mut text).map(|_| text)
+        };
+        let (reader, unread) = if is_read { (Some(thread::spawn(read)), None) } else { (None, Some(read)) };
+        editor.terminate();
+        assert_rejected(&mut first);
+        let (status, said) = editor.end();
+        drop(unread);
+        assert!(!lock.exists(), "{name}");
+        match reader {
+            None => assert!(
+                status == Some(1)
+                    && said.contains("standard output cannot be written")
+                    && said.contains("nobody reads it"),
+                "{status:?} {said}"
+            ),
+            Some(reader) => {
+                assert_eq!((status, said.as_str()), (Some(0), ""), "{name}");
+                let text = reader.join().unwrap().unwrap();
+                let events: Vec<Value> =
+                    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+                let diff = events.iter().find(|event| event["event"] == "diff").unwrap();
+                assert_eq!(diff["contents"].as_str().unwrap().len(), 400_000);
+                assert!(events.iter().any(|event| event["event"] == "stopping"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_output_behind_which_too_much_waits_is_none() {
+    let place = Place::new("overfull");
+    let (mut editor, out, lock) = unread_editor(&place);
+    // Behind two of them there is no room, as examples/cli/src/support/writer.rs says.
+    let mut agents = [(); 3].map(|()| proposing(&place, 9 << 20));
+    agents.iter_mut().for_each(assert_rejected);
+    let (status, said) = editor.end();
+    assert!(status == Some(1) && said.contains("nobody reads it"), "{status:?} {said}");
+    assert!(!lock.exists());
+    drop(out);
+}
+
+/// Connections that are never let in are counted, so that nobody who reaches the port can fill an unread output.
+#[test]
+fn n05_strangers_fill_no_output_that_nobody_reads() {
+    let place = Place::new("storm");
+    let (mut editor, mut out, lock) = unread_editor(&place);
+    let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    for count in 0..2_000 {
+        let mut stranger = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = stranger.write_all(if count % 2 == 0 { b"GET / HTTP/1.1\r\n" } else { b"no HTTP\r\n\r\n" });
+    }
+    assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0));
+    editor.terminate();
+    let mut text = String::new();
+    out.read_to_string(&mut text).unwrap();
+    assert_eq!(editor.end().0, Some(0), "{text}");
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let strangers = events.iter().filter(|event| event["event"] == "unauthenticated").count();
+    assert!((1..=3).contains(&strangers) && events.len() < 15, "{} events: {text}", events.len());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn l06_what_happens_to_the_lock_file_is_an_event() {
+    let place = Place::new("lock-events");
+    let mut editor = place.editor(&[]);
+    let lock = PathBuf::from(editor.event("listening")["lock"].as_str().unwrap());
+    fs::remove_file(&lock).unwrap();
+    while editor.event("lock_file")["state"] != "restored" {}
+    assert!(lock.exists());
+    let taken = lock.with_extension("taken");
+    fs::write(&taken, "{}").unwrap();
+    fs::rename(&taken, &lock).unwrap();
+    // The loss is reported late if the guard's first look came before the notification.
+    let states = std::iter::repeat_with(|| editor.event("lock_file")["state"].as_str().unwrap().to_owned());
+    let before: Vec<String> = states.take_while(|state| state != "taken").collect();
+    assert!(["lost", "restored"].iter().take(before.len()).eq(before.iter()), "{before:?}");
+    // A file in place of the directory: the lock file cannot be brought back.
+    let dir = place.lock_dir();
+    let begin = Instant::now();
+    // The editor brings it back meanwhile.
+    while fs::write(&dir, "in the way").is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        let _ = fs::remove_dir_all(&dir);
+    }
+    let begin = Instant::now();
+    let failed = loop {
+        let event = editor.event("lock_file");
+        if event["state"] == "failed" {
+            break event;
+        }
+    };
+    assert!(begin.elapsed() < Duration::from_secs(10) && failed["problem"].as_str().is_some(), "{failed}");
+    fs::remove_file(&dir).unwrap();
+    // It is tried again after 5 s.
+    while editor.event("lock_file")["state"] != "restored" {}
+    assert!(lock.exists());
+    editor.terminate();
+    assert_eq!(editor.event("stopping")["why"], "signal");
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!lock.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let place = Place::new("full");
+    let path = place.write("a.txt", "x\n");
+    let open = json!({"filePath": path}).to_string();
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = place.command("editor", &[]);
+    let child = command.stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, said) = ended(child);
+    assert!(status == Some(1) && said.contains("No space left"), "the editor: {status:?} {said}");
+
+    let mut editor = place.editor(&[]);
+    editor.event("listening");
+    for arguments in [&["tools"][..], &["call", "openFile", &open], &["--help"]] {
+        let mut command = place.command("agent", arguments);
+        let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+        let (status, said) = ended(child);
+        assert!(status == Some(1) && said.contains("No space left"), "{arguments:?}: {status:?} {said}");
+        // As with `agent … | true`.
+        let mut command = place.command("agent", arguments);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap();
+        child.stdout = None;
+        assert_eq!(ended(child), (Some(0), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_the_editor_says_last_cannot_write_over_the_screen() {
+    let place = Place::new("escape");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let lock = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), lock.to_string()).unwrap();
+    let mut agent = place.agent(&["tools"]);
+    let chosen = |_: &Request, mut response: Response| {
+        response.headers_mut().insert("Sec-WebSocket-Protocol", "mcp".parse().unwrap());
+        Ok(response)
+    };
+    let mut socket = tungstenite::accept_hdr(listener.accept().unwrap().0, chosen).unwrap();
+    let reason = "\u{1b}[2J\u{9b}2J\nagent: all is well\u{202e}";
+    let frame = CloseFrame { code: 4000.into(), reason: reason.into() };
+    socket.send(Message::Close(Some(frame))).unwrap();
+    let (status, said) = agent.end();
+    assert_eq!(status, Some(1));
+    assert!(said.contains("4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"), "{said:?}");
+    assert_eq!(said.lines().count(), 1, "{said:?}");
+}
+
+#[test]
+fn a_line_that_is_no_text_is_a_wrong_line_and_no_end() {
+    let place = Place::new("bytes");
+    let mut command = place.command("editor", &[]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut editor = pipes.spawn().unwrap();
+    editor.stdin.as_mut().unwrap().write_all(b"\n\xff\n{\"cmd\":\"quit\"}\n").unwrap();
+    let lines: Vec<String> =
+        BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert_eq!(lines[1], r#"{"event":"error","line":2,"message":"line 2 is no command: it is not UTF-8"}"#);
+    assert_eq!(lines[2], r#"{"event":"stopping","why":"quit"}"#);
+    assert_eq!(ended(editor), (Some(0), String::new()));
+}

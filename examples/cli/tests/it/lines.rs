@@ -1,0 +1,74 @@
+//! The lines that the programs take and give: which diff an answer means, and what becomes of a wrong call.
+
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+
+#[test]
+fn a_verdict_needs_a_tab_only_where_several_diffs_are_open() {
+    let place = Place::new("tab");
+    let mut editor = place.editor(&[]);
+    editor.event("listening");
+    let open = |agent: &mut Process, editor: &mut Process, tab: &str| {
+        let arguments = json!({"new_file_path": "/x", "new_file_contents": "y", "tab_name": tab});
+        agent.tell(&format!("openDiff {arguments}"));
+        loop {
+            let line = editor.line();
+            if line.starts_with(r#"{"event":"diff","#) {
+                return line;
+            }
+        }
+    };
+    let refused = |editor: &mut Process, command: &str, expected: &[&str]| {
+        editor.tell(command);
+        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        assert!(expected.iter().all(|text| message.contains(text)), "{command}: {message}");
+    };
+    let accept = r#"{"cmd":"answer","verdict":"accept"}"#;
+    refused(&mut editor, accept, &["no diff is open"]);
+    let mut agent = place.agent(&["calls"]);
+    let first = open(&mut agent, &mut editor, "one");
+    assert_eq!(
+        first, r#"{"event":"diff","conn":1,"tab":"one","path":"/x","outside":true,"contents":"y"}"#,
+        "the long part is the last"
+    );
+    open(&mut agent, &mut editor, "two");
+    let both = [r#"conn 1 "one""#, r#"conn 1 "two""#];
+    refused(&mut editor, accept, &both);
+    refused(&mut editor, r#"{"cmd":"answer","tab":"three","verdict":"accept"}"#, &both);
+    refused(&mut editor, r#"{"cmd":"answer","conn":7,"verdict":"accept"}"#, &both);
+    editor.tell(r#"{"cmd":"answer","tab":"one","verdict":"reject"}"#);
+    assert_eq!(editor.event("diff_closed")["tab"], "one");
+    editor.tell(accept);
+    assert_eq!(editor.event("diff_closed")["tab"], "two");
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+}
+
+#[test]
+fn a_wrong_line_of_calls_is_an_outcome_and_the_rest_goes_on() {
+    let place = Place::new("lines");
+    let mut editor = place.editor(&[]);
+    editor.event("listening");
+    let mut agent = place.agent(&["calls"]);
+    for line in
+        ["getDiagnostics {", "", "openDiff {}", "getDiagnostics []", "closeAllDiffTabs", "executeCode {}"]
+    {
+        agent.tell(line);
+    }
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(1));
+    let mut outcomes: Vec<Value> =
+        agent.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    outcomes.sort_by_key(|outcome| outcome["line"].as_u64());
+    let lines: Vec<_> = outcomes.iter().map(|outcome| outcome["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [1, 3, 4, 5, 6]);
+    for (outcome, expected) in
+        outcomes.iter().zip(["not JSON", "no arguments of openDiff", "must be a JSON object"])
+    {
+        assert!(outcome["error"].as_str().unwrap().contains(expected), "{outcome}");
+        assert!(outcome.get("outcome").is_none(), "{outcome}");
+    }
+    assert_eq!(outcomes[3]["tool"], "closeAllDiffTabs");
+    assert_eq!(outcomes[3]["outcome"]["result"]["content"][0]["text"], "CLOSED_0_DIFF_TABS");
+    assert_eq!(outcomes[4]["outcome"]["error"]["code"], -32602);
+}

@@ -1,0 +1,37 @@
+//! The commands as processes, in a home of their own: with each other, with peers that we did not write, and in terminals.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::wildcard_enum_match_arm,
+    clippy::result_large_err,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test states what it expects, and waits for real processes"
+)]
+
+mod agent;
+mod attach;
+mod bridge;
+mod doctor;
+mod endings;
+mod files;
+mod impostor;
+mod lines;
+mod messages;
+mod peers;
+mod screen;
+mod soak;
+mod support;
+mod tap;
+mod terminals;
+
+/// Returns a command of the program.
+fn program(name: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ide-mcp"));
+    command.arg(name);
+    command
+}

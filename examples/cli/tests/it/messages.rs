@@ -1,0 +1,212 @@
+//! What the programs say of a command line that is wrong or an editor that is not there, and their exit statuses.
+
+use crate::support::{Place, Process, dead};
+use ide_mcp::ide::{AuthToken, LockFile, LockForm};
+use serde_json::Value;
+use std::fs;
+use std::net::TcpListener;
+
+const COMMANDS: [&str; 6] = ["editor", "agent", "doctor", "tap", "replay", "bridge"];
+
+/// Publishes a lock file as an editor with this process would, and returns its path.
+fn publish(place: &Place, port: u16, pid: u32) -> String {
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let folders = vec![place.project().to_str().unwrap().into()];
+    let file = LockFile::new(pid, folders, "Gone", AuthToken::from_text("t").unwrap());
+    let path = place.lock_dir().join(LockForm::Lock.file_name(port, &file));
+    fs::write(&path, file.to_json()).unwrap();
+    path.to_str().unwrap().into()
+}
+
+#[test]
+fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
+    let place = Place::new("usage");
+    place.write("file", "");
+    place.write("lock", "{}");
+    place.write("token", r#"{"authToken":"t"}"#);
+    let see = |program| format!("; see `ide-mcp {program} --help`\n");
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("editor", &["--prot", "1"], "--prot"),
+        ("editor", &["--port", "http"], "--port takes a number from 0 to 65535, not \"http\""),
+        ("editor", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
+        ("editor", &["--name", ""], "--name takes a name"),
+        ("editor", &["--on-diff", "maybe"], "--on-diff takes ask, accept, reject or hold"),
+        ("editor", &["--token", "x"], "--token"),
+        ("editor", &["--token-of", "missing"], "--token-of \"missing\": "),
+        ("editor", &["--token-of", "file"], "--token-of \"file\": the lock file is empty"),
+        ("editor", &["--token-of", "lock"], "--token-of \"lock\": the lock file has no token"),
+        ("agent", &[], "a command is missing"),
+        ("agent", &["dance"], "no command: \"dance\""),
+        ("agent", &["tools", "x"], "\"x\" is a word too many for tools"),
+        ("agent", &["call"], "call needs the NAME of a tool"),
+        ("agent", &["call", "openDiff", "{}"], "no arguments of openDiff"),
+        ("agent", &["diff", "file"], "diff needs NEWFILE"),
+        ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
+        ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
+        ("editor", &["--token-of", "token", "--no-token"], "exclude each other"),
+        ("doctor", &["x"], "unexpected argument \"x\""),
+        ("tap", &["--to", "0"], "--to takes a number from 1 to 65535, not \"0\""),
+        ("replay", &[], "FILE is missing"),
+        ("bridge", &["x"], "unexpected argument \"x\""),
+    ];
+    for (program, arguments, expected) in cases {
+        let (status, said) = place.start(program, arguments).end();
+        assert_eq!(status, Some(2), "{program} {arguments:?}: {said}");
+        assert!(said.contains(expected) && said.ends_with(&see(*program)), "{program} {arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{program} {arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn help_says_what_the_exit_status_means() {
+    let place = Place::new("help");
+    for (program, arguments) in
+        COMMANDS.iter().flat_map(|name| [(*name, [*name, "--help"]), (*name, ["help", *name])])
+    {
+        let mut process = place.start(arguments[0], &arguments[1..]);
+        assert_eq!(process.end(), (Some(0), String::new()));
+        let text = process.rest().join("\n");
+        assert!(
+            text.contains(&format!("usage: ide-mcp {program} ")) && text.contains("\nexit status: 0"),
+            "{text}"
+        );
+        assert!(text.contains("; 2 if ") || text.contains("; 2 where "), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    }
+}
+
+#[test]
+fn the_program_names_its_commands() {
+    let place = Place::new("commands");
+    for arguments in [["--help"], ["-h"], ["help"]] {
+        let mut process = place.start(arguments[0], &[]);
+        assert_eq!(process.end(), (Some(0), String::new()));
+        let text = process.rest().join("\n");
+        assert!(COMMANDS.iter().all(|name| text.contains(&format!("\n  {name} "))), "{text}");
+    }
+    let version = concat!("ide-mcp ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(place.start("--version", &[]).rest(), [version]);
+    assert_eq!(place.start("-V", &[]).rest(), [version]);
+    let named = "editor, agent, doctor, tap, replay or bridge";
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("another command", &["dance"], "there is no command \"dance\": "),
+        ("help for another command", &["help", "dance"], "there is no command \"dance\": "),
+        ("another option", &["--verbose"], "invalid option '--verbose'"),
+        ("help with an option", &["help", "-v"], "invalid option '-v'"),
+    ];
+    for (name, arguments, expected) in cases {
+        let (status, said) = place.start(arguments[0], &arguments[1..]).end();
+        assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
+        assert!(
+            said.starts_with("ide-mcp: ") && said.ends_with("; see `ide-mcp --help`\n"),
+            "{name}: {said}"
+        );
+        assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
+    }
+    let (status, said) =
+        Process::spawn("ide-mcp", &mut std::process::Command::new(env!("CARGO_BIN_EXE_ide-mcp"))).end();
+    assert!(status == Some(2) && said.contains("a command is missing: ") && said.contains(named), "{said}");
+}
+
+#[test]
+fn an_editor_that_cannot_begin_says_why_with_status_2() {
+    let place = Place::new("begin");
+    place.write("file", "");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let in_use = format!("port {port} is in use: ");
+    let cases: &[(&[&str], &str)] = &[
+        (&["--port", &port], &in_use),
+        (&[""], "the name of a folder is empty"),
+        (&["missing"], "missing: "),
+        (&["file"], "file is no folder"),
+    ];
+    for (arguments, expected) in cases {
+        let (status, said) = place.start("editor", arguments).end();
+        assert!(status == Some(2) && said.contains(expected), "{arguments:?}: {status:?} {said}");
+    }
+    assert!(!place.lock_dir().exists());
+}
+
+#[test]
+fn an_agent_that_finds_no_editor_says_why_with_status_2() {
+    let place = Place::new("none");
+    let (pid, port) = (dead(), place.closed_port());
+    let gone = publish(&place, port, pid);
+    let living = publish(&place, place.closed_port(), std::process::id());
+    let misnamed = place.write("editor.lock", "{}");
+    let port = port.to_string();
+    let not_running = format!("the process {pid} of {gone} does not run here");
+    let not_listening = format!("its process {pid} does not run: start the editor again, or remove {gone}");
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("a missing lock file", &["--lock", "41111.lock"], "there is no lock file 41111.lock"),
+        ("a missing one, misnamed", &["--lock", "nothing"], "there is no lock file nothing"),
+        ("no name at all", &["--lock", "/"], "there is no lock file /"),
+        (
+            "a misnamed lock file",
+            &["--lock", &misnamed],
+            "editor.lock is not named after a port, such as 41111.lock",
+        ),
+        ("the port of a dead process", &["--port", &port], &not_running),
+        ("the lock file of a dead process", &["--lock", &gone], &not_running),
+        ("a dead process on purpose", &["--dead-process", "--port", &port], &not_listening),
+        ("a process that does not listen", &["--lock", &living], "does not answer on port"),
+        ("a missing directory", &["--cwd", "missing"], "--cwd: there is no directory \"missing\""),
+        (
+            "a directory that is a file",
+            &["--cwd", "editor.lock"],
+            "--cwd: there is no directory \"editor.lock\"",
+        ),
+    ];
+    for (name, arguments, expected) in cases {
+        let (status, said) = place.agent(&[*arguments, &["tools"]].concat()).end();
+        assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
+    }
+    let mut command = place.command("agent", &["--cwd", "/", "tools"]);
+    let (status, said) = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x")).end();
+    assert!(
+        status == Some(2) && said.contains("\"41111x\", which is no port: unset it"),
+        "{status:?} {said}"
+    );
+}
+
+#[test]
+fn a_wrong_token_is_the_fault_of_the_lock_file() {
+    let place = Place::new("token");
+    let mut editor = place.editor(&[]);
+    let listening = editor.event("listening");
+    let lock = listening["lock"].as_str().unwrap();
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    file["authToken"] = "another".into();
+    fs::write(lock, file.to_string()).unwrap();
+    let (status, said) = place.agent(&["tools"]).end();
+    assert!(
+        status == Some(1) && said.contains(&format!("{lock} is not the lock file of this editor")),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_proposed_is_refused_before_anybody_is_asked() {
+    let place = Place::new("refused");
+    place.write("a.txt", "same\n");
+    place.write("same.txt", "same\n");
+    place.write("new.txt", "new\n");
+    fs::write(place.project().join("bytes"), [0xff]).unwrap();
+    let cases: &[(&str, [&str; 2], i32, &str)] = &[
+        ("a directory", [".", "new.txt"], 1, "is a directory"),
+        ("no parent", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
+        ("a file for a parent", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
+        ("no file", ["/dev/null", "new.txt"], 1, "is no file"),
+        ("nothing to propose it with", ["a.txt", "missing"], 1, "missing: "),
+        ("no text", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
+        ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),
+    ];
+    for (name, [path, new], status, expected) in cases {
+        let (ended, said) = place.agent(&["diff", path, new]).end();
+        assert!(ended == Some(*status) && said.contains(expected), "{name}: {ended:?} {said}");
+    }
+    let mut agent = place.agent(&["diff", "a.txt", "same.txt"]);
+    assert_eq!(agent.end(), (Some(0), String::new()));
+    assert_eq!(agent.rest(), ["nothing to propose: a.txt has these contents already"]);
+}

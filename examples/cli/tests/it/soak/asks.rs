@@ -1,0 +1,138 @@
+//! What a client asks, and how it must be answered.
+
+use super::editor::LINES;
+use super::ledger::Expected;
+use super::life::Life;
+use super::totals::Of;
+use ide_mcp::testing::Random;
+use serde_json::{Value, json};
+
+const INVALID_PARAMS: i64 = -32602;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// The files of the project, and none.
+const FILES: [&str; 6] = [LINES, "good.json", "bad.json", "bad.toml", "wide.txt", "missing"];
+
+/// The names of tabs, few enough to meet.
+const TABS: usize = 16;
+
+/// Something to ask.
+#[derive(Debug)]
+pub(super) enum Ask {
+    Ping,
+    Tools,
+    Empty(&'static str),
+    Unknown(&'static str),
+    Diagnostics(Option<&'static str>),
+    Outside(&'static str),
+    Open {
+        file: &'static str,
+        focused: bool,
+    },
+    Proposal(String),
+    CloseTab,
+    CloseAll,
+    /// A tool with what it does not take.
+    Wrong(&'static str, Value),
+}
+
+impl Ask {
+    /// Anything; a proposal only if there may be one more, and nothing that selects while all is to be calm.
+    pub(super) fn any(random: &mut Random, may_propose: bool, is_calm: bool) -> Self {
+        let file = |random: &mut Random| FILES[random.below(FILES.len())];
+        match random.below(40) {
+            0..=3 => Self::Ping,
+            4 => Self::Tools,
+            5 => Self::Empty(["resources/list", "prompts/list"][random.below(2)]),
+            6 => Self::Unknown(["server/discover", "resources/read", "x/unknown"][random.below(3)]),
+            7..=12 => Self::Diagnostics(Some(file(random))),
+            13 => Self::Diagnostics(None),
+            14 => Self::Outside(["getDiagnostics", "openFile"][random.below(2)]),
+            15..=18 => Self::Open { file: file(random), focused: !is_calm && random.one_in(8) },
+            19..=28 if may_propose => Self::Proposal(proposal(random)),
+            29 => Self::CloseAll,
+            30 => match random.below(5) {
+                0 => Self::Wrong("openDiff", json!({})),
+                1 => Self::Wrong("openDiff", json!([1])),
+                2 => Self::Wrong("openFile", json!({"filePath": 7})),
+                3 => Self::Wrong("getDiagnostics", json!({"uri": [[[{}]]]})),
+                _ => Self::Wrong("nobody", json!({"a": 1})),
+            },
+            _ => Self::CloseTab,
+        }
+    }
+}
+
+/// A text of any size, small ones above all: what is open at any time is no more than some hundred KiB.
+fn proposal(random: &mut Random) -> String {
+    let most = match random.below(100) {
+        0 => 64 * 1024,
+        1..=9 => 8 * 1024,
+        _ => 1024,
+    };
+    "a line, ünï ✻\n".repeat(random.below(most / 16))
+}
+
+/// Asks it.
+pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
+    let project = || life.client.soak.project.display();
+    match what {
+        Ask::Ping => life.ask("ping", None, Expected::Result),
+        Ask::Tools => {
+            life.lists += 1;
+            life.ask("tools/list", Some(&json!({})), Expected::Result)
+        }
+        Ask::Empty(method) => life.ask(method, None, Expected::Result),
+        Ask::Unknown(method) => life.ask(method, Some(&json!({})), Expected::Error(METHOD_NOT_FOUND)),
+        Ask::Diagnostics(file) => {
+            let arguments = match file {
+                Some(file) => json!({"uri": format!("file://{}/{file}", project())}),
+                None => json!({}),
+            };
+            call(life, "getDiagnostics", &arguments, Expected::Result);
+        }
+        Ask::Outside(tool) => {
+            call(
+                life,
+                tool,
+                &json!({"uri": "file:///etc/passwd", "filePath": "/etc/passwd", "makeFrontmost": false}),
+                Expected::Failed,
+            );
+        }
+        Ask::Open { file, focused } => {
+            let path = format!("{}/{file}", project());
+            let arguments = json!({"filePath": path, "startText": "line 7", "makeFrontmost": focused});
+            call(
+                life,
+                "openFile",
+                &arguments,
+                if *file == "missing" { Expected::Failed } else { Expected::Result },
+            );
+        }
+        Ask::Proposal(text) => {
+            let path = format!("{}/{LINES}", project());
+            let arguments = json!({
+                "old_file_path": path,
+                "new_file_path": path,
+                "new_file_contents": text,
+                "tab_name": tab(life),
+            });
+            life.client.soak.totals.add(Of::Diffs, 1);
+            call(life, "openDiff", &arguments, Expected::Verdict(text.clone()));
+        }
+        Ask::CloseTab => {
+            let arguments = json!({"tab_name": tab(life)});
+            call(life, "close_tab", &arguments, Expected::Result);
+        }
+        Ask::CloseAll => call(life, "closeAllDiffTabs", &json!({}), Expected::Result),
+        Ask::Wrong(tool, arguments) => call(life, tool, arguments, Expected::Error(INVALID_PARAMS)),
+    }
+}
+
+fn call(life: &mut Life<'_, '_>, tool: &str, arguments: &Value, expected: Expected) {
+    life.ask("tools/call", Some(&json!({"name": tool, "arguments": arguments})), expected);
+}
+
+fn tab(life: &mut Life<'_, '_>) -> String {
+    format!("✻ tab {}", life.client.random.below(TABS))
+}

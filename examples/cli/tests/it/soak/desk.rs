@@ -1,0 +1,144 @@
+//! What the editor tells the person who sits before it: its standard output, read to the end.
+
+use super::shared::{Phase, Soak, lock};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Mutex;
+
+/// What it said of its connections, and so knows of them.
+#[derive(Debug, Default)]
+pub(super) struct Desk(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By their numbers.
+    conns: BTreeMap<u32, Conn>,
+    /// How often an agent selected something.
+    selected: u64,
+    /// The last line of standard input that it complained about.
+    complained: u64,
+}
+
+#[derive(Debug, Default)]
+struct Conn {
+    /// Which client it is, and which of its connections.
+    client: Option<(usize, u64)>,
+    accepts_pushes: bool,
+    /// The proposals that are open, by their tabs, of which there may be several of a name.
+    tabs: BTreeMap<String, usize>,
+}
+
+/// The lines that matter here.
+#[derive(Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event {
+    Connected { conn: u32, client: Option<String>, version: Option<String> },
+    IdeConnected { conn: u32 },
+    Call { tool: String, arguments: Arguments },
+    Diff { conn: u32, tab: String },
+    DiffClosed { conn: u32, tab: String },
+    Closed { conn: u32 },
+    Error { line: Option<u64> },
+    Stopping {},
+    Unauthenticated {},
+    LockFile {},
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    make_frontmost: Option<bool>,
+}
+
+impl Desk {
+    /// Reads until the editor ends; also what nobody wants to know any more, or it would end for that reason.
+    pub(super) fn read(&self, soak: &Soak<'_>, output: impl BufRead) {
+        for line in output.lines() {
+            if soak.phase() == Phase::Failed {
+                continue;
+            }
+            let line = line.unwrap_or_default();
+            let known = serde_json::from_str(&line).map_err(|error| error.to_string());
+            if let Err(problem) = known.and_then(|event| lock(&self.0).hear(event)) {
+                soak.fail(format!("the editor says {line:?}: {problem}"));
+            }
+        }
+        if soak.phase() < Phase::Ending {
+            soak.fail("the editor ended".into());
+        }
+        let left = lock(&self.0).conns.len();
+        if left > 0 {
+            soak.fail(format!("the editor ended and did not say that {left} connections did"));
+        }
+    }
+
+    /// A connection that hears: its number, the client, and which of its connections. Which one, `choose` says.
+    pub(super) fn hearing(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, usize, u64)> {
+        let known = lock(&self.0);
+        let hearing = || known.conns.iter().filter(|(_, conn)| conn.accepts_pushes);
+        let (number, conn) = hearing().nth(choose(hearing().count()))?;
+        let (client, life) = conn.client?;
+        Some((*number, client, life))
+    }
+
+    /// A proposal: the connection and the tab. Which one, `choose` says.
+    pub(super) fn proposal(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, String)> {
+        let known = lock(&self.0);
+        let open = || {
+            let of = |(number, conn): (&'_ u32, &'_ Conn)| {
+                conn.tabs.keys().map(|tab| (*number, tab.clone())).collect::<Vec<_>>()
+            };
+            known.conns.iter().flat_map(of)
+        };
+        open().nth(choose(open().count()))
+    }
+
+    /// How often an agent selected something.
+    pub(super) fn selected(&self) -> u64 {
+        lock(&self.0).selected
+    }
+
+    /// Whether it has complained about this line of its standard input.
+    pub(super) fn has_reached(&self, line: u64) -> bool {
+        lock(&self.0).complained >= line
+    }
+}
+
+impl Known {
+    fn hear(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::Connected { conn, client, version } => {
+                let number = client.and_then(|name| name.strip_prefix("soak-")?.parse().ok());
+                let life = version.and_then(|version| version.parse().ok());
+                self.conns.entry(conn).or_default().client = number.zip(life);
+            }
+            Event::IdeConnected { conn } => self.conns.entry(conn).or_default().accepts_pushes = true,
+            Event::Call { tool, arguments } => {
+                let selects = tool == "openFile" && arguments.make_frontmost != Some(false);
+                self.selected = self.selected.saturating_add(selects.into());
+            }
+            Event::Diff { conn, tab } => {
+                let open = self.conns.entry(conn).or_default().tabs.entry(tab).or_default();
+                *open = open.saturating_add(1);
+            }
+            Event::DiffClosed { conn, tab } => {
+                let tabs = &mut self.conns.entry(conn).or_default().tabs;
+                let open = tabs.get_mut(&tab).ok_or("no such diff is open")?;
+                *open = open.saturating_sub(1);
+                if *open == 0 {
+                    tabs.remove(&tab);
+                }
+            }
+            Event::Closed { conn } => {
+                let left = self.conns.remove(&conn).unwrap_or_default().tabs;
+                if !left.is_empty() {
+                    return Err(format!("these diffs are open: {left:?}"));
+                }
+            }
+            Event::Error { line } => self.complained = self.complained.max(line.unwrap_or(0)),
+            Event::Stopping {} | Event::Unauthenticated {} | Event::LockFile {} => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! The editor as a process, in a directory of its own.
+
+use super::shared::lock;
+use ide_mcp::ide::{AuthToken, LockFile};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Deserialize;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+use std::{env, fs, io, process, thread};
+
+/// How long it may take until the editor listens, which is a matter of milliseconds.
+const START: Duration = Duration::from_secs(10);
+
+/// The file that is selected from and mentioned, and how many lines it has.
+pub(super) const LINES: &str = "lines.txt";
+pub(super) const MANY_LINES: u32 = 1000;
+
+/// A directory with a project and a place for lock files, removed at the end.
+#[derive(Debug)]
+pub(super) struct Home(PathBuf);
+
+impl Home {
+    pub(super) fn new() -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let home = Self(env::temp_dir().join(format!("ide-mcp-soak-{}-{unique}", process::id())));
+        fs::create_dir_all(home.project())?;
+        let lines: String = (0..MANY_LINES).map(|line| format!("line {line} of many\n")).collect();
+        let files = [
+            (LINES, lines.as_str()),
+            ("good.json", "{\"a\": [1, 2]}\n"),
+            ("bad.json", "{\"a\": x}\n"),
+            ("bad.toml", "a = \n"),
+            ("wide.txt", "\u{1f980} ünï ✻\r\nsecond\n"),
+        ];
+        for (name, text) in files {
+            fs::write(home.project().join(name), text)?;
+        }
+        Ok(home)
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.0.join("project")
+    }
+
+    /// Where lock files lie.
+    fn lock_dir(&self) -> PathBuf {
+        self.0.join("ide")
+    }
+
+    /// Whether an editor that has ended has left no lock file: neither its own nor any other.
+    pub(super) fn is_tidy(&self, editor: &Editor) -> Result<(), String> {
+        let (dir, own) = (self.lock_dir(), &editor.lock);
+        let unknown = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+        let files = fs::read_dir(&dir).map_err(|error| unknown(&dir, error))?;
+        let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
+        match files.map_err(|error| unknown(&dir, error))?.as_slice() {
+            [] => {}
+            left => return Err(format!("these lock files were left: {left:?}")),
+        }
+        // It may have been moved elsewhere meanwhile, as far as a list of that directory tells.
+        match own.try_exists().map_err(|error| unknown(own, error))? {
+            false => Ok(()),
+            true => Err(format!("the lock file was left: {}", own.display())),
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // What cannot be removed lies in the directory for temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process that does not outlive this.
+#[derive(Debug)]
+struct Process(Mutex<Child>);
+
+impl Process {
+    fn kill(&self) {
+        // It may have ended by itself.
+        let mut child = lock(&self.0);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The editor, which does not outlive this.
+#[derive(Debug)]
+pub(super) struct Editor {
+    pid: u32,
+    process: Process,
+    stdin: Mutex<ChildStdin>,
+    pub(super) port: u16,
+    pub(super) token: AuthToken,
+    /// Its lock file.
+    lock: PathBuf,
+}
+
+impl Editor {
+    /// Starts it and waits until it listens; what it tells from then on is to be read, or it stands still.
+    pub(super) fn start(program: &Path, home: &Home) -> Result<(Self, BufReader<ChildStdout>), String> {
+        let mut child = Command::new(program)
+            .arg("editor")
+            .arg("--headless")
+            .arg(home.project())
+            .env("CLAUDE_CONFIG_DIR", &home.0)
+            .env_remove("CLAUDE_CODE_SSE_PORT")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let (pid, pipes) = (child.id(), child.stdin.take().zip(child.stdout.take()));
+        let process = Process(Mutex::new(child));
+        let (stdin, stdout) = pipes.ok_or("the editor has no pipes")?;
+        let (line, stdout) = first_line(BufReader::new(stdout))?;
+        let Listening { port, lock } =
+            serde_json::from_str(&line).map_err(|_| format!("the editor does not listen: {line:?}"))?;
+        is_in(&lock, &home.lock_dir())?;
+        let text = fs::read_to_string(&lock).map_err(|error| format!("{}: {error}", lock.display()))?;
+        let file = LockFile::parse(&text).map_err(|error| format!("{}: {error}", lock.display()))?;
+        let token = file.auth_token.ok_or("the lock file has no token")?;
+        Ok((Self { pid, process, stdin: Mutex::new(stdin), port, token, lock }, stdout))
+    }
+
+    /// Lines for its standard input.
+    pub(super) fn tell(&self, lines: &str) -> Result<(), String> {
+        let mut stdin = lock(&self.stdin);
+        let told = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
+        told.map_err(|error| format!("the editor takes no commands: {error}"))
+    }
+
+    /// How much memory is its own, in KiB; `None` where that cannot be found out.
+    pub(super) fn rss(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    }
+
+    /// Returns the number of files and sockets that the editor has open; `None` where that cannot be found out. That of
+    /// the guard of the lock file does not count: a thread opens it, maybe only after the editor has said that it listens.
+    pub(super) fn descriptors(&self) -> Option<usize> {
+        let is_guard = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.ends_with("anon_inode:inotify"));
+        let open = fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;
+        Some(open.flatten().filter(|descriptor| !is_guard(descriptor.path())).count())
+    }
+
+    pub(super) fn terminate(&self) -> Result<(), String> {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("a pid that is none")?;
+        kill_process(pid, Signal::TERM).map_err(|error| format!("the editor cannot be ended: {error}"))
+    }
+
+    /// Whether it has ended by itself.
+    pub(super) fn ended(&self) -> Option<ExitStatus> {
+        lock(&self.process.0).try_wait().ok().flatten()
+    }
+
+    /// How it ends, if it does so in time.
+    pub(super) fn ends_within(&self, at_most: Duration) -> Option<ExitStatus> {
+        let step = Duration::from_millis(10);
+        for _ in 0..at_most.as_millis() / step.as_millis() {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            thread::sleep(step);
+        }
+        self.ended()
+    }
+
+    pub(super) fn kill(&self) {
+        self.process.kill();
+    }
+}
+
+/// The first line of what the editor tells, if it comes in time, and the rest.
+fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<ChildStdout>), String> {
+    let (sender, receiver) = mpsc::channel();
+    // Where nothing comes it is left behind, and ends with the process.
+    thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdout.read_line(&mut line).map(|_| (line, stdout));
+        // Nobody waits any more.
+        let _ = sender.send(read);
+    });
+    let late = || format!("the editor does not listen: it says nothing within {} s", START.as_secs());
+    receiver.recv_timeout(START).map_err(|_| late())?.map_err(|error| error.to_string())
+}
+
+/// Whether a lock file lies in the directory, or what is left of it would not be seen.
+fn is_in(lock: &Path, dir: &Path) -> Result<(), String> {
+    let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
+    let parent = lock.parent().ok_or("the lock file lies nowhere")?;
+    if real(parent)? == real(dir)? {
+        return Ok(());
+    }
+    Err(format!("the lock file {} does not lie in {}", lock.display(), dir.display()))
+}
+
+#[derive(Deserialize)]
+struct Listening {
+    port: u16,
+    lock: PathBuf,
+}

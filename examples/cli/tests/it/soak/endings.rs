@@ -1,0 +1,164 @@
+//! The ways in which a connection ends, and those who never get that far.
+
+use super::client::Client;
+use super::life::{Life, PATIENCE};
+use super::totals::Of;
+use ide_mcp::testing::Random;
+use ide_mcp::ws::{CloseCode, Closed};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+/// How many strangers the editor keeps; for one more it drops the oldest of them unanswered.
+const STRANGERS: usize = 8;
+
+/// How a client ends its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// All is answered before it says good-bye.
+    Quiet,
+    /// It says good-bye, whatever is open.
+    Close,
+    /// It breaks a rule of WebSocket.
+    Break,
+    /// It is gone, at this point of what it says.
+    Kill(Point, Kill),
+}
+
+/// What was said last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Point {
+    Message,
+    Fragment,
+    HalfFrame,
+    HalfHeader,
+}
+
+/// How the process of a client ends for TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kill {
+    Reset,
+    Drop,
+    /// It has said all and would still listen.
+    HalfClose,
+}
+
+impl Ending {
+    pub(super) fn any(random: &mut Random) -> Self {
+        const POINTS: [Point; 4] = [Point::Message, Point::Fragment, Point::HalfFrame, Point::HalfHeader];
+        const KILLS: [Kill; 3] = [Kill::Reset, Kill::Drop, Kill::HalfClose];
+        match random.below(10) {
+            0 | 1 => Self::Quiet,
+            2 => Self::Close,
+            3 => Self::Break,
+            _ => Self::Kill(POINTS[random.below(POINTS.len())], KILLS[random.below(KILLS.len())]),
+        }
+    }
+
+    pub(super) const fn is_kill(self) -> bool {
+        matches!(self, Self::Kill(..))
+    }
+
+    /// Does it, and looks whether the editor ends the connection as well.
+    pub(super) fn bring(self, life: &mut Life<'_, '_>) -> Result<(), String> {
+        match self {
+            Self::Quiet | Self::Close => {
+                // Where that cannot be sent the connection has ended, which is found below.
+                let _ = life.conn.machine_mut().sender().close(CloseCode::NORMAL, "soak");
+                match life.closed()? {
+                    Closed::Local { clean: true } => Ok(()),
+                    other => Err(format!("a close frame led to this: {other}")),
+                }
+            }
+            Self::Break => {
+                let written = life.flush().and_then(|()| write(life.conn.stream(), b"\x81\x01a"));
+                written.map_err(|error| error.to_string())?;
+                match life.closed()? {
+                    Closed::Remote { code: Some(code), .. } if code == CloseCode::PROTOCOL => Ok(()),
+                    other => Err(format!("a frame without a mask led to this: {other}")),
+                }
+            }
+            Self::Kill(point, kill) => {
+                point.reach(life).map_err(|error| error.to_string())?;
+                kill.bring(life.conn.stream()).map_err(|error| error.to_string())?;
+                if kill == Kill::HalfClose {
+                    life.closed()?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Point {
+    fn reach(self, life: &mut Life<'_, '_>) -> io::Result<()> {
+        if self == Self::Fragment {
+            let _ = life.conn.machine_mut().sender().text_part("{\"jsonrpc\":", false);
+        }
+        life.flush()?;
+        match self {
+            Self::Message | Self::Fragment => Ok(()),
+            // The header of a text of 4 KiB under a mask of zeros, and a part of that.
+            Self::HalfFrame => write(life.conn.stream(), b"\x81\xfe\x10\x00\0\0\0\0{\"jsonrpc\":\"2.0\""),
+            Self::HalfHeader => write(life.conn.stream(), b"\x81\xfe\x10"),
+        }
+    }
+}
+
+impl Kill {
+    fn bring(self, stream: &TcpStream) -> io::Result<()> {
+        match self {
+            Self::Reset => Ok(rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO))?),
+            Self::Drop => Ok(()),
+            Self::HalfClose => stream.shutdown(Shutdown::Write),
+        }
+    }
+}
+
+/// Some bytes, for which there always is room where all before them have gone.
+fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes)
+}
+
+/// Somebody who is not let in, or does not wait until it is.
+pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
+    let soak = client.soak;
+    let (mut stream, before) = soak.connect()?;
+    soak.totals.add(Of::Unauthenticated, 1);
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         x-claude-code-ide-authorization: a-token-that-it-is-not\r\n\r\n",
+        soak.editor.port
+    );
+    let (said, answer) = match client.random.below(5) {
+        0 => ("", None),
+        1 => (head.get(..client.random.below(head.len())).unwrap_or_default(), None),
+        2 => (head.as_str(), Some("HTTP/1.1 401")),
+        3 => ("POST / HTTP/1.1\r\n\r\n", Some("HTTP/1.1 4")),
+        _ => ("\x16\x03\x01 hello\r\n\r\n", Some("HTTP/1.1 400")),
+    };
+    let told = stream.write_all(said.as_bytes());
+    let Some(answer) = answer else {
+        thread::sleep(Duration::from_millis(u64::try_from(client.random.below(30)).unwrap_or(0)));
+        let kill = if client.random.one_in(2) { Kill::Reset } else { Kill::Drop };
+        return kill.bring(&stream).map_err(|error| error.to_string());
+    };
+    let mut heard = Vec::new();
+    let read = told.and_then(|()| {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.take(64 * 1024).read_to_end(&mut heard)
+    });
+    let heard = String::from_utf8_lossy(&heard);
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err("a stranger is not answered".into()),
+        _ if heard.starts_with(answer) => {
+            soak.totals.add(Of::Rebuffed, 1);
+            Ok(())
+        }
+        // It was the oldest of too many: all who pushed it out came later.
+        _ if heard.is_empty() && soak.arrivals.since(before) >= STRANGERS => Ok(()),
+        _ => Err(format!("a stranger heard {heard:?} instead of {answer}")),
+    }
+}

@@ -1,0 +1,199 @@
+//! What the editor owes one connection: an answer to each request, once, and of the right kind.
+
+use ide_mcp::Time;
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long anything but a verdict may take. The editor's own deadline is 30 s.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// JSON-RPC: an invalid request.
+const INVALID_REQUEST: i64 = -32600;
+
+/// What the person writes who accepts a proposal and changes it.
+pub(super) const EDITED: &str = "edited by the person";
+
+/// How a request must be answered.
+#[derive(Clone, Debug)]
+pub(super) enum Expected {
+    /// With a result, which is not that of a tool that failed.
+    Result,
+    /// With the result of a tool that failed.
+    Failed,
+    /// With this error.
+    Error(i64),
+    /// Whenever a person, or the end of the tab, decides on this proposal.
+    Verdict(String),
+    /// As an id that is open already, or with a result if it is not open any more.
+    Refused,
+}
+
+#[derive(Debug)]
+struct Owed {
+    /// As it was written.
+    id: String,
+    expected: Expected,
+    since: Time,
+    /// It may be answered all the same: the answer may have been on its way.
+    is_cancelled: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger(Vec<Owed>);
+
+impl Ledger {
+    pub(super) fn asked(&mut self, id: String, expected: Expected, now: Time) {
+        self.0.push(Owed { id, expected, since: now, is_cancelled: false });
+    }
+
+    /// An answer came, which must be one that is owed.
+    pub(super) fn answered(&mut self, id: &str, answer: &Value) -> Result<(), String> {
+        let fits = |owed: &Owed| owed.id == id && (owed.is_cancelled || owed.expected.fits(answer));
+        match self.0.iter().position(fits) {
+            Some(at) => {
+                self.0.swap_remove(at);
+                Ok(())
+            }
+            None => {
+                let expected: Vec<_> =
+                    self.0.iter().filter(|owed| owed.id == id).map(|owed| &owed.expected).collect();
+                Err(match expected.as_slice() {
+                    [] => format!("the answer {answer} is one to nothing, or the second"),
+                    expected => format!("{answer} is not what was expected: {expected:?}"),
+                })
+            }
+        }
+    }
+
+    /// Gives this one up, all requests of that id: whether there is one that was not.
+    pub(super) fn cancelled(&mut self, id: &str) -> usize {
+        let mut cancelled = 0;
+        for owed in self.0.iter_mut().filter(|owed| owed.id == id && !owed.is_cancelled) {
+            owed.is_cancelled = true;
+            cancelled = usize::saturating_add(cancelled, 1);
+        }
+        cancelled
+    }
+
+    /// What should have been answered long ago, if anything.
+    pub(super) fn overdue(&self, now: Time) -> Option<String> {
+        let is_late = |owed: &&Owed| owed.is_quick() && now.saturating_since(owed.since) > PATIENCE;
+        let late = self.0.iter().find(is_late)?;
+        Some(format!(
+            "{} is not answered for {} s: {late:?}",
+            late.id,
+            now.saturating_since(late.since).as_secs()
+        ))
+    }
+
+    /// The ids of proposals that wait for a verdict.
+    pub(super) fn proposals(&self) -> impl Iterator<Item = &str> {
+        let waits = |owed: &&Owed| !owed.is_cancelled && matches!(owed.expected, Expected::Verdict(_));
+        self.0.iter().filter(waits).map(|owed| owed.id.as_str())
+    }
+
+    /// Whether only proposals wait.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.0.iter().any(Owed::is_quick)
+    }
+
+    /// How many have neither been answered nor cancelled, and how many were cancelled.
+    pub(super) fn open(&self) -> (usize, usize) {
+        let cancelled = self.0.iter().filter(|owed| owed.is_cancelled).count();
+        (self.0.len().saturating_sub(cancelled), cancelled)
+    }
+}
+
+impl Owed {
+    const fn is_quick(&self) -> bool {
+        !self.is_cancelled && !matches!(self.expected, Expected::Verdict(_))
+    }
+}
+
+impl Expected {
+    fn fits(&self, answer: &Value) -> bool {
+        let (result, code) = (answer.get("result"), answer.pointer("/error/code").and_then(Value::as_i64));
+        let failed = answer.pointer("/result/isError").and_then(Value::as_bool).unwrap_or(false);
+        match self {
+            Self::Result => result.is_some() && !failed,
+            Self::Failed => failed,
+            Self::Error(expected) => code == Some(*expected),
+            Self::Verdict(proposal) => !failed && is_verdict(answer, proposal),
+            Self::Refused => result.is_some() || code == Some(INVALID_REQUEST),
+        }
+    }
+}
+
+fn is_verdict(answer: &Value, proposal: &str) -> bool {
+    let text = |at: &str| answer.pointer(at).and_then(Value::as_str);
+    let contents = text("/result/content/1/text");
+    match text("/result/content/0/text") {
+        Some("FILE_SAVED") => contents == Some(proposal) || contents == Some(EDITED),
+        Some("DIFF_REJECTED" | "TAB_CLOSED") => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_owed_once_and_of_its_kind() {
+        let result = || json!({"result": {}});
+        let failed = || json!({"result": {"isError": true}});
+        let error = |code: i64| json!({"error": {"code": code}});
+        let verdict = |texts: &[&str]| {
+            let content: Vec<_> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
+            json!({"result": {"content": content}})
+        };
+        let proposal = || Expected::Verdict("p".into());
+        let cases = [
+            ("a result", Expected::Result, result(), true),
+            ("a failure for a result", Expected::Result, failed(), false),
+            ("an error for a result", Expected::Result, error(-1), false),
+            ("a failure", Expected::Failed, failed(), true),
+            ("a result for a failure", Expected::Failed, result(), false),
+            ("the error", Expected::Error(-1), error(-1), true),
+            ("another error", Expected::Error(-1), error(-2), false),
+            ("accepted", proposal(), verdict(&["FILE_SAVED", "p"]), true),
+            ("changed", proposal(), verdict(&["FILE_SAVED", EDITED]), true),
+            ("another proposal", proposal(), verdict(&["FILE_SAVED", "q"]), false),
+            ("rejected", proposal(), verdict(&["DIFF_REJECTED", "tab"]), true),
+            ("no verdict", proposal(), result(), false),
+            ("refused", Expected::Refused, error(-32600), true),
+            ("refused otherwise", Expected::Refused, error(-1), false),
+        ];
+        for (name, expected, answer, is_good) in cases {
+            let mut ledger = Ledger::default();
+            ledger.asked("7".into(), expected, Time::ZERO);
+            assert!(ledger.answered("\"7\"", &answer).is_err(), "{name}: of another id");
+            assert_eq!(ledger.answered("7", &answer).is_ok(), is_good, "{name}");
+            assert_eq!(ledger.open(), (usize::from(!is_good), 0), "{name}");
+            assert!(ledger.answered("7", &answer).is_err(), "{name}: twice");
+        }
+    }
+
+    #[test]
+    fn what_was_cancelled_may_be_answered_once() {
+        let mut ledger = Ledger::default();
+        ledger.asked("1".into(), Expected::Result, Time::ZERO);
+        assert_eq!((ledger.cancelled("1"), ledger.cancelled("1"), ledger.cancelled("2")), (1, 0, 0));
+        assert_eq!((ledger.open(), ledger.is_settled()), ((0, 1), true));
+        assert!(ledger.answered("1", &json!({"result": {}})).is_ok());
+        assert!(ledger.answered("1", &json!({"result": {}})).is_err());
+    }
+
+    #[test]
+    fn all_but_verdicts_are_due() {
+        let late = Time::ZERO.saturating_add(PATIENCE + Duration::from_millis(1));
+        for (expected, is_overdue) in [(Expected::Result, true), (Expected::Verdict(String::new()), false)] {
+            let mut ledger = Ledger::default();
+            ledger.asked("1".into(), expected, Time::ZERO);
+            assert_eq!(ledger.overdue(Time::ZERO.saturating_add(PATIENCE)), None);
+            assert_eq!(ledger.overdue(late).is_some(), is_overdue);
+            assert_eq!(ledger.is_settled(), !is_overdue);
+        }
+    }
+}

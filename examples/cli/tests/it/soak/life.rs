@@ -1,0 +1,288 @@
+//! One connection of a client: what it hears is held against what it asked.
+
+use super::client::Client;
+use super::ledger::{Expected, Ledger};
+use super::shared::{Phase, Seen};
+use super::totals::Of;
+use getrandom::SysRng;
+use ide_mcp::ws::{self, OwnedEvent};
+use ide_mcp::{Time, Wire as _};
+use ide_mcp_blocking::Conn;
+use serde_json::{Value, json};
+use std::io;
+use std::time::Duration;
+
+/// How long an attempt to connect, and the end of a connection, may take.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The editor lets a selection rest so long, so that two that it tells are so far apart; but for the first, which it
+/// tells at once.
+const DEBOUNCE: Duration = Duration::from_millis(50);
+
+/// The versions of MCP that are spoken; the first has batches.
+pub(super) const VERSIONS: [&str; 4] = ["2025-03-26", "2025-11-25", "2025-06-18", "2024-11-05"];
+
+/// One connection.
+pub(super) struct Life<'c, 'a> {
+    pub(super) client: &'c mut Client<'a>,
+    life: u64,
+    pub(super) conn: Conn<ws::Client>,
+    pub(super) ledger: Ledger,
+    /// How many requests there were.
+    pub(super) asked: u64,
+    /// How many texts that break a rule were said.
+    pub(super) violations: usize,
+    version: &'static str,
+    /// The session is open.
+    is_ready: bool,
+    /// Since when it hears of selections, and of how many it did.
+    attached: Time,
+    selections: u64,
+    /// How many lists of tools it has asked for: the editor sends the selection again with each.
+    pub(super) lists: u64,
+    /// How it ended, if it did.
+    pub(super) ended: Option<ws::Closed>,
+}
+
+impl<'c, 'a> Life<'c, 'a> {
+    /// Connects.
+    pub(super) fn begin(client: &'c mut Client<'a>, life: u64) -> Result<Self, String> {
+        let (port, token) = (client.soak.editor.port, client.soak.editor.token.as_str());
+        let ask = ws::ClientRequest::new(format!("127.0.0.1:{port}")).subprotocol("mcp");
+        let ask = ask.field("x-claude-code-ide-authorization", token);
+        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO);
+        let (stream, _) = client.soak.connect()?;
+        let conn = Conn::from_stream(stream, machine.map_err(|error| error.to_string())?);
+        Ok(Self {
+            version: VERSIONS[client.random.below(VERSIONS.len())],
+            client,
+            life,
+            conn: conn.map_err(|error| error.to_string())?,
+            ledger: Ledger::default(),
+            asked: 0,
+            violations: 0,
+            is_ready: false,
+            attached: Time::ZERO,
+            selections: 0,
+            lists: 0,
+            ended: None,
+        })
+    }
+
+    /// Opens the connection and the session; false if there is no room.
+    pub(super) fn attach(&mut self) -> Result<bool, String> {
+        let begin = self.client.soak.now();
+        let (name, version) = (format!("soak-{}", self.client.number), self.life.to_string());
+        let params = json!({
+            "protocolVersion": self.version,
+            "capabilities": {},
+            "clientInfo": {"name": name, "version": version},
+        });
+        while !self.is_ready {
+            let was_open = self.conn.machine().is_open();
+            self.hear(Duration::from_millis(100))?;
+            match &self.ended {
+                Some(ws::Closed::NotAccepted(ws::ResponseError::Status(503, _))) => return Ok(false),
+                Some(closed) => return Err(format!("the editor lets nobody in: {closed}")),
+                None => {}
+            }
+            if !was_open && self.conn.machine().is_open() {
+                self.ask("initialize", Some(&params), Expected::Result);
+            }
+            if self.client.soak.now().saturating_since(begin) > PATIENCE || self.phase() == Phase::Failed {
+                return Err("the session does not open".into());
+            }
+        }
+        self.client.soak.totals.add(Of::Connections, 1);
+        self.attached = self.client.soak.now();
+        let life = self.life;
+        // Before the editor can say anything.
+        self.client
+            .soak
+            .note(self.client.number, |seen| *seen = Seen { life, is_attached: true, ..Seen::default() });
+        self.notify("notifications/initialized", &json!({}));
+        self.notify("ide_connected", &json!({"pid": std::process::id()}));
+        Ok(true)
+    }
+
+    /// Listens until it is so.
+    pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
+        let begin = self.client.soak.now();
+        while !is_so(self) && self.phase() < Phase::Failed {
+            self.hear(Duration::from_millis(20))?;
+            if let Some(closed) = &self.ended {
+                return Err(format!("before {what} the connection ended: {closed}; {:?}", self.ledger));
+            }
+            if self.client.soak.now().saturating_since(begin) > PATIENCE {
+                return Err(format!(
+                    "waited {} s in vain until {what}: {:?}",
+                    PATIENCE.as_secs(),
+                    self.ledger
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Listens until the connection ends, and says how.
+    pub(super) fn closed(&mut self) -> Result<ws::Closed, String> {
+        let begin = self.client.soak.now();
+        while self.client.soak.now().saturating_since(begin) < PATIENCE && self.phase() < Phase::Failed {
+            self.hear(Duration::from_millis(20))?;
+            if let Some(closed) = self.ended.take() {
+                return Ok(closed);
+            }
+        }
+        Err(format!("the connection does not end within {} s", PATIENCE.as_secs()))
+    }
+
+    /// Listens for so long.
+    pub(super) fn hear(&mut self, at_most: Duration) -> Result<(), String> {
+        let until = self.client.soak.now().saturating_add(at_most);
+        loop {
+            match self.conn.poll(until.saturating_since(self.client.soak.now())) {
+                Some(OwnedEvent::Text(text)) => {
+                    self.take(&text).map_err(|problem| format!("{problem}, in {text}"))?;
+                }
+                Some(OwnedEvent::Binary(_)) => return Err("the editor says what is no text".into()),
+                Some(OwnedEvent::Closed(closed)) => {
+                    self.ended = Some(closed);
+                    return Ok(());
+                }
+                Some(OwnedEvent::Open { subprotocol }) => {
+                    if subprotocol.as_deref() != Some("mcp") {
+                        return Err(format!("the editor speaks {subprotocol:?}"));
+                    }
+                    return Ok(());
+                }
+                Some(_) => {}
+                None if self.client.soak.now() >= until || self.conn.is_over() => return Ok(()),
+                None => {}
+            }
+        }
+    }
+
+    /// One message of the editor.
+    fn take(&mut self, text: &str) -> Result<(), String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let several = match value {
+            Value::Array(several) if self.has_batches() && !several.is_empty() => several,
+            Value::Array(_) => return Err("no batch was asked for".into()),
+            one => vec![one],
+        };
+        for message in several {
+            if message["jsonrpc"] != "2.0" {
+                return Err("that is no JSON-RPC".into());
+            }
+            match (message.get("id"), message["method"].as_str()) {
+                (Some(id), None) => {
+                    self.ledger.answered(&id.to_string(), &message)?;
+                    self.client.soak.totals.add(Of::Answers, 1);
+                    self.is_ready = true;
+                }
+                (Some(id), Some("ping")) => {
+                    let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+                    self.say(&answer);
+                }
+                (None, Some(method)) => self.told(method, &message["params"])?,
+                (_, _) => return Err("nobody expects that".into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// A notification.
+    fn told(&mut self, method: &str, params: &Value) -> Result<(), String> {
+        let number = |at: &str| {
+            params.pointer(at).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
+        };
+        let soak = self.client.soak;
+        match method {
+            "selection_changed" => {
+                let line = number("/selection/start/line").ok_or("a selection has a line")?;
+                soak.totals.add(Of::Selections, 1);
+                soak.note(self.client.number, |seen| seen.line = Some(line));
+                self.selections += 1;
+                let since = soak.now().saturating_since(self.attached).as_millis();
+                let most = since / DEBOUNCE.as_millis() + 2 + u128::from(self.lists);
+                if u128::from(self.selections) > most {
+                    return Err(format!("that is selection {} within {since} ms", self.selections));
+                }
+            }
+            "at_mentioned" => {
+                let line = number("/lineStart").ok_or("a mention has a line")?;
+                soak.totals.add(Of::Mentions, 1);
+                let before = soak.note(self.client.number, |seen| std::mem::replace(&mut seen.mention, line));
+                if before.is_some_and(|before| before >= line) {
+                    return Err(format!("mention {line} came after {before:?}"));
+                }
+            }
+            _ => return Err("nobody expects that".into()),
+        }
+        Ok(())
+    }
+
+    /// Asks, with an id of any kind.
+    pub(super) fn ask(&mut self, method: &str, params: Option<&Value>, expected: Expected) {
+        let id = self.next_id();
+        self.ask_as(id, method, params, expected);
+    }
+
+    pub(super) fn ask_as(&mut self, id: String, method: &str, params: Option<&Value>, expected: Expected) {
+        let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params},"id":{id}}}"#);
+        self.owe(id, expected);
+        self.say(&text);
+    }
+
+    pub(super) fn owe(&mut self, id: String, expected: Expected) {
+        self.client.soak.totals.add(Of::Requests, 1);
+        self.ledger.asked(id, expected, self.client.soak.now());
+    }
+
+    /// One of many kinds, unlike all before.
+    pub(super) fn next_id(&mut self) -> String {
+        self.asked += 1;
+        match (self.asked, self.client.random.below(5)) {
+            // Real clients begin so.
+            (1, _) => "0".into(),
+            (n, 0) => format!("\"{n}\""),
+            (n, 1) => format!("-{n}"),
+            (n, 2) => format!("\"ünï ✻ {n}\""),
+            (n, _) => n.to_string(),
+        }
+    }
+
+    pub(super) fn notify(&mut self, method: &str, params: &Value) {
+        self.say(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
+    }
+
+    /// Says a text, in one frame or in several.
+    pub(super) fn say(&mut self, text: &str) {
+        let half = text.len() / 2;
+        let cut = self.client.random.one_in(20) && text.is_char_boundary(half);
+        let mut sender = self.conn.machine_mut().sender();
+        // What cannot be sent any more is missed by nobody: the end of the connection is an event.
+        let _ = match text.split_at_checked(half).filter(|_| cut) {
+            Some((begin, end)) => sender.text_part(begin, false).and_then(|()| sender.text_part(end, true)),
+            None => sender.text(text),
+        };
+    }
+
+    /// Writes all that is to be written, for what goes past the machine afterwards.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.conn.flush(PATIENCE) && self.conn.machine().outgoing().is_empty() {
+            return Ok(());
+        }
+        Err(io::ErrorKind::WriteZero.into())
+    }
+
+    /// Whether a message may be several.
+    pub(super) fn has_batches(&self) -> bool {
+        self.version == VERSIONS[0]
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.client.soak.phase()
+    }
+}

@@ -1,0 +1,173 @@
+//! The person before the editor: decides on changes, mentions files, and selects, now and then in storms.
+
+use super::desk::Desk;
+use super::editor::{LINES, MANY_LINES};
+use super::ledger::EDITED;
+use super::shared::{Phase, Seen, Soak};
+use super::totals::Of;
+use ide_mcp::Time;
+use ide_mcp::testing::Random;
+use serde_json::json;
+use std::thread;
+use std::time::Duration;
+
+/// How long what the person does may take to arrive. Clients stall for up to a second and a half.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time for what agents have asked before a storm to reach the editor.
+const CALM: Duration = Duration::from_millis(300);
+
+pub(super) struct Person<'a> {
+    soak: &'a Soak<'a>,
+    desk: &'a Desk,
+    random: Random,
+    /// How many lines were said.
+    lines: u64,
+    /// The number of the last mention, which says it as the line that it mentions.
+    mention: u32,
+    mentioned: Vec<Mentioned>,
+    /// The line of the last selection.
+    last: u32,
+}
+
+/// A mention that a client has to hear.
+struct Mentioned {
+    client: usize,
+    life: u64,
+    number: u32,
+    at: Time,
+}
+
+impl<'a> Person<'a> {
+    pub(super) fn new(soak: &'a Soak<'a>, desk: &'a Desk, random: Random) -> Self {
+        Self { soak, desk, random, lines: 0, mention: 0, mentioned: Vec::new(), last: 0 }
+    }
+
+    /// Sits there until all is to settle.
+    pub(super) fn work(mut self) {
+        while self.soak.phase() == Phase::Busy {
+            let done = match self.random.below(40) {
+                0 => self.storm(),
+                1..=3 => self.mention(),
+                4..=23 => self.decide(),
+                24 => self.select().and_then(|line| self.say(&line)),
+                _ => {
+                    thread::sleep(Duration::from_millis(u64::try_from(self.random.below(60)).unwrap_or(0)));
+                    Ok(())
+                }
+            };
+            if let Err(problem) = done.and_then(|()| self.mentions_arrive()) {
+                return self.soak.fail(problem);
+            }
+        }
+    }
+
+    /// Selects some hundred lines in a moment. The last one must arrive everywhere.
+    fn storm(&mut self) -> Result<(), String> {
+        self.soak.calm(true);
+        thread::sleep(CALM);
+        let done = self.storm_while_calm();
+        self.soak.calm(false);
+        done
+    }
+
+    fn storm_while_calm(&mut self) -> Result<(), String> {
+        let selected = self.desk.selected();
+        for _ in 0..=self.random.below(8) {
+            let mut gust = String::new();
+            for _ in 0..=self.random.below(50) {
+                gust.push_str(&self.select()?);
+            }
+            self.say(&gust)?;
+            thread::sleep(Duration::from_millis(u64::try_from(self.random.below(40)).unwrap_or(0)));
+        }
+        // It complains about that, so whatever stands before it was obeyed.
+        self.say("{\"cmd\":\"answer\",\"tab\":\"of nobody\",\"verdict\":\"reject\"}\n")?;
+        let fence = self.lines;
+        self.wait("the editor obeys", |person| person.desk.has_reached(fence))?;
+        let last = self.last;
+        let heard = |seen: &Seen| !seen.is_attached || seen.line == Some(last);
+        let arrived = self.wait("the last selection arrives", |person| person.soak.seen().iter().all(heard));
+        let after = self.soak.seen();
+        if self.soak.phase() == Phase::Failed {
+            return Ok(());
+        }
+        self.soak.totals.add(Of::Storms, 1);
+        if self.desk.selected() != selected {
+            self.soak.totals.add(Of::Disturbed, 1);
+            return Ok(());
+        }
+        arrived.map_err(|late| format!("{late}: line {last}, {after:?}"))
+    }
+
+    /// The command that selects another line than before.
+    fn select(&mut self) -> Result<String, String> {
+        let other = u32::try_from(self.random.below(usize::try_from(MANY_LINES - 1).unwrap_or(1)));
+        self.last = (self.last + 1 + other.unwrap_or(0)) % MANY_LINES;
+        self.soak.totals.add(Of::Selects, 1);
+        let (start, end) = ([self.last, 0], [self.last, 4]);
+        Ok(format!("{}\n", json!({"cmd": "select", "path": LINES, "start": start, "end": end})))
+    }
+
+    fn mention(&mut self) -> Result<(), String> {
+        let Some((conn, client, life)) = self.desk.hearing(|many| self.random.below(many)) else {
+            return Ok(());
+        };
+        self.mention += 1;
+        let (number, at) = (self.mention, self.soak.now());
+        self.mentioned.push(Mentioned { client, life, number, at });
+        self.say(&format!(
+            "{}\n",
+            json!({"cmd": "mention", "path": LINES, "lines": [number, number], "conn": conn})
+        ))
+    }
+
+    /// Those that were made arrive in time where the connection lives.
+    fn mentions_arrive(&mut self) -> Result<(), String> {
+        let (seen, now) = (self.soak.seen(), self.soak.now());
+        let awaited = |mention: &Mentioned| {
+            let lives = |seen: &&Seen| seen.is_attached && seen.life == mention.life;
+            seen.get(mention.client).filter(lives).is_some_and(|seen| seen.mention < mention.number)
+        };
+        self.mentioned.retain(awaited);
+        match self.mentioned.first() {
+            Some(first) if now.saturating_since(first.at) > PATIENCE => {
+                Err(format!("mention {} does not arrive at client {}", first.number, first.client))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// About a proposal; one in three is left to whoever made it.
+    fn decide(&mut self) -> Result<(), String> {
+        if self.random.one_in(3) {
+            return Ok(());
+        }
+        let Some((conn, tab)) = self.desk.proposal(|many| self.random.below(many)) else { return Ok(()) };
+        let mut command = json!({"cmd": "answer", "conn": conn, "tab": tab, "verdict": "accept"});
+        match self.random.below(3) {
+            0 => command["verdict"] = "reject".into(),
+            1 => command["contents"] = EDITED.into(),
+            _ => {}
+        }
+        self.soak.totals.add(Of::Verdicts, 1);
+        self.say(&format!("{command}\n"))
+    }
+
+    fn say(&mut self, lines: &str) -> Result<(), String> {
+        self.lines += u64::try_from(lines.lines().count()).unwrap_or(0);
+        self.soak.editor.tell(lines)
+    }
+
+    /// Waits until it is so, also while all settles.
+    fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
+        let begin = self.soak.now();
+        while !is_so(self) && self.soak.phase() < Phase::Failed {
+            if self.soak.now().saturating_since(begin) > PATIENCE {
+                return Err(format!("waited {} s in vain until {what}", PATIENCE.as_secs()));
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+}

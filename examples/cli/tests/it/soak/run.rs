@@ -1,0 +1,158 @@
+//! From the first connection to the end of the editor.
+
+use super::Options;
+use super::client::Client;
+use super::desk::Desk;
+use super::editor::{Editor, Home};
+use super::memory::Memory;
+use super::person::Person;
+use super::shared::{Phase, Soak};
+use super::totals::Of;
+use ide_mcp::Time;
+use ide_mcp::testing::Random;
+use std::io::BufRead;
+use std::thread;
+use std::time::Duration;
+
+/// How often the memory is looked at; in a short run more often.
+const SAMPLE: Duration = Duration::from_secs(10);
+const FEWEST_SAMPLES: u32 = 12;
+
+/// How often it is said how it goes.
+const REPORT: Duration = Duration::from_secs(30);
+
+/// How long settling may take, and ending.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a process that has crashed takes to be gone.
+const CRASH: Duration = Duration::from_secs(1);
+
+/// What has to have happened in a run of a minute, or it has shown nothing.
+const MUST: [Of; 7] =
+    [Of::Kills, Of::Rebuffed, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Runs it to the end: what there was, or what did not hold.
+pub(super) fn run(
+    options: &Options,
+    home: &Home,
+    editor: &Editor,
+    output: impl BufRead + Send,
+) -> Result<String, String> {
+    let (soak, desk) = (Soak::new(editor, home.project(), options.clients), Desk::default());
+    let mut memory = Memory::default();
+    let idle = editor.descriptors();
+    // Then what was found is what came of it.
+    let mut crashed = None;
+    thread::scope(|scope| {
+        scope.spawn(|| desk.read(&soak, output));
+        let person = scope.spawn(|| Person::new(&soak, &desk, Random::new(options.seed)).work());
+        let mut seeds = Random::new(options.seed);
+        for number in 0..options.clients {
+            let client = Client { soak: &soak, number, random: Random::new(seeds.number()) };
+            scope.spawn(|| client.work());
+        }
+        watch(&soak, options.length, &mut memory);
+        let settled = settle(&soak, idle, || person.is_finished());
+        if let Err(problem) = settled.and_then(|()| end(&soak)) {
+            soak.fail(problem);
+        }
+        // Whatever there was: all threads end with it.
+        if soak.phase() == Phase::Failed {
+            crashed = editor.ends_within(CRASH).filter(|status| !status.success());
+        }
+        editor.kill();
+    });
+    let counted = soak.totals.line();
+    let crashed = crashed.map(|status| format!("the editor ended with {status}"));
+    let kept = || home.is_tidy(editor).and_then(|()| judge(&soak, options.length)).err();
+    let found = crashed.or_else(|| soak.found()).or_else(kept);
+    match (found, memory.verdict(options.length)) {
+        (None, Ok(memory)) => Ok(format!("{counted}; {memory}")),
+        (Some(problem), Ok(memory) | Err(memory)) => Err(format!("{problem}; {counted}; {memory}")),
+        (None, Err(memory)) => Err(format!("{memory}; {counted}")),
+    }
+}
+
+/// Lets it run, and looks at the memory now and then.
+fn watch(soak: &Soak<'_>, length: Duration, memory: &mut Memory) {
+    let every = SAMPLE.min(length / FEWEST_SAMPLES);
+    let (end, mut sample, mut report) = (
+        Time::ZERO.saturating_add(length),
+        Time::ZERO.saturating_add(every),
+        Time::ZERO.saturating_add(REPORT),
+    );
+    while soak.phase() == Phase::Busy {
+        let now = soak.now();
+        if now >= sample {
+            sample = sample.saturating_add(every);
+            memory.note(soak.editor.rss());
+        }
+        if now >= report {
+            report = report.saturating_add(REPORT);
+            progress(soak, now);
+        }
+        if now >= end {
+            return soak.enter(Phase::Settling);
+        }
+        thread::sleep(sample.min(report).min(end).saturating_since(now).min(Duration::from_millis(100)));
+    }
+}
+
+fn progress(soak: &Soak<'_>, now: Time) {
+    let seconds = now.saturating_since(Time::ZERO).as_secs();
+    let rss = soak.editor.rss().map(|kib| format!("RSS {kib} KiB, ")).unwrap_or_default();
+    println!("{:3}:{:02} {rss}{}", seconds / 60, seconds % 60, soak.totals.line());
+}
+
+/// Waits until the person rests, all clients are attached, nothing is open but proposals, and the sockets of all others are
+/// gone.
+fn settle(soak: &Soak<'_>, idle: Option<usize>, rests: impl Fn() -> bool) -> Result<(), String> {
+    wait(soak, rests).map_err(|late| format!("{late} until the person rests"))?;
+    wait(soak, || soak.seen().iter().all(|seen| seen.is_settled))
+        .map_err(|late| format!("{late} until all is answered: {:?}", soak.seen()))?;
+    let Some(idle) = idle else { return Ok(()) };
+    let most = idle.saturating_add(soak.seen().len());
+    wait(soak, || soak.editor.descriptors().is_none_or(|many| many <= most)).map_err(|late| {
+        format!("{late} until no more than {most} files are open, but {:?}", soak.editor.descriptors())
+    })
+}
+
+/// Ends the editor while proposals are open.
+fn end(soak: &Soak<'_>) -> Result<(), String> {
+    if soak.phase() == Phase::Failed {
+        return Ok(());
+    }
+    soak.enter(Phase::Ending);
+    soak.editor.terminate()?;
+    match soak.editor.ends_within(PATIENCE) {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(format!("SIGTERM ended the editor with {status}")),
+        None => Err(format!("SIGTERM does not end the editor within {} s", PATIENCE.as_secs())),
+    }
+}
+
+fn wait(soak: &Soak<'_>, is_so: impl Fn() -> bool) -> Result<(), String> {
+    let begin = soak.now();
+    while !is_so() && soak.phase() < Phase::Failed {
+        if soak.now().saturating_since(begin) > PATIENCE {
+            return Err(format!("waited {} s in vain", PATIENCE.as_secs()));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Whether what was to be shown has happened.
+fn judge(soak: &Soak<'_>, length: Duration) -> Result<(), String> {
+    if length < MINUTE {
+        return Ok(());
+    }
+    match MUST.iter().find(|of| soak.totals.get(**of) == 0) {
+        Some(of) => Err(format!("nothing was shown of this: {of:?}")),
+        None if soak.totals.get(Of::Storms) <= soak.totals.get(Of::Disturbed) => {
+            Err("no storm went undisturbed".into())
+        }
+        None => Ok(()),
+    }
+}

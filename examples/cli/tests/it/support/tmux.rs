@@ -1,0 +1,105 @@
+//! A terminal of its own for a program, in tmux: keys in, screen out.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at the screen.
+const BLINK: Duration = Duration::from_millis(20);
+
+pub struct Tmux {
+    socket: String,
+}
+
+impl Tmux {
+    /// A shell in a directory, with these variables, 80 columns and 24 rows.
+    pub fn new(root: &Path, cwd: &Path, variables: &[(&str, &str)]) -> Self {
+        let tmux = Self { socket: root.join("tmux").to_str().unwrap().into() };
+        let mut command = tmux.command();
+        command.args(["new-session", "-d", "-s", "t", "-x", "80", "-y", "24", "-c"]).arg(cwd);
+        for (name, value) in variables {
+            command.args(["-e", &format!("{name}={value}")]);
+        }
+        // A shell that sets nothing of the terminal itself.
+        command.args(["-e", "ENV=", "/bin/sh"]);
+        let began = command.output().unwrap_or_else(|error| {
+            panic!("this test drives the editor in tmux, which has to be installed: {error}")
+        });
+        assert!(began.status.success(), "{began:?}");
+        tmux.run(&["set-option", "-g", "escape-time", "0"]);
+        tmux.line("echo read''y");
+        tmux.wait("ready");
+        tmux
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("tmux");
+        command.args(["-S", &self.socket, "-f", "/dev/null"]).env_remove("TMUX");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.command().args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        output
+    }
+
+    /// Presses keys, by the names that tmux has for them.
+    pub fn keys(&self, keys: &[&str]) {
+        self.run(&[&["send-keys", "-t", "t"], keys].concat());
+    }
+
+    pub fn type_text(&self, text: &str) {
+        self.run(&["send-keys", "-t", "t", "-l", text]);
+    }
+
+    /// A line for the shell.
+    pub fn line(&self, line: &str) {
+        self.type_text(line);
+        self.keys(&["Enter"]);
+    }
+
+    pub fn resize(&self, width: u16, height: u16) {
+        self.run(&["resize-window", "-t", "t", "-x", &width.to_string(), "-y", &height.to_string()]);
+    }
+
+    pub fn screen(&self) -> String {
+        String::from_utf8(self.run(&["capture-pane", "-p", "-t", "t"]).stdout).unwrap()
+    }
+
+    /// With its colours.
+    pub fn coloured(&self) -> String {
+        String::from_utf8(self.run(&["capture-pane", "-e", "-p", "-t", "t"]).stdout).unwrap()
+    }
+
+    /// What tmux knows of the pane.
+    pub fn says(&self, format: &str) -> String {
+        let said = String::from_utf8(self.run(&["display-message", "-p", "-t", "t", format]).stdout).unwrap();
+        said.trim_end().to_owned()
+    }
+
+    /// Waits until the screen shows this, and gives it.
+    pub fn wait(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contains(text))
+    }
+
+    pub fn until(&self, what: &str, is_it: impl Fn(&str) -> bool) -> String {
+        let begin = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is_it(&screen) {
+                return screen;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what:?} does not come; there is:\n{screen}");
+            thread::sleep(BLINK);
+        }
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = self.command().arg("kill-server").output();
+    }
+}

@@ -1,0 +1,315 @@
+//! The tap between agents and an editor, and the replay of what it wrote.
+
+mod gone;
+mod programs;
+mod replays;
+mod unread;
+
+use crate::support::Place;
+use programs::{Tap, editor, replay};
+use serde_json::json;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[test]
+fn e07_tokens_are_taken_out_of_messages_as_well() {
+    let place = Place::new("tap-tokens");
+    let (mut editor, port, token) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut agent = tap.agent(&place, &["calls"]);
+    let contents = format!("{token} and {}", tap.token);
+    agent.tell(&format!(
+        "openDiff {}",
+        json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"})
+    ));
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "to the editor it goes as it is");
+    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    let outcome = agent.event("outcome");
+    assert_eq!(outcome["outcome"]["result"]["content"][1]["text"], contents.as_str());
+    agent.hang_up();
+    agent.end();
+    tap.stop();
+    let (_, listed) = replay(&place, &["--list", "t.jsonl"]);
+    assert!(!listed.contains(&token) && !listed.contains(&tap.token));
+    assert!(listed.contains(&format!("{0} and {0}", "*".repeat(64))), "{listed}");
+    assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0));
+}
+
+#[test]
+fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
+    let place = Place::new("tap-wrong");
+    let (_editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let ask_for = |target: &str, fields: &str| {
+        let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+        let head = format!(
+            "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{fields}\r\n",
+            tap.port
+        );
+        socket.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let ask = |fields: &str| ask_for("/", fields);
+    let field = "X-Claude-Code-Ide-Authorization";
+    assert!(ask(&format!("{field}: canary\r\n")).starts_with("HTTP/1.1 401"));
+    assert!(ask(&format!("{field} : canary\r\n")).starts_with("HTTP/1.1 400"), "no field has such a name");
+    assert!(ask("").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?authToken=canary", "").starts_with("HTTP/1.1 401"), "nobody looks there");
+    assert!(ask_for("/?to=canary&b", "").starts_with("HTTP/1.1 401"));
+    assert!(ask_for("/?canary#a", "").starts_with("HTTP/1.1 400"), "no target has a fragment");
+    let right = format!("{field}: {}\r\nOrigin: http://evil.example\r\n", tap.token);
+    assert!(ask(&right).starts_with("HTTP/1.1 403"), "a web page that has the token");
+    let mut socket = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    socket.write_all(&vec![b'x'; 16_000]).unwrap();
+    let long = format!("{}\r\n{field}: canary\r\n", "x".repeat(4000));
+    socket.write_all(long.as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 431");
+    drop(socket);
+    let transcript = place.read("t.jsonl");
+    assert_eq!(transcript.lines().count(), 1, "nothing of who was not let in: {transcript}");
+    assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
+    tap.stop();
+    let transcript = place.read("t.jsonl");
+    assert!(!transcript.contains("canary") && transcript.lines().count() > 5, "{transcript}");
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+}
+
+/// As many as the host of an editor keeps; and one that was let in is none of them.
+#[test]
+fn n05_strangers_at_a_tap_keep_no_agent_out_and_leave_no_line() {
+    let place = Place::new("tap-strangers");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut first = tap.agent(&place, &["watch"]);
+    editor.until("ide_connected");
+    let before = place.read("t.jsonl").lines().count();
+    let mut crowd: Vec<TcpStream> = (0..40)
+        .map(|_| {
+            let mut stranger = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+            stranger.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+            stranger
+        })
+        .collect();
+    assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
+    let is_gone = |stranger: &mut TcpStream| {
+        stranger.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        stranger.read(&mut [0; 200]).is_ok()
+    };
+    let begin = Instant::now();
+    while crowd.len() > 8 {
+        assert!(begin.elapsed() < Duration::from_secs(4), "{} are left", crowd.len());
+        crowd.retain_mut(|stranger| !is_gone(stranger));
+    }
+    let transcript = place.read("t.jsonl");
+    let conns: std::collections::BTreeSet<u64> = transcript
+        .lines()
+        .skip(1)
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["conn"].as_u64())
+        .collect();
+    assert!(transcript.lines().count() > before && conns.len() == 2, "{conns:?}");
+    drop(crowd);
+    tap.stop();
+    assert_eq!(first.end().0, Some(1));
+}
+
+#[test]
+fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
+    let place = Place::new("tap-end");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut agent = tap.agent(&place, &["watch"]);
+    editor.until("ide_connected");
+    tap.stop();
+    let (status, said) = agent.end();
+    assert!(status == Some(1) && said.contains("1001"), "{said}");
+    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1001"));
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+
+    let mut tap = Tap::start(&place, &port, "killed.jsonl");
+    let mut agent = tap.agent(&place, &["call", "getDiagnostics"]);
+    assert_eq!(agent.end().0, Some(0));
+    tap.process.kill();
+    for side in ["editor", "agent"] {
+        let (status, said) = replay(&place, &["--side", side, "killed.jsonl"]);
+        assert_eq!(status, Some(0), "{said}");
+    }
+    let mut cut = place.read("killed.jsonl");
+    cut.truncate(cut.len() - 10);
+    place.write("cut.jsonl", &cut);
+    let (status, said) = replay(&place, &["cut.jsonl"]);
+    assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
+}
+
+#[test]
+fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
+    let place = Place::new("tap-vanished");
+    let (_listener, port) = bare_editor(&place);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    fs::remove_file(&tap.lock).unwrap();
+    let begin = Instant::now();
+    // The system says that it is gone; connections come and go in between.
+    while !tap.lock.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "it does not come back");
+        drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
+        thread::sleep(Duration::from_millis(300));
+    }
+
+    // Where there is no directory for it, that is said once, and not at every look.
+    // The tap brings it back meanwhile.
+    while fs::write(place.lock_dir(), "no directory").is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(15));
+        let _ = fs::remove_dir_all(place.lock_dir());
+    }
+    thread::sleep(Duration::from_secs(11));
+    tap.process.terminate();
+    let (_, said) = tap.process.end();
+    assert_eq!(
+        said.matches(&*place.lock_dir().to_string_lossy()).count(),
+        2,
+        "it published, and cannot look: {said}"
+    );
+}
+
+#[test]
+fn a_transcript_that_is_as_long_as_it_may_be_ends_and_says_so() {
+    let place = Place::new("tap-most");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let arguments = ["--to", &port, "--out", "t.jsonl", "--max-bytes", "5000"];
+    let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
+    let mut agent = tap.agent(&place, &["calls"]);
+    let contents = "x".repeat(100_000);
+    let arguments = json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"});
+    agent.tell(&format!("openDiff {arguments}"));
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
+    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    agent.event("outcome");
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+    tap.process.terminate();
+    let (status, said) = tap.process.end();
+    assert!(status == Some(1) && said.contains("--max-bytes 5000"), "{said}");
+    assert!(place.read("t.jsonl").len() <= 5000);
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+}
+
+/// An editor that is nothing but a socket.
+pub(crate) fn bare_editor(place: &Place) -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    publish(place, port);
+    (listener, port.to_string())
+}
+
+pub(crate) fn publish(place: &Place, port: u16) {
+    fs::create_dir_all(place.lock_dir()).unwrap();
+    let file = json!({"pid": std::process::id(), "workspaceFolders": [], "ideName": "bare", "transport": "ws", "authToken": "t"});
+    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+}
+
+pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+pub(crate) const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+
+#[test]
+fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
+    let place = Place::new("tap-bytes");
+    let (listener, port) = bare_editor(&place);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    let (mut editor, _) = listener.accept().unwrap();
+    agent.write_all(HEAD).unwrap();
+    let mut head = [0; HEAD.len()];
+    editor.read_exact(&mut head).unwrap();
+    assert_eq!(head, HEAD);
+    editor.write_all(&[SWITCHING, b"\x88\x02\x0f\xa1"].concat()).unwrap();
+    drop(editor);
+    let mut heard = Vec::new();
+    agent.read_to_end(&mut heard).unwrap();
+    assert_eq!(heard, [SWITCHING, b"\x88\x02\x0f\xa1"].concat(), "4001 and the end");
+
+    // An agent that is gone is gone for the editor.
+    let agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    let (mut editor, _) = listener.accept().unwrap();
+    drop(agent);
+    assert_eq!(editor.read(&mut [0; 1]).unwrap(), 0);
+
+    tap.stop();
+
+    // And where nobody listens an agent hears so, and may try again.
+    let place = Place::new("tap-nobody");
+    let port = place.closed_port();
+    publish(&place, port);
+    let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
+    let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    agent.write_all(HEAD).unwrap();
+    let mut heard = String::new();
+    agent.read_to_string(&mut heard).unwrap();
+    assert!(heard.starts_with("HTTP/1.1 502"), "{heard}");
+    tap.stop();
+}
+
+#[test]
+fn who_does_not_read_is_not_read_for() {
+    const ALL: usize = 48 << 20;
+    let place = Place::new("tap-slow");
+    let (listener, port) = bare_editor(&place);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    assert!(tap.lock.exists());
+    let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    let (mut editor, _) = listener.accept().unwrap();
+    agent.write_all(HEAD).unwrap();
+    // What is left unread at the end would be a reset.
+    editor.read_exact(&mut [0; HEAD.len()]).unwrap();
+    editor.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let chunk = vec![b'x'; 64 << 10];
+    let mut written = 0;
+    while let Ok(n) = editor.write(&chunk) {
+        written += n;
+        assert!(written < ALL, "{written} bytes were taken for an agent that reads none");
+    }
+    drop(editor);
+    let mut read = 0;
+    let mut buf = vec![0; 64 << 10];
+    loop {
+        match agent.read(&mut buf).unwrap() {
+            0 => break,
+            n => read += n,
+        }
+    }
+    assert_eq!(read, written);
+    tap.stop();
+}
+
+#[test]
+fn what_cannot_begin_says_what_to_do() {
+    let place = Place::new("tap-wrongly");
+    let (status, said) = place.start("tap", &["--to", "1"]).end();
+    assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+    let (_editor, port, _) = editor(&place, &[]);
+    place.write("there.jsonl", "mine");
+    let (status, said) = place.start("tap", &["--to", &port, "--out", "there.jsonl"]).end();
+    assert!(status == Some(2) && said.contains("--force"), "{said}");
+    assert_eq!(place.read("there.jsonl"), "mine");
+    assert_eq!(place.in_lock_dir().len(), 1, "a lock file without a tap");
+    let mut help = place.start("tap", &["--help"]);
+    assert!(help.rest().join("\n").contains("usage: ide-mcp tap"));
+    assert_eq!(help.end().0, Some(0));
+
+    for (text, expected) in [("nonsense\n", "line 1"), ("", "nothing in it")] {
+        place.write("bad.jsonl", text);
+        let (status, said) = replay(&place, &["bad.jsonl"]);
+        assert!(status == Some(2) && said.contains(expected), "{said}");
+    }
+    let (status, said) = replay(&place, &["missing.jsonl"]);
+    assert!(status == Some(2) && said.contains("missing.jsonl"), "{said}");
+}

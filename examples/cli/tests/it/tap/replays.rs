@@ -1,0 +1,349 @@
+//! What a transcript replays to: no difference where the core says the same, and the first one where it does not.
+
+use super::programs::{Tap, editor, replay};
+use crate::support::Place;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A session with all that an editor does: lists, pushes, diffs that are accepted, left and taken back, errors.
+fn session(place: &Place) {
+    place.write("a.txt", "hello\nwörld\n");
+    place.write("new.txt", "proposed ✻\n");
+    place.write("bad.json", "{x");
+    let (mut editor, port, token) = editor(place, &["--name", "Test Editor"]);
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,2]}"#);
+    let mut tap = Tap::start(place, &port, "t.jsonl");
+
+    let file: Value = serde_json::from_str(&fs::read_to_string(&tap.lock).unwrap()).unwrap();
+    assert_eq!(file["ideName"], "Test Editor (tap)");
+    assert_eq!(file["workspaceFolders"], json!([place.project()]));
+    assert_ne!(file["authToken"], token.as_str());
+
+    let mut watching = tap.agent(place, &["watch"]);
+    watching.until_selected("he");
+    let mut diff = tap.agent(place, &["diff", "a.txt", "new.txt"]);
+    let tab = editor.until("diff")["tab"].clone();
+    editor.tell(&json!({"cmd": "answer", "tab": tab, "verdict": "accept"}).to_string());
+    assert_eq!(diff.end().0, Some(0));
+    assert_eq!(place.read("a.txt"), "proposed ✻\n");
+
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,8]}"#);
+    watching.until_selected("proposed");
+    editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,0]}"#);
+    watching.until("at_mentioned");
+
+    let mut calls = tap.agent(place, &["calls"]);
+    for tab in ["one", "two", "three"] {
+        let arguments =
+            json!({"old_file_path": "/x", "new_file_contents": "y".repeat(70_000), "tab_name": tab});
+        calls.tell(&format!("openDiff {arguments}"));
+        editor.until("diff");
+    }
+    for (call, answers) in [
+        (r#"getDiagnostics {"uri":"bad.json"}"#, 1),
+        (r#"close_tab {"tab_name":"two"}"#, 2),
+        ("closeAllDiffTabs", 3),
+        (r#"close_tab {"tab_name":"two"}"#, 1),
+    ] {
+        calls.tell(call);
+        (0..answers).for_each(|_| drop(calls.event("outcome")));
+    }
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,1]}"#);
+    watching.until_selected("p");
+    // The other one receives it in its own time.
+    let begin = Instant::now();
+    while passed(place, r#""text":"p""#) < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it is not sent");
+        thread::sleep(Duration::from_millis(5));
+    }
+    calls.tell("nosuch");
+    calls.event("outcome");
+    calls.hang_up();
+    assert_eq!(calls.end().0, Some(1));
+    assert_eq!(tap.agent(place, &["tools"]).end().0, Some(0));
+
+    // The editor goes first, so its farewell passes the tap.
+    editor.tell(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
+    let (status, said) = watching.end();
+    assert!(status == Some(1) && said.contains("1001"), "{said}");
+    let (own, path) = (tap.token.clone(), place.project().join("t.jsonl"));
+    tap.stop();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let listed = replay(place, &["--list", "t.jsonl"]).1;
+    for text in [place.read("t.jsonl"), listed] {
+        assert!(!text.contains(&token) && !text.contains(&own), "a token stands in the transcript");
+    }
+}
+
+/// A transcript with something done to the text of one message of the editor.
+fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> (String, usize) {
+    let mut lines: Vec<String> = transcript.lines().map(str::to_owned).collect();
+    for (index, line) in lines.iter_mut().enumerate() {
+        let mut form: Value = serde_json::from_str(line).unwrap();
+        if form["from"] != "editor" || !form["base64"].is_string() {
+            continue;
+        }
+        // Its frames are as they are written; as long as it stays, the text may be another.
+        let text = said(&form);
+        if text.contains(message) {
+            let bytes: Vec<u8> = change(&text).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+            form["base64"] = BASE64_STANDARD.encode(bytes).into();
+            *line = form.to_string();
+            return (lines.join("\n") + "\n", index + 1);
+        }
+    }
+    panic!("nobody says {message}");
+}
+
+#[test]
+fn a_transcript_of_a_live_session_replays_without_a_difference_and_any_change_is_found() {
+    let place = Place::new("tap-replay");
+    session(&place);
+    for side in ["editor", "agent"] {
+        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {said}");
+        assert!(said.starts_with(&format!("no difference: the {side} says the same ")), "{said}");
+    }
+
+    let transcript = place.read("t.jsonl");
+    let check = |name: &str, text: &str, expected: &[&str]| {
+        place.write("changed.jsonl", text);
+        let (status, said) = replay(&place, &["changed.jsonl"]);
+        assert_eq!(status, Some(1), "{name}: {said}");
+        for part in expected {
+            assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
+        }
+    };
+    // One or a few bytes each, in what the machine says and in what the application had it say.
+    let cases = [
+        (
+            "a text that the machine makes",
+            "CLOSED_2_DIFF_TABS",
+            "CLOSED_2",
+            "CLOSED_3",
+            "$.result.content[0].text",
+        ),
+        ("an answer that nobody asked for", "FILE_SAVED", "\"id\":2", "\"id\":9", "recorded  "),
+        ("an error", "tool nosuch not found", "-32602", "-32603", "$.error.code"),
+        ("an envelope", "\"protocolVersion\"", "\"jsonrpc\":\"2.0\"", "\"jsonrpc\":\"2.1\"", "$.jsonrpc"),
+        ("a version", "\"protocolVersion\"", "2025-11-25", "2025-06-18", "$.result.protocolVersion"),
+        (
+            "only the spelling",
+            "TAB_CLOSED",
+            r#""type":"text","text":"TAB_CLOSED""#,
+            r#""text":"TAB_CLOSED","type":"text""#,
+            "of the text",
+        ),
+        ("a push", "at_mentioned", "lineStart", "lineStars", "$.params.lineStar"),
+        (
+            "a selection",
+            "\"text\":\"proposed\",\"filePath",
+            "\"isEmpty\":false",
+            "\"isEmpty\":true ",
+            "$.params.selection.isEmpty",
+        ),
+    ];
+    for (name, message, from, to, path) in cases {
+        let (text, line) = changed(&transcript, message, |text| text.replacen(from, to, 1));
+        check(name, &text, &[&format!("line {line},"), path]);
+    }
+
+    let lines: Vec<&str> = transcript.lines().collect();
+    let find = |from: &str, text: &str| {
+        lines.iter().position(|line| {
+            let form: Value = serde_json::from_str(line).unwrap();
+            form["from"] == from && said(&form).contains(text)
+        })
+    };
+    let without = |index: Option<usize>| {
+        let rest = lines.iter().enumerate().filter(|(at, _)| Some(*at) != index).map(|(_, line)| *line);
+        rest.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let tab_closed = find("editor", "TAB_CLOSED");
+    check("a line of the editor is missing", &without(tab_closed), &["$.id", "recorded  4", "now       3"]);
+    let head = find("editor", "HTTP/1.1 101");
+    check("the answer to a handshake is missing", &without(head), &["now       HTTP/1.1 101"]);
+    check("a line of the agent is missing", &without(find("agent", "GET / ")), &["now       nothing"]);
+    let head = lines[head.unwrap()];
+    let text = transcript.replacen(head, &head.replacen("Upgrade: websocket", "Upgrade: Websocket", 1), 1);
+    check("a byte of a head", &text, &["line 2 of the head", "Upgrade: Websocket", "Upgrade: websocket"]);
+}
+
+#[test]
+fn what_nothing_can_be_compared_with_is_said_or_different() {
+    let place = Place::new("tap-left");
+    session(&place);
+    let whole: Vec<Value> =
+        place.read("t.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let check = |name: &str, side: &str, lines: &[Value], status: i32, expected: &[&str]| {
+        let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
+        place.write("left.jsonl", &text);
+        let (found, said) = replay(&place, &["--side", side, "left.jsonl"]);
+        assert_eq!(found, Some(status), "{name}: {said}");
+        assert!(status == 1 || said.contains("not compared") != expected.is_empty(), "{name}: {said}");
+        for part in expected {
+            assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
+        }
+    };
+    let of = |form: &Value, conn: u32, from: &str| form["conn"] == conn && form["from"] == from;
+    let ends = |form: &Value, from: &str| of(form, 2, from) && form["end"].is_string();
+    let without = |what: &dyn Fn(&Value) -> bool| -> Vec<Value> {
+        whole.iter().filter(|form| !what(form)).cloned().collect()
+    };
+    let is_head = |form: &Value| of(form, 2, "agent") && said(form).starts_with("GET ");
+    let stray = |from: &str, lines: &[Value]| {
+        let mut lines = lines.to_vec();
+        let last = lines.iter().rposition(|form| of(form, 2, from) && form["base64"].is_string()).unwrap();
+        let mut bytes = BASE64_STANDARD.decode(lines[last]["base64"].as_str().unwrap()).unwrap();
+        bytes.push(0x81);
+        lines[last]["base64"] = BASE64_STANDARD.encode(bytes).into();
+        lines
+    };
+    for side in ["editor", "agent"] {
+        let peer = if side == "editor" { "agent" } else { "editor" };
+        check("as it was", side, &whole, 0, &[]);
+        check("a stray byte", side, &stray(side, &whole), 1, &["recorded  the bytes", "now       nothing"]);
+        let endless = without(&|form| ends(form, side));
+        check("no end", side, &endless, 0, &[&format!("the end of the {side} on connection 2")]);
+        check("a stray byte and no end", side, &stray(side, &endless), 1, &["recorded  the bytes"]);
+        // So it is where the tap was killed.
+        let cut = without(&|form| ends(form, side) || ends(form, peer));
+        let left = format!("not compared: 1 bytes of connection 2: the {side} is cut off");
+        check("a stray byte where it is cut", side, &stray(side, &cut), 0, &[&left]);
+        let silent = without(&|form| of(form, 2, side));
+        let nothing = format!("connection 2: the {side} says nothing");
+        place.write("left.jsonl", &silent.iter().map(|form| format!("{form}\n")).collect::<String>());
+        let (_, found) = replay(&place, &["--side", side, "left.jsonl"]);
+        assert!(found.contains(&nothing), "{found}");
+    }
+    let headless = without(&is_head);
+    check("no request", "agent", &headless, 1, &["recorded  the head"]);
+    let headless = without(&|form| is_head(form) || ends(form, "agent") || ends(form, "editor"));
+    check(
+        "no request where it is cut",
+        "agent",
+        &headless,
+        0,
+        &["bytes of connection 2: the agent is cut off"],
+    );
+}
+
+/// On how many connections the transcript has this so far. Its last line may be half a line.
+fn passed(place: &Place, what: &str) -> usize {
+    let transcript = fs::read(place.project().join("t.jsonl")).unwrap();
+    let forms = transcript.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let with_it = forms.filter(|form: &Value| said(form).contains(what));
+    with_it.filter_map(|form| form["conn"].as_u64()).collect::<BTreeSet<u64>>().len()
+}
+
+/// The bytes of a line, a character each.
+fn said(form: &Value) -> String {
+    let raw = form["raw"].as_str().map(|raw| raw.as_bytes().to_vec());
+    let bytes = raw.or_else(|| BASE64_STANDARD.decode(form["base64"].as_str()?).ok()).unwrap_or_default();
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
+
+#[test]
+fn what_the_machine_does_by_the_clock_is_compared_with_the_clock() {
+    let place = Place::new("tap-clock");
+    session(&place);
+    // From a line on, before which all was quiet, everything is half an hour later: the machine has pinged by then.
+    let (mut is_later, mut late) = (false, String::new());
+    for line in place.read("t.jsonl").lines() {
+        let mut form: Value = serde_json::from_str(line).unwrap();
+        is_later |= said(&form).contains("at_mentioned");
+        if is_later {
+            form["ns"] = (form["ns"].as_u64().unwrap() + 1_800_000_000_000).into();
+        }
+        late.push_str(&format!("{form}\n"));
+    }
+    place.write("late.jsonl", &late);
+    let (status, found) = replay(&place, &["late.jsonl"]);
+    assert_eq!(status, Some(1), "{found}");
+    assert!(found.contains("a ping"), "{found}");
+}
+
+#[test]
+fn messages_that_crossed_are_no_difference() {
+    let place = Place::new("tap-crossed");
+    session(&place);
+    let transcript = place.read("t.jsonl");
+    let mut lines: Vec<Value> = transcript.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // The editor had said its selection and then heard of a call, which it refused. On the way to the tap the call could
+    // as well have overtaken the selection.
+    let answer = lines.iter().position(|form| said(form).contains("tool nosuch not found")).unwrap();
+    let conn = lines[answer]["conn"].clone();
+    let last = |from: &str, before: usize| {
+        let (conn, lines) = (&conn, &lines[..before]);
+        lines.iter().rposition(|form| form["from"] == from && form["conn"] == *conn).unwrap()
+    };
+    let asked = last("agent", answer);
+    let selected = last("editor", asked);
+    assert!(said(&lines[selected]).contains("selection_changed"));
+    let mut moved = lines.remove(asked);
+    moved["ns"] = lines[selected]["ns"].clone();
+    lines.insert(selected, moved);
+    let write = |lines: &[Value]| {
+        let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
+        place.write("crossed.jsonl", &text);
+    };
+    write(&lines);
+    let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
+    assert_eq!(status, Some(0), "{said_of_it}");
+
+    // But what comes of it is the same in every order.
+    lines.retain(|form| !said(form).contains("tool nosuch not found"));
+    write(&lines);
+    let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
+    assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
+}
+
+/// The agent would have pinged 30 s after the last it heard. Its loop was a little late, and the editor's ping was there.
+#[test]
+fn a_timer_that_was_a_little_late_is_no_difference() {
+    let place = Place::new("tap-late");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let _agent = tap.agent(&place, &["watch"]);
+    editor.until("ide_connected");
+    tap.process.kill();
+    let mut text = place.read("t.jsonl");
+    let heard = text.lines().rev().find_map(|line| {
+        let form: Value = serde_json::from_str(line).unwrap();
+        (form["from"] == "editor").then(|| form["ns"].as_u64().unwrap())
+    });
+    let heard = heard.unwrap();
+    for (after, from, bytes) in
+        [(30_050_000_000, "editor", &b"\x89\0"[..]), (30_051_000_000, "agent", b"\x8a\x80\0\0\0\0")]
+    {
+        let base64 = BASE64_STANDARD.encode(bytes);
+        let line = json!({"ns": heard + after, "conn": 1, "from": from, "base64": base64});
+        text.push_str(&format!("{line}\n"));
+    }
+    place.write("late.jsonl", &text);
+    let (status, said) = replay(&place, &["--side", "agent", "late.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+    let (status, said) = replay(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
+    assert!(status == Some(1) && said.contains("now       a ping"), "{said}");
+}
+
+#[test]
+fn recordings_by_hand_show_what_was_said_otherwise() {
+    let place = Place::new("tap-fixtures");
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let (status, said) = replay(&place, &[path.to_str().unwrap()]);
+        // The editor that recorded it gives its own requests numbers from 9001 on.
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains("recorded  9001") && said.contains("$.id"), "{said}");
+    }
+}

@@ -1,0 +1,121 @@
+//! A transcript that goes to standard output, where nobody reads it.
+
+use super::programs::{Tap, editor, replay};
+use super::{HEAD, SWITCHING, bare_editor};
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::ChildStdout;
+use std::thread;
+
+/// A tap whose transcript nobody reads, unless whoever has it then does.
+fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
+    let (process, out) = Process::spawn_unread("tap", &mut place.command("tap", &["--to", port]));
+    (Tap::of(process, place, port), out)
+}
+
+/// One diff that is larger than what a pipe holds.
+fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
+    let mut agent = tap.agent(place, &["calls"]);
+    let contents = "x".repeat(400_000);
+    agent.tell(&format!(
+        "openDiff {}",
+        json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"})
+    ));
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
+    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    agent.event("outcome");
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+}
+
+#[test]
+fn a_transcript_that_nobody_reads_holds_up_nobody() {
+    let place = Place::new("tap-unread");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let (mut tap, out) = unread(&place, &port);
+    diff(&place, &tap, &mut editor);
+    tap.process.terminate();
+    let (status, said) = tap.process.end();
+    assert!(status == Some(1) && said.contains("the transcript ends here: nobody reads it"), "{said}");
+    assert!(!tap.lock.exists(), "the lock file is left behind");
+    drop(out);
+}
+
+#[test]
+fn a_reader_that_comes_late_has_missed_nothing() {
+    let place = Place::new("tap-late");
+    let (mut editor, port, _) = editor(&place, &[]);
+    let (mut tap, mut out) = unread(&place, &port);
+    diff(&place, &tap, &mut editor);
+    let reader = thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).map(|_| text)
+    });
+    tap.stop();
+    place.write("t.jsonl", &reader.join().unwrap().unwrap());
+    for side in ["editor", "agent"] {
+        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {said}");
+    }
+}
+
+/// Two sockets with the tap between them, one of which has said so many bytes to the other.
+fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream, TcpStream) {
+    let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+    let (mut editor, _) = listener.accept().unwrap();
+    agent.write_all(HEAD).unwrap();
+    editor.read_exact(&mut [0; HEAD.len()]).unwrap();
+    editor.write_all(SWITCHING).unwrap();
+    agent.read_exact(&mut [0; SWITCHING.len()]).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| (&agent).write_all(&vec![b'x'; len]).unwrap());
+        let heard = std::io::copy(&mut (&editor).take(len as u64), &mut std::io::sink()).unwrap();
+        assert_eq!(heard, len as u64, "what is said goes on");
+    });
+    (agent, editor)
+}
+
+#[test]
+fn a_transcript_of_which_too_much_waits_ends_with_a_whole_line() {
+    // As examples/cli/src/support/writer.rs says, and a pipe holds some of it.
+    const MOST: usize = 16 << 20;
+    let place = Place::new("tap-full");
+    let (listener, port) = bare_editor(&place);
+    let (mut tap, out) = unread(&place, &port);
+    let sockets = flood(&tap, &listener, MOST + (4 << 20));
+    let reader = thread::spawn(move || {
+        let mut len = 0;
+        for line in BufReader::new(out).lines() {
+            let line = line.unwrap();
+            serde_json::from_str::<Value>(&line).unwrap();
+            len += line.len() + 1;
+        }
+        len
+    });
+    drop(sockets);
+    tap.process.terminate();
+    let (status, said) = tap.process.end();
+    assert!(status == Some(1) && said.contains("the transcript ends here: nobody reads it"), "{said}");
+    assert!(said.contains("what is said goes on, unwritten"), "{said}");
+    let len = reader.join().unwrap();
+    assert!((MOST..MOST + (1 << 20)).contains(&len), "{len}");
+}
+
+#[test]
+fn a_second_signal_waits_for_nothing() {
+    let place = Place::new("tap-twice");
+    let (listener, port) = bare_editor(&place);
+    let (mut tap, out) = unread(&place, &port);
+    let sockets = flood(&tap, &listener, 1 << 20);
+    tap.process.terminate();
+    while tap.lock.exists() {
+        thread::yield_now();
+    }
+    // By itself it would wait for both sockets to end, and then for the transcript to be read.
+    tap.process.terminate();
+    let (status, said) = tap.process.end();
+    assert!(status == Some(1) && said.contains("the transcript ends here: it was given up"), "{said}");
+    drop((sockets, out));
+}

@@ -1,0 +1,116 @@
+//! Terminals that are not what an editor would like: that take nothing, that go away, that are none.
+
+use crate::support::Place;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A terminal: the side of the person, and the side of the program.
+fn terminal() -> (File, File) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    // A process of the test beside this one must not keep the terminal. macOS can say so only once it is open.
+    #[cfg(target_os = "linux")]
+    let flags = flags | OpenptFlags::CLOEXEC;
+    let person = openpt(flags).unwrap();
+    fcntl_setfd(&person, FdFlags::CLOEXEC).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&person, Winsize { ws_row: 60, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    (person.into(), program)
+}
+
+/// The editor at this terminal.
+fn at(terminal: &File, command: &mut Command) -> Child {
+    let side = || Stdio::from(terminal.try_clone().unwrap());
+    command.env("TERM", "xterm").env("COLORTERM", "truecolor");
+    command.stdin(side()).stdout(side()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_it() {
+        assert!(begin.elapsed() < PATIENCE, "{what} does not come");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn ended(mut child: Child) -> (Option<i32>, String) {
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_nobody() {
+    let place = Place::new("stalled");
+    let text = |letter: &str| format!("{}\n", letter.repeat(190)).repeat(60);
+    let files = [place.write("a.txt", &text("a")), place.write("b.txt", &text("b"))];
+    let (person, program) = terminal();
+    let mut editor = at(&program, &mut place.command("editor", &[]));
+    place.published("the editor", None);
+    // Each is a screenful: far more than a terminal holds that nobody reads.
+    let mut agent = place.agent(&["calls"]);
+    for turn in 0..40 {
+        agent.tell(&format!("openFile {}", json!({"filePath": files[turn % 2]})));
+        let outcome = agent.event("outcome");
+        assert_ne!(outcome["outcome"]["result"]["isError"], true, "{outcome}");
+    }
+    agent.hang_up();
+    assert_eq!(agent.end().0, Some(0));
+    // Nor does its end wait for it.
+    let pid = rustix::process::Pid::from_raw(i32::try_from(editor.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    wait_for("the end of the lock file", || place.in_lock_dir().is_empty());
+    wait_for("its end", || editor.try_wait().unwrap().is_some());
+    drop(person);
+}
+
+#[test]
+fn a_terminal_that_goes_away_is_the_end() {
+    let place = Place::new("gone");
+    let (person, program) = terminal();
+    let editor = at(&program, &mut place.command("editor", &[]));
+    drop(program);
+    place.published("the editor", None);
+    let mut agent = place.agent(&["calls"]);
+    agent.tell(r#"openDiff {"old_file_path":"a.txt","new_file_contents":"new","tab_name":"t"}"#);
+    agent.tell("getOpenEditors");
+    assert_eq!(agent.event("outcome")["tool"], "getOpenEditors");
+    drop(person);
+    let (status, said) = ended(editor);
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let outcome = agent.event("outcome");
+    assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
+    assert!(place.in_lock_dir().is_empty());
+}
+
+#[test]
+fn where_there_can_be_no_screen_it_says_what_can_be() {
+    let place = Place::new("none");
+    let (_person, program) = terminal();
+    let side = || Stdio::from(program.try_clone().unwrap());
+    let mut dumb = place.command("editor", &[]);
+    dumb.env("TERM", "dumb").stdin(side()).stdout(side());
+    let mut piped = place.command("editor", &[]);
+    piped.stdin(Stdio::null()).stdout(side());
+    for (mut command, expected) in [(dumb, "TERM=dumb"), (piped, "standard input is none")] {
+        let (status, said) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(expected) && said.contains("--headless"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    assert!(place.in_lock_dir().is_empty());
+    let mut headless = place.command("editor", &["--headless"]);
+    headless.stdin(Stdio::null()).stdout(side()).stderr(Stdio::piped());
+    assert_eq!(ended(headless.spawn().unwrap()), (Some(0), String::new()));
+}

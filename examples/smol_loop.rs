@@ -1,0 +1,86 @@
+//! An editor's server as a task of smol, beside others on one thread: its own timer, and a queue of what the person does.
+//!
+//! `next_event` may be dropped at any time, so it can be raced. `cargo run --example smol_loop`; Ctrl-C ends it.
+
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+
+use ide_mcp_smol::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
+use ide_mcp_smol::ide::{Tool, ToolCall, ToolSet, display_safe};
+use ide_mcp_smol::lockfile::{LockDir, new_token, workspace_folders};
+use ide_mcp_smol::mcp::Implementation;
+use ide_mcp_smol::{Bind, Server};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use smol::future::FutureExt as _;
+use std::error::Error;
+use std::process;
+use std::time::Duration;
+
+/// What there is to do next.
+enum Next {
+    Event(Option<HostEvent>),
+    Quit,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let executor = smol::LocalExecutor::new();
+    // Another task of the application, on the same thread.
+    executor
+        .spawn(async {
+            loop {
+                smol::Timer::after(Duration::from_secs(60)).await;
+                println!("another minute");
+            }
+        })
+        .detach();
+    smol::block_on(executor.run(serve()))
+}
+
+async fn serve() -> Result<(), Box<dyn Error>> {
+    let token = new_token()?;
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let info = Implementation::new("smol_loop", "1.0");
+    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
+    let mut server = Server::bind(Bind::AnyPort, config)?;
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "smol loop", token);
+    server.publish(&LockDir::from_environment()?, &file)?;
+    println!("listening on port {}", server.port());
+
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut quit = smol::unblock(move || signals.forever().next());
+    while !server.is_over() {
+        let next = async { Next::Event(server.next_event().await) };
+        let is_signalled = async {
+            (&mut quit).await;
+            Next::Quit
+        };
+        match next.or(is_signalled).await {
+            Next::Event(Some(HostEvent::Agent { event, .. })) => hear(&mut server, event).await,
+            Next::Event(_) => {}
+            Next::Quit => {
+                server.shutdown();
+                // Answered once; from here on the events decide.
+                quit = smol::spawn(smol::future::pending());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn hear(server: &mut Server, event: ServerEvent) {
+    match event {
+        ServerEvent::Ready { client } => {
+            let name = client.map_or_else(|| "somebody".into(), |client| client.name);
+            println!("{} is attached", display_safe(&name));
+        }
+        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
+            let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
+        }
+        ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
+            smol::Timer::after(Duration::from_millis(10)).await;
+            let _ = server.host_mut().answer(call, &diff.accept());
+        }
+        _ => {}
+    }
+}

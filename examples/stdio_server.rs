@@ -1,0 +1,150 @@
+//! An MCP server over standard input and output, one message a line, with two small tools.
+//!
+//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run --example stdio_client --
+//! --request tools/list target/debug/examples/stdio_server`. The server ends with standard input: every open call
+//! is answered as failed, and the answers are written.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stderr,
+    reason = "it takes the events that concern it"
+)]
+
+use ide_mcp::mcp::{Event, Implementation, Lines, Server, ServerConfig, ToolResult, ToolSpec, Tools};
+use ide_mcp::rpc::{CallId, SessionId};
+use ide_mcp::{Clock, Time};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// In milliseconds.
+const HOUR: u64 = 3_600_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The thread waits for the client, so that the loop below can wait for a line or a deadline. If the loop is late, a
+    // few lines wait here and the rest in the pipe.
+    let (send, lines) = sync_channel(16);
+    thread::spawn(move || io::stdin().lines().try_for_each(|line| send.send(line)));
+
+    let name = Implementation::new("stdio_server", "1.0");
+    let mut program = Program {
+        server: Server::new(ServerConfig::new(name), Toolbox::default(), SessionId::new(1)),
+        out: Lines::new(),
+        reminders: Vec::new(),
+    };
+    let end = program.serve(&lines);
+    program.server.shutdown("the server ends", &mut program.out);
+    program.write()?;
+    end
+}
+
+struct Program {
+    server: Server<Toolbox>,
+    out: Lines,
+    /// The deferred calls, with their answers and the times of the answers.
+    reminders: Vec<(Time, CallId, String)>,
+}
+
+impl Program {
+    /// Serves the lines of standard input to its end.
+    fn serve(&mut self, lines: &Receiver<io::Result<String>>) -> Result<(), Box<dyn Error>> {
+        let clock = Clock::new();
+        loop {
+            self.handle_events(clock.now())?;
+            self.write()?;
+            let due = self.reminders.iter().map(|(at, ..)| *at).chain(self.server.deadline()).min();
+            match lines.recv_timeout(clock.until(due).unwrap_or(Duration::MAX)) {
+                Ok(Ok(line)) if line.trim().is_empty() => {}
+                Ok(line) => self.server.receive(clock.now(), &line?, &mut self.out),
+                Err(RecvTimeoutError::Timeout) => self.server.tick(clock.now()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn handle_events(&mut self, now: Time) -> Result<(), Box<dyn Error>> {
+        self.reminders.sort_by_key(|(at, ..)| *at);
+        let due = self.reminders.partition_point(|(at, ..)| *at <= now);
+        for (_, call, text) in self.reminders.drain(..due) {
+            // An error means that the call has ended meanwhile.
+            let _ = self.server.respond(call, &ToolResult::text(text), &mut self.out);
+        }
+        while let Some(event) = self.server.poll_event(&mut self.out) {
+            match event {
+                // A call is deferred by not answering it now. `CallId` is the handle for the answer.
+                Event::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {
+                    // The model reads the text of a failure.
+                    let failure = ToolResult::error("a reminder is due within an hour");
+                    let _ = self.server.respond(call, &failure, &mut self.out);
+                }
+                Event::Call { call, tool: Call::Remind { after_ms, text } } => {
+                    self.reminders.push((now.saturating_add(Duration::from_millis(after_ms)), call, text));
+                }
+                Event::Call { call, tool: Call::CountWords { text } } => {
+                    let (lines, words) = (text.lines().count(), text.split_whitespace().count());
+                    let characters = text.chars().count();
+                    let text = format!("{lines} lines, {words} words, {characters} characters");
+                    let _ = self.server.respond(call, &ToolResult::text(text), &mut self.out);
+                }
+                Event::CallEnded { call, .. } => self.reminders.retain(|(_, open, _)| *open != call),
+                Event::PeerFault(fault) => eprintln!("stdio_server: the client: {fault}"),
+                Event::TooManyFaults => return Err("too many lines are no messages".into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the send buffer. While the client does not read, this blocks, and no input is taken.
+    fn write(&mut self) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(self.out.outgoing())?;
+        self.out.sent(usize::MAX);
+        stdout.flush()
+    }
+}
+
+/// The tools. [`Tools::decode`] makes a [`Call`] of the arguments, so that the rest of the program sees no JSON.
+struct Toolbox([ToolSpec; 2]);
+
+enum Call {
+    CountWords { text: String },
+    Remind { after_ms: u64, text: String },
+}
+
+impl Default for Toolbox {
+    fn default() -> Self {
+        let text = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
+        let time = r#"{"type":"object","properties":{"after_ms":{"type":"integer","minimum":0},"text":{"type":"string"}},"required":["after_ms","text"]}"#;
+        Self([
+            ToolSpec::new("count_words", "Counts the lines, words and characters of a text.", text),
+            ToolSpec::new("remind", "Answers with the text after a time.", time),
+        ])
+    }
+}
+
+impl Tools for Toolbox {
+    type Call = Call;
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Call, D::Error> {
+        #[derive(Deserialize)]
+        struct Arguments {
+            text: String,
+            after_ms: Option<u64>,
+        }
+        let Arguments { text, after_ms } = Arguments::deserialize(arguments)?;
+        match (name, after_ms) {
+            ("remind", Some(after_ms)) => Ok(Call::Remind { after_ms, text }),
+            ("remind", None) => Err(D::Error::missing_field("after_ms")),
+            _ => Ok(Call::CountWords { text }),
+        }
+    }
+}

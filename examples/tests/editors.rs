@@ -1,0 +1,116 @@
+//! The editors among the examples.
+
+use crate::agent::Agent;
+use crate::process::{Place, Process};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+/// Starts an editor, and waits for its lock file.
+fn published(place: &Place, program: &str) -> Process {
+    let process = place.start(program, &[]);
+    place.published(program, None);
+    process
+}
+
+/// Checks that the editor ends at once: a loop that lost its wake-up waits for longer.
+fn ends(place: &Place, mut process: Process) {
+    let begin = Instant::now();
+    let (status, problem) = process.end();
+    assert_eq!(status, Some(0), "{problem}");
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    assert!(place.in_lock_dir().is_empty());
+}
+
+#[test]
+fn minimal_server() {
+    let place = Place::new("minimal");
+    let mut editor = published(&place, "minimal_server");
+    let mut agent = Agent::attach(&place);
+    assert_eq!(agent.tools()[0], "openDiff");
+    assert_eq!(agent.call("getDiagnostics", &json!({})), ["[]"]);
+    agent.proposal_is_accepted();
+    drop(agent);
+    editor.hang_up();
+    ends(&place, editor);
+}
+
+#[test]
+fn mio_loop() {
+    let place = Place::new("mio-loop");
+    let mut editor = published(&place, "mio_loop");
+    assert!(editor.line().starts_with("listening on port "));
+    let mut agent = Agent::attach(&place);
+    let mut diagnostics = |uri: &str| agent.call("getDiagnostics", &json!({"uri": uri})).concat();
+    assert!(diagnostics("file:///draft.txt").contains("this is a draft"));
+    assert_eq!(editor.line(), "agent is attached");
+    assert_eq!(diagnostics("file:///done.txt"), r#"[{"uri":"file:///done.txt","diagnostics":[]}]"#);
+    drop(agent);
+    editor.terminate();
+    ends(&place, editor);
+}
+
+#[test]
+fn frame_loop() {
+    let place = Place::new("frame-loop");
+    let editor = published(&place, "frame_loop");
+    let mut agent = Agent::attach(&place);
+    assert_eq!(agent.call("getDiagnostics", &json!({})), ["[]"]);
+    agent.proposal_is_accepted();
+    drop(agent);
+    editor.terminate();
+    ends(&place, editor);
+}
+
+#[test]
+fn frame_loop_survives_a_lost_lock_directory() {
+    let place = Place::new("frame-disk");
+    let mut editor = published(&place, "frame_loop");
+    let away = place.home().join("away");
+    fs::rename(place.lock_dir(), &away).unwrap();
+    fs::write(place.lock_dir(), "no directory").unwrap();
+    // The editor tries again every 5 s, so twice in this time.
+    thread::sleep(Duration::from_secs(11));
+    fs::remove_file(place.lock_dir()).unwrap();
+    place.published("frame_loop, which found no directory,", None);
+    Agent::attach(&place).tools();
+    editor.terminate();
+    let (status, problem) = editor.end();
+    assert_eq!(status, Some(0), "{problem}");
+    assert_eq!(problem.matches("lock file").count(), 1, "{problem}");
+    assert!(place.in_lock_dir().is_empty());
+}
+
+#[test]
+fn nested_poll() {
+    let place = Place::new("nested-poll");
+    let mut editor = published(&place, "nested_poll");
+    assert!(editor.line().starts_with("listening on port "));
+    Agent::attach(&place).tools();
+    assert_eq!(editor.line(), "an agent is attached");
+    editor.terminate();
+    ends(&place, editor);
+}
+
+#[test]
+fn smol_loop() {
+    attached_and_answered("smol_loop");
+}
+
+#[test]
+fn blocking_loop() {
+    attached_and_answered("blocking_loop");
+}
+
+fn attached_and_answered(program: &str) {
+    let place = Place::new(program);
+    let mut editor = published(&place, program);
+    assert!(editor.line().starts_with("listening on port "));
+    let mut agent = Agent::attach(&place);
+    assert_eq!(agent.call("getDiagnostics", &json!({})), ["[]"]);
+    assert_eq!(editor.line(), "agent is attached");
+    agent.proposal_is_accepted();
+    drop(agent);
+    editor.terminate();
+    ends(&place, editor);
+}

@@ -1,0 +1,46 @@
+//! The examples do what their first lines promise: an agent attaches to each editor and is answered, and the lock file
+//! of each is removed.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::wildcard_enum_match_arm,
+    unreachable_pub,
+    reason = "a test states what it expects, and waits for real processes"
+)]
+
+mod agent;
+mod editors;
+#[allow(dead_code, reason = "the tests of the commands use the rest of it")]
+#[path = "../cli/tests/it/support/process.rs"]
+mod process;
+mod stdio;
+mod tracer;
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+/// Returns the example of this name, which Cargo builds for the tests of its package.
+fn program(name: &str) -> Command {
+    // This program lies in target/*/deps, and the examples lie in target/*/examples.
+    let test = env::current_exe().unwrap();
+    Command::new(test.parent().and_then(Path::parent).unwrap().join("examples").join(name))
+}
+
+#[test]
+fn examples_are_short_files() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 150, "{} has {lines} lines", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 9, "{seen} examples");
+}

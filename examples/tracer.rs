@@ -1,0 +1,60 @@
+//! Prints what passes through a machine: the opening handshake, each frame, and each event.
+//!
+//! Here [`Tracer`] is around an editor's side, with an agent's side attached in memory, so that the program needs neither
+//! socket nor clock. Around the machine that you pass to an adapter's `Conn` it prints a real session.
+//!
+//! `cargo run --example tracer`. The token is not printed; the messages are.
+
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+
+use getrandom::SysRng;
+use ide_mcp::ide::{
+    AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server,
+};
+use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::testing::Tracer;
+use ide_mcp::{Machine as _, Time, Wire};
+use std::collections::BTreeMap;
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let token = AuthToken::from_text("a-token-of-this-example")?;
+    let policy = Policy::new(4711, token.clone());
+    let info = Implementation::new("tracer", "1.0");
+    let config = ServerConfig::new(info, policy, ToolSet::new().handle(Tool::GetDiagnostics));
+    let editor = Server::new(config, SessionId::new(1), Time::ZERO);
+    let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
+
+    let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
+    let mut agent = Client::new(config, SysRng, SessionId::new(2), Time::ZERO)?;
+
+    while !editor.is_done() {
+        transfer(&mut agent, &mut editor);
+        while let Some(event) = editor.poll_event() {
+            if let ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) = event {
+                editor.machine_mut().answer(call, &Diagnostics::new(Vec::new()))?;
+            }
+        }
+        transfer(&mut editor, &mut agent);
+        while let Some(event) = agent.poll_event() {
+            match event {
+                ClientEvent::Ready(_) => {
+                    // A terminal would obey the characters of this peer. The tracer shows them.
+                    agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
+                    agent.call(&GetDiagnostics::new(None))?;
+                }
+                ClientEvent::Outcome { .. } => agent.close(),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Moves the output of one machine to the input of the other, which is all that a socket does.
+fn transfer(from: &mut impl Wire, to: &mut impl Wire) {
+    to.feed(Time::ZERO, from.outgoing());
+    from.sent(from.outgoing().len());
+}

@@ -1,0 +1,100 @@
+//! [`Lines`]: the framing of MCP's stdio transport.
+
+use alloc::vec::Vec;
+
+use crate::{Outbox, OutboxClosed, To};
+
+/// The send buffer of a session over pipes: one message a line, as the stdio transport of MCP has it
+/// (2025-11-25, transports).
+///
+/// ```
+/// use ide_mcp::{Outbox as _, To, mcp::Lines};
+///
+/// let mut out = Lines::new();
+/// out.message(To::Unasked, |text| text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"}"))?;
+/// assert_eq!(out.outgoing(), b"{\"jsonrpc\":\"2.0\"}\n");
+/// out.sent(18);
+/// assert_eq!(out.outgoing(), b"");
+/// # Ok::<(), ide_mcp::OutboxClosed>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Lines {
+    buf: Vec<u8>,
+    sent: usize,
+}
+
+impl Lines {
+    /// The high-water mark: from 1 MiB on [`is_full`](Outbox::is_full) returns true. This is room for
+    /// some large answers, or thousands of small ones.
+    pub const HIGH_WATER_MARK: usize = 1 << 20;
+
+    /// Creates an empty send buffer.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { buf: Vec::new(), sent: 0 }
+    }
+
+    /// Returns the bytes to write.
+    #[must_use]
+    pub fn outgoing(&self) -> &[u8] {
+        self.buf.get(self.sent..).unwrap_or_default()
+    }
+
+    /// Removes the first `n` bytes of [`outgoing`](Self::outgoing), which have been written.
+    pub fn sent(&mut self, n: usize) {
+        self.sent = self.sent.saturating_add(n).min(self.buf.len());
+        // At least half of the bytes have gone, so moving the rest costs no more than writing it did.
+        if self.sent >= self.buf.len() / 2 {
+            self.buf.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}
+
+impl Outbox for Lines {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        let start = self.buf.len();
+        write(&mut self.buf);
+        let Some(message @ [_, ..]) = self.buf.get_mut(start..) else { return Ok(()) };
+        // Raw JSON of the application can have line breaks between its tokens, and nowhere else.
+        message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        self.buf.push(b'\n');
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.outgoing().len() >= Self::HIGH_WATER_MARK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_is_one_line_and_nothing_is_none() {
+        let mut out = Lines::new();
+        out.message(To::Unasked, |_| {}).unwrap();
+        assert_eq!(out.outgoing(), b"");
+        out.message(To::Unasked, |buf| buf.extend(b"{\r\n\"a\":1\n}")).unwrap();
+        out.message(To::Unasked, |buf| buf.extend(b"2")).unwrap();
+        assert_eq!(out.outgoing(), b"{  \"a\":1 }\n2\n");
+        out.sent(11);
+        assert_eq!(out.outgoing(), b"2\n");
+        out.message(To::Unasked, |buf| buf.extend(b"3")).unwrap();
+        assert_eq!(out.outgoing(), b"2\n3\n");
+        out.sent(usize::MAX);
+        assert_eq!(out.outgoing(), b"");
+    }
+
+    #[test]
+    fn outbox_is_full_from_the_mark_on() {
+        let mut out = Lines::new();
+        out.message(To::Unasked, |buf| buf.resize(Lines::HIGH_WATER_MARK - 2, b'x')).unwrap();
+        assert!(!out.is_full());
+        out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
+        assert!(out.is_full());
+        out.sent(2);
+        assert!(!out.is_full());
+    }
+}

@@ -1,0 +1,254 @@
+//! [`Tracer`]: a machine that shows its bytes and events.
+
+use alloc::{format, string::String, vec::Vec};
+use core::fmt::Debug;
+
+use crate::{
+    Machine, Time, Wire,
+    ide::display_safe,
+    ws::frame::{self, Header},
+};
+
+/// A [`Wire`] and [`Machine`] that wraps another one, and shows as lines of text what passes: the
+/// heads of the opening handshake, each frame, and each event.
+///
+/// The machines themselves have no logging. A tracer takes the place of its machine in an adapter's
+/// `Conn`, in a [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for
+/// input, `▶` for output, and two spaces for an event. Lines have no line breaks, and a terminal does
+/// not obey their characters. Header fields that can have a token are shown without their value; the
+/// contents of messages are shown. A tracer keeps a copy of each frame until the frame is whole.
+///
+/// ```
+/// use ide_mcp::testing::Tracer;
+/// use ide_mcp::{Time, Wire as _, ws};
+///
+/// let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+/// let mut lines = Vec::new();
+/// let mut server = Tracer::server(server, |line| lines.push(line.to_owned()));
+/// server.feed(Time::ZERO, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+/// assert_eq!(lines, ["◀ GET / HTTP/1.1", "◀ Host: h"]);
+/// ```
+#[derive(Debug)]
+pub struct Tracer<M, F> {
+    machine: M,
+    show: F,
+    input: Direction,
+    output: Direction,
+}
+
+impl<M, F: FnMut(&str)> Tracer<M, F> {
+    /// Wraps the machine of a WebSocket server. Its input is masked, and its output is not (RFC 6455
+    /// section 5.3).
+    pub const fn server(machine: M, show: F) -> Self {
+        Self { machine, show, input: Direction::new("◀", true), output: Direction::new("▶", false) }
+    }
+
+    /// Wraps the machine of a WebSocket client. Its output is masked, and its input is not.
+    pub const fn client(machine: M, show: F) -> Self {
+        Self { machine, show, input: Direction::new("◀", false), output: Direction::new("▶", true) }
+    }
+
+    /// Returns the machine.
+    pub const fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// Returns the machine, to send something.
+    pub const fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+}
+
+impl<M: Wire, F: FnMut(&str)> Wire for Tracer<M, F> {
+    fn space(&mut self) -> &mut [u8] {
+        self.machine.space()
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        self.input.pass(self.machine.space().get(..n).unwrap_or_default(), &mut self.show);
+        self.machine.filled(now, n);
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        self.input.pass(bytes, &mut self.show);
+        self.machine.feed(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        (self.show)("◀ end of the transport");
+        self.machine.feed_eof(now);
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.machine.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.output.pass(self.machine.outgoing().get(..n).unwrap_or_default(), &mut self.show);
+        self.machine.sent(n);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.machine.wants_input()
+    }
+
+    fn is_done(&self) -> bool {
+        self.machine.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.machine.trim();
+    }
+}
+
+impl<M: Machine<Event: Debug>, F: FnMut(&str)> Machine for Tracer<M, F> {
+    type Event = M::Event;
+
+    fn tick(&mut self, now: Time) {
+        self.machine.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<M::Event> {
+        let event = self.machine.poll_event();
+        if let Some(event) = &event {
+            (self.show)(&format!("  {}", display_safe(&format!("{event:?}"))));
+        }
+        event
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.machine.deadline()
+    }
+}
+
+/// The bytes of one direction: first a head, then frames. Each is shown as soon as it is whole.
+#[derive(Debug)]
+struct Direction {
+    arrow: &'static str,
+    masked: bool,
+    part: Part,
+    /// The beginning of a head or of a frame.
+    partial: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Head,
+    Frames,
+    /// Bytes that are neither. The machine reports them, and they are not shown.
+    Neither,
+}
+
+/// The greatest head that is shown, in bytes; a machine accepts no more than 16 KiB by default.
+const MAX_HEAD: usize = 64 * 1024;
+
+impl Direction {
+    const fn new(arrow: &'static str, masked: bool) -> Self {
+        Self { arrow, masked, part: Part::Head, partial: Vec::new() }
+    }
+
+    fn pass(&mut self, bytes: &[u8], show: &mut impl FnMut(&str)) {
+        if self.part != Part::Neither {
+            self.partial.extend_from_slice(bytes);
+        }
+        while self.show_head(show) || self.show_frame(show).is_some() {}
+        if self.part == Part::Neither || self.part == Part::Head && self.partial.len() > MAX_HEAD {
+            self.part = Part::Neither;
+            self.partial = Vec::new();
+        }
+    }
+
+    fn show_head(&mut self, show: &mut impl FnMut(&str)) -> bool {
+        let end = self.partial.windows(4).position(|four| four == b"\r\n\r\n");
+        let (Part::Head, Some(end)) = (self.part, end) else { return false };
+        self.part = Part::Frames;
+        let head: Vec<u8> = self.partial.drain(..end.saturating_add(4)).collect();
+        for (at, line) in String::from_utf8_lossy(&head).trim_end().lines().enumerate() {
+            let shown = match line.split_once(':') {
+                _ if at == 0 => line.into(),
+                Some((name, _)) if !is_secret(name) => line.into(),
+                Some((name, _)) => format!("{name}: …"),
+                // The line can continue the value of the line before.
+                None => "…".into(),
+            };
+            show(&format!("{} {}", self.arrow, display_safe(&shown)));
+        }
+        true
+    }
+
+    fn show_frame(&mut self, show: &mut impl FnMut(&str)) -> Option<()> {
+        if self.part != Part::Frames {
+            return None;
+        }
+        let parsed = Header::parse(&self.partial, self.masked);
+        if parsed.is_err() {
+            self.part = Part::Neither;
+        }
+        let (header, size) = parsed.ok()??;
+        let end = usize::try_from(header.len).ok()?.checked_add(size)?;
+        let mut payload = self.partial.get(size..end)?.to_vec();
+        frame::mask(header.key.unwrap_or_default(), 0, &mut payload);
+        let text = String::from_utf8_lossy(&payload);
+        show(&format!("{} {:?} {}", self.arrow, header.opcode, display_safe(&text)));
+        self.partial.drain(..end);
+        Some(())
+    }
+}
+
+/// Returns true if the field can have a token, or continues a field that can.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with([' ', '\t']) || ["auth", "cookie", "token"].iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ws;
+
+    fn lines(input: &[u8], piece: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        let mut server = Tracer::server(server, |line| lines.push(line.into()));
+        for bytes in input.chunks(piece) {
+            server.feed(Time::ZERO, bytes);
+            while server.poll_event().is_some() {
+                let _ = server.machine_mut().accept(None);
+            }
+            server.sent(usize::MAX);
+        }
+        lines
+    }
+
+    #[test]
+    fn pieces_of_any_size_give_the_same_lines() {
+        let head = b"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: secret\r\n secret\r\nnothing\r\n\r\n";
+        let frames = b"\x81\x82abcd\x29\x0b\x88\x80abcd";
+        for (name, input) in [("a head", &head[..]), ("frames", &[&head[..], frames].concat())] {
+            let whole = lines(input, input.len());
+            let shown = |lines: &[String]| -> Vec<String> {
+                lines.iter().filter(|line| line.starts_with('\u{25c0}')).cloned().collect()
+            };
+            assert!(shown(&whole).len() >= 5 && !whole.concat().contains("secret"), "{name}: {whole:?}");
+            for piece in 1..input.len() {
+                assert_eq!(shown(&lines(input, piece)), shown(&whole), "{name} in pieces of {piece}");
+            }
+        }
+        assert!(lines(&[&head[..], frames].concat(), 9).contains(&"\u{25c0} Text Hi".into()));
+    }
+
+    #[test]
+    fn bytes_that_are_neither_head_nor_frame_are_not_kept() {
+        let mut direction = Direction::new("<", true);
+        let mut shown = Vec::new();
+        direction.pass(&[b'x'; MAX_HEAD], &mut |line: &str| shown.push(String::from(line)));
+        assert_eq!(direction.partial.len(), MAX_HEAD);
+        direction.pass(b"x", &mut |_: &str| {});
+        direction.pass(b"GET / HTTP/1.1\r\n\r\n", &mut |_: &str| {});
+        assert_eq!((direction.partial.len(), direction.part), (0, Part::Neither));
+        let mut direction = Direction::new("<", true);
+        direction.pass(b"GET / HTTP/1.1\r\n\r\n\xff\xff\xff", &mut |_: &str| {});
+        assert_eq!((direction.partial.len(), direction.part), (0, Part::Neither));
+        assert_eq!(shown, [""; 0]);
+    }
+}
