@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes each target for some minutes, one after the other, beginning with its corpus. What is found fails and lies in
-# fuzz/artifacts; what is new goes to fuzz/corpus, which is not kept. Needs the nightly toolchain.
+# Fuzzes each target for some minutes, one after the other, beginning with its corpus. An input that
+# fails is written to fuzz/artifacts; new inputs go to fuzz/corpus, which is not kept in git. Needs
+# the nightly toolchain.
 # Run: fuzz/run.sh MINUTES [TARGET…]
 #
-# fuzz/run.sh 0 TARGET… only merges what fuzz/corpus has gathered into the committed corpora, as few inputs as reach the
-# same, and all that are not named by a hash.
+# fuzz/run.sh 0 TARGET… only merges the inputs of fuzz/corpus into the committed corpora: the
+# smallest set with the same coverage, and every input whose name is not a hash.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +24,7 @@ for target in "${targets[@]}"; do
     kept=fuzz/seeds/$target
     case $target in
         handshake_*) dictionary=$target ;;
-        # Of these scripts no byte comes to be in a text: what is said is chosen by numbers.
+        # In these scripts no byte becomes part of a text: numbers select the texts.
         rpc_script | pair) dictionary= ;;
         rpc_text | mcp_* | ide_*) dictionary=messages ;;
         lockfile | paths) dictionary=$target ;;
@@ -32,18 +33,20 @@ for target in "${targets[@]}"; do
     words=()
     [ -z "$dictionary" ] || words=(-dict="fuzz/dictionaries/$dictionary.dict")
     mkdir -p "$gathered" "$kept"
-    # How often a branch is taken makes thousands of inputs differ where a script repeats itself, or a text.
+    # The counters of branches would make thousands of inputs differ if a script or a text repeats
+    # itself.
     few=()
     case $target in
         rpc_* | mcp_* | ide_* | pair | lockfile | paths) few=(-use_counters=0) ;;
     esac
-    # Long inputs find nothing that short ones do not, and are slow.
+    # Long inputs find nothing that short inputs do not, and are slow.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
     if [ "$minutes" -eq 0 ]; then
         small=$(mktemp -d)
         nice cargo +nightly fuzz run "$target" "$small" "$kept" "$gathered" -- \
             -set_cover_merge=1 -max_len=1024 "${few[@]}"
-        # What was written by hand or was once found stays; it has another name than libFuzzer gives.
+        # Inputs that were written by hand, or that once failed, stay: their names are not hashes as
+        # libFuzzer writes them.
         find "$kept" -type f -regextype posix-extended ! -regex '.*/[0-9a-f]{40}' -exec cp -t "$small" {} +
         rm -rf "$kept"
         mv "$small" "$kept"

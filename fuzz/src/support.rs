@@ -1,4 +1,4 @@
-//! What the targets share with the behaviour tests, under the same paths.
+//! Helpers that the targets share with the behavior tests, under the same paths.
 #![allow(dead_code, reason = "the tests use the rest")]
 
 #[path = "../../tests/it/support/calls.rs"]
@@ -20,7 +20,7 @@ pub mod sockets;
 #[path = "../../tests/it/support/subject.rs"]
 pub mod subject;
 
-/// What of the laws can be asserted in a single run.
+/// The laws that can be checked in a single run.
 pub mod laws {
     pub use super::law::{Law, broken};
     pub use super::subject::{Calls, EventOf, Record, Subject};

@@ -1,4 +1,5 @@
-//! What an application does with a session of either role, and what its peer says to some effect.
+//! The operations of an application on a session of either role, and the messages of a peer that
+//! have an effect on it.
 
 use super::books::{Books, WATCHED};
 use super::session::{Any, Session, told};
@@ -14,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 
-/// What an application does with a session of either role.
+/// An operation of an application on a session of either role.
 #[derive(Arbitrary, Debug)]
 pub enum Do {
     Respond(u8, Reply),
@@ -24,7 +25,7 @@ pub enum Do {
     Request(What, Pace),
     Notify(What),
     Elsewhere,
-    /// Drains it, shuts it down, or mostly nothing.
+    /// Drains the session or shuts it down; most numbers do nothing.
     End(u8),
 }
 
@@ -44,23 +45,24 @@ pub enum What {
     Unwritable,
 }
 
-/// What a peer of either role says to some effect. The ids of its own are few; those of ours are counted from the last.
+/// A message of a peer in either role that has an effect. The peer uses few ids of its own; the ids
+/// of our requests are counted back from the last one.
 #[derive(Arbitrary, Debug)]
 pub enum Peer {
     Batch(Said, Said),
-    /// By which id, what, and whether it wants to hear of progress.
+    /// A request: its id, its method, and true if it asks for progress.
     Ask(u8, u8, bool),
     List(u8, bool),
-    /// By which id, and whether without arguments.
+    /// A call of a tool: its id, and true if it has no arguments.
     Call(u8, bool),
     Cancel(u8),
     Progress(u8, u8),
-    /// Of which request, and whether it is an error.
+    /// A response: the request, counted back, and true if the response is an error.
     Answer(u8, bool),
     Error,
 }
 
-/// How long to wait.
+/// A timeout.
 #[derive(Arbitrary, Debug)]
 pub enum Pace {
     Default,
@@ -82,7 +84,7 @@ impl Pace {
     }
 }
 
-/// What both roles may be told about themselves.
+/// The settings that both roles have.
 #[derive(Arbitrary, Debug, Default)]
 pub struct Habits {
     forward: u8,
@@ -105,7 +107,7 @@ impl Habits {
 }
 
 impl<S: Session + Debug> Books<S> {
-    /// What the application does.
+    /// Performs an operation of the application.
     pub fn play(&mut self, act: &Do) {
         match act {
             Do::Respond(which, reply) => {
@@ -145,7 +147,8 @@ impl<S: Session + Debug> Books<S> {
                     What::Array => ("x/ask", Some(Any::Value(json!([1])))),
                     What::Unwritable => ("x/ask", Some(Any::Unwritable)),
                 };
-                // Only the token is ours to choose.
+                // The session replaces the progress token of the parameters only if the request
+                // asks for progress.
                 match (params, pace) {
                     (Some(Any::Value(Value::Object(mut params))), pace) => {
                         if !matches!(pace, Pace::Progress(..)) {
@@ -168,7 +171,7 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    /// What the peer says to some effect.
+    /// Delivers a message of the peer to the session.
     pub fn play_peer(&mut self, act: &Peer) {
         const IDS: [&str; 6] = ["1", "2", "7.0", "\"\\u0041\"", "\"A\"", "18446744073709551616"];
         const METHODS: [&str; 6] = [
@@ -220,7 +223,7 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    /// What belongs to another session means nothing here.
+    /// Checks that the session refuses a call and a request of another session.
     fn elsewhere(&mut self) {
         let (call, request) = elsewhere();
         let (session, out) = (&mut self.session, &mut self.out);
@@ -240,7 +243,7 @@ impl<S: Session + Debug> Books<S> {
     }
 }
 
-/// A call and a request of a session that is not the one.
+/// Returns a call and a request of another session.
 fn elsewhere() -> (CallId, RequestId) {
     let tools = RawTools::new(vec![ToolSpec::new("t", "", "{}")]);
     let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(9));
@@ -259,7 +262,7 @@ fn elsewhere() -> (CallId, RequestId) {
     }
 }
 
-/// What opens the session of a server.
+/// The messages that open the session of a server.
 pub const OPENED: [&str; 2] = [
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,

@@ -1,4 +1,5 @@
-//! What has to be answered to a request that a script says, by whom it is said to; and whether an answer is that.
+//! The answer that a request of a script requires, which depends on the side that receives the
+//! request, and the check of an answer against this expectation.
 
 use super::calls::{Called, Fit};
 use super::speech::Wants;
@@ -6,15 +7,17 @@ use ide_mcp::ide::{Dialect, Tool};
 use ide_mcp::rpc::code;
 use serde_json::{Value, json};
 
-/// Who is asked, and what of it shows in the answers.
+/// The side that receives the requests, with the settings on which its answers depend.
 #[derive(Debug)]
 pub enum Serves {
     Editor {
         dialect: Dialect,
-        /// Which tools it handles, and which it lists, in this order.
+        /// The tools that the editor handles.
         handled: Vec<Tool>,
+        /// The names that the editor lists, in order.
         listed: Vec<String>,
-        /// Its application is asked whatever the session does not model.
+        /// True if the editor forwards all requests that the session does not model to the
+        /// application.
         forwards: bool,
     },
     Agent {
@@ -22,46 +25,48 @@ pub enum Serves {
     },
 }
 
-/// What is known of an answer.
+/// The requirements for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
-    /// It is one.
+    /// Any answer.
     Any,
     Error(i64),
     Result(Value),
-    /// A result that has this member.
+    /// A result with this member: a string, or a list of entries with these names.
     Having(&'static str, Option<Value>),
-    /// The application answers.
+    /// The answer of the application.
     Raw,
-    /// The same, and what it says is the result of a tool; whether the editor may end the call itself, and how.
+    /// A tool result from the application; the editor may also end the call by itself, as [`Ends`]
+    /// states.
     Tool(Ends),
-    /// Either it is that, or the application has too many open already.
+    /// This answer, or an error because too many calls are open already.
     OrBusy(Box<Self>),
 }
 
-/// Whether an editor answers a call by itself.
+/// The ability of an editor to answer a call by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     No,
-    /// It may: a diff, whose tab another call closes, or a tab.
+    /// The editor may answer a diff, whose tab another call closes, and a call that closes a tab.
     May,
     Does,
 }
 
-/// When an answer comes.
+/// The cause of an answer.
 #[derive(Clone, Debug)]
 pub enum Upon {
-    /// Something was said.
+    /// A message arrived.
     Words,
     /// The application gave this answer.
     Result(Value),
     Failure(i64),
-    /// Time passed, or the end came: an answer in place of the application's.
+    /// Time passed, or the session ended: the answer replaces that of the application.
     Nothing,
 }
 
 impl Serves {
-    /// What has to come of a request whose id is free; `awaiting`: before the session was opened.
+    /// Returns the expected answer to a request whose id is free. `awaiting` is true before the
+    /// session is open.
     pub fn expected(&self, wants: &Wants, awaiting: bool) -> Expected {
         let (method, cursor, call) = match wants {
             Wants::Refused(code) => return Expected::Error(*code),
@@ -83,9 +88,9 @@ impl Serves {
                 Some(call) => called(*dialect, handled, call),
                 None => Expected::Any,
             },
-            // A notification that comes as a request.
+            // A notification that arrives as a request.
             (Self::Editor { .. }, "ide_connected") => Expected::OrBusy(Box::new(Expected::Result(json!({})))),
-            // Of its parameters nothing is known here.
+            // This model does not check the parameters of `readFile`.
             (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") => Expected::Any,
             (Self::Editor { forwards: true, .. }, _) => forwarded(true),
             (_, "resources/list" | "resources/templates/list" | "prompts/list") if cursor => {
@@ -106,7 +111,7 @@ fn forwarded(forwards: bool) -> Expected {
     }
 }
 
-/// What comes of a call, by the columns of the dialects' table.
+/// Returns the expected answer to a call, by the columns of the dialects' table.
 fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> Expected {
     let unknown = match dialect {
         Dialect::JetBrains | Dialect::SnakeCase => code::METHOD_NOT_FOUND,
@@ -114,7 +119,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
     };
     let ends = match tool {
         Ok(Some(Tool::CloseAllDiffTabs | Tool::SetPermissionMode)) => Ends::Does,
-        // Where it is handled, the application closes what is no diff.
+        // If the application handles `CloseTab`, it closes the tabs that are no diffs.
         Ok(Some(Tool::CloseTab)) if handled.contains(&Tool::CloseTab) => Ends::May,
         Ok(Some(Tool::CloseTab)) => Ends::Does,
         Ok(Some(Tool::OpenDiff)) => Ends::May,
@@ -124,7 +129,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
         Err(()) => Expected::Error(code::INVALID_PARAMS),
         Ok(None) => Expected::Error(unknown),
         Ok(Some(tool)) if ends != Ends::Does && *tool != Tool::CloseTab && !handled.contains(tool) => {
-            // Nobody gave a verdict on a diff that nobody shows.
+            // The application does not show the diff, so that there is no verdict.
             Expected::Error(if *tool == Tool::OpenDiff { code::METHOD_NOT_FOUND } else { unknown })
         }
         Ok(Some(_)) => match fit {
@@ -137,7 +142,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
 }
 
 impl Expected {
-    /// The same of a request for which there is room.
+    /// Returns the expectation for a request that cannot fail for lack of room.
     pub fn without_busy(self) -> Self {
         match self {
             Self::OrBusy(expected) => *expected,
@@ -145,7 +150,7 @@ impl Expected {
         }
     }
 
-    /// Whether it is met by nearly everything.
+    /// Returns true if nearly every answer meets the expectation.
     pub fn is_vague(&self) -> bool {
         match self {
             Self::OrBusy(expected) => expected.is_vague(),
@@ -153,7 +158,7 @@ impl Expected {
         }
     }
 
-    /// Whether this is such an answer.
+    /// Returns true if `answer` meets the expectation.
     pub fn is_met(&self, answer: &Value, upon: &Upon) -> bool {
         let (result, error) = (answer.get("result"), answer.pointer("/error/code").and_then(Value::as_i64));
         match (self, upon) {
@@ -176,13 +181,13 @@ impl Expected {
                     Some(names) => *names == names_of(member),
                 })
             }
-            // It was due at once.
+            // These answers were due at once.
             (Self::Error(_) | Self::Result(_) | Self::Having(..), _) => false,
         }
     }
 }
 
-/// All that the code under test writes by itself.
+/// The error codes that the code under test writes by itself.
 const KNOWN: [i64; 4] =
     [code::INVALID_REQUEST, code::METHOD_NOT_FOUND, code::INVALID_PARAMS, code::INTERNAL_ERROR];
 

@@ -1,4 +1,5 @@
-//! The books of a session of either role: what it owes, what it is owed, and what it may say meanwhile.
+//! The books of a session of either role: the answers that it has to send, the answers that it
+//! awaits, and the other messages that it sends.
 
 use super::ledger::{Ledger, is_ambiguous, token};
 use super::session::{Any, Happened, Session, shown, told};
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// What a session was told about itself.
+/// The settings of a session.
 #[derive(Debug)]
 pub struct Setup {
     pub limits: SessionLimits,
@@ -30,9 +31,9 @@ struct Call {
     id: String,
     end: Option<NotOpen>,
     reached: f64,
-    /// Whether its progress is asked for, where that is known.
+    /// True if the peer asked for progress; `None` if the model cannot decide.
     is_watched: Option<bool>,
-    /// Before when it may not expire; `None` if it never may.
+    /// The time before which the call cannot expire; `None` if the call never expires.
     not_before: Option<Time>,
 }
 
@@ -40,13 +41,14 @@ struct Call {
 #[derive(Debug, Default)]
 struct Request {
     outcomes: usize,
-    /// How far the peer says it is, if it was asked to say so; of a list, that is said of its pages.
+    /// The last progress that the peer reported, if the request asks for progress. The progress of
+    /// a list is that of its pages.
     reached: Option<f64>,
-    /// How many items the pages of a list have had, at least; `None` if it is no list.
+    /// The minimum number of items in the pages of a list so far; `None` if the request is no list.
     items: Option<usize>,
 }
 
-/// A request that went out.
+/// A request that the session sent.
 #[derive(Debug)]
 struct Sent {
     method: String,
@@ -54,31 +56,32 @@ struct Sent {
     known_as: Option<RequestId>,
 }
 
-/// A session and all that is known of it.
+/// A session and its books.
 #[derive(Debug)]
 pub struct Books<S> {
     pub session: S,
     pub out: Messages,
     pub now: Time,
     pub closed: bool,
-    /// How the handshake ended, if it did.
+    /// The number of events for a successful handshake; `failed` counts those for a failed one.
     pub ready: usize,
     pub failed: usize,
     pub lists: usize,
     setup: Setup,
     drained: bool,
     ledger: Ledger,
-    /// Ids of calls whose event has not been polled.
+    /// The ids of calls whose event has not been polled.
     unpolled: VecDeque<String>,
-    /// All calls ever.
+    /// All calls, open and ended.
     calls: Vec<Call>,
     requests: BTreeMap<RequestId, Request>,
     sent: BTreeMap<u64, Sent>,
-    /// How often progress was reported.
+    /// The number of progress events.
     progressed: usize,
     faults: usize,
-    /// The times of the last ping that the session itself sent, and of the last message that came.
+    /// The time of the last ping that the session itself sent.
     pinged: Option<Time>,
+    /// The time of the last message that arrived.
     heard: Time,
     gave_up: bool,
 }
@@ -108,8 +111,9 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    /// The peer says this, unless nobody could tell what is answered; what was said at once. The session may answer, and
-    /// ask for the next page of a list.
+    /// Delivers a text of the peer and returns the messages that the session sends at once:
+    /// answers, and the request for the next page of a list. Skips a text whose answers would be
+    /// ambiguous.
     pub fn hear(&mut self, text: &str) -> Vec<String> {
         if is_ambiguous(text, &self.setup.limits) {
             return Vec::new();
@@ -142,7 +146,7 @@ impl<S: Session + Debug> Books<S> {
         sent
     }
 
-    /// How many pings of the session's own may be in flight, whatever the limit says.
+    /// Returns how many keepalive pings can be in flight in addition to the limit of requests.
     fn pings(&self) -> usize {
         usize::from(self.setup.keepalive.is_some())
     }
@@ -162,7 +166,7 @@ impl<S: Session + Debug> Books<S> {
             let event = self.session.poll(&mut self.out);
             self.said();
             for sent in self.sent.range(before..).map(|(_, sent)| sent) {
-                // With time, only pings are due.
+                // Polling sends no requests other than pings.
                 assert!(sent.method == "ping" && self.setup.keepalive.is_some(), "{sent:?}");
                 self.pinged = Some(self.now);
             }
@@ -178,7 +182,7 @@ impl<S: Session + Debug> Books<S> {
         match event {
             Happened::Call(call, waits) => self.opened(call, None, (!waits).then_some(Time::ZERO)),
             Happened::Request(call, method, params) => {
-                // Whoever answers it, the client has asked.
+                // The client has asked for the list, also if the application answers the request.
                 self.lists += usize::from(&*method == "tools/list");
                 assert!(
                     match &self.setup.forward {
@@ -266,14 +270,15 @@ impl<S: Session + Debug> Books<S> {
         self.calls.push(Call { call, id, end: None, reached, is_watched, not_before });
     }
 
-    /// Answers a call of any time by what `answer` does, which says whether that is a failure.
+    /// Answers any call, open or ended, by calling `answer`; `fails` is true if the answer is an
+    /// error.
     pub fn answer(
         &mut self,
         which: u8,
         fails: bool,
         answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotOpen>,
     ) {
-        // How the others ended is told by events that have to be polled first.
+        // The ends of other calls are events, which have to be polled first.
         self.settle();
         let Some(open) = self.calls.get_mut(usize::from(which)) else { return };
         assert_eq!(self.session.is_open(open.call), open.end.is_none());
@@ -289,7 +294,7 @@ impl<S: Session + Debug> Books<S> {
         assert_eq!(self.said(), usize::from(answered.is_ok()));
     }
 
-    /// Answers with an object; with anything else the call stays as it was.
+    /// Answers a call with an object; any other result leaves the call as it was.
     pub fn respond(&mut self, which: u8, result: &Any<'_>) {
         if result.is_object() {
             return self.answer(which, false, |session, call, out| {
@@ -310,7 +315,7 @@ impl<S: Session + Debug> Books<S> {
         assert_eq!(self.said(), 0);
     }
 
-    /// Says how far a call has come, in halves; the highest number is none.
+    /// Reports the progress of a call, in halves; the highest number stands for NaN.
     pub fn progress(&mut self, which: u8, halves: u8) {
         self.settle();
         let version = self.session.protocol_version();
@@ -353,7 +358,7 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    /// Lets a call wait from now on.
+    /// Sets the timeout of a call, which starts now.
     pub fn set_call_timeout(&mut self, which: u8, timeout: Timeout) {
         self.settle();
         let Some(open) = self.calls.get_mut(usize::from(which)) else { return };
@@ -367,7 +372,7 @@ impl<S: Session + Debug> Books<S> {
         };
     }
 
-    /// Asks the peer something with what `ask` does.
+    /// Sends a request by calling `ask`.
     pub fn ask(
         &mut self,
         timeout: Timeout,
@@ -413,7 +418,8 @@ impl<S: Session + Debug> Books<S> {
         assert!(self.requests.len() == before || params.is_none_or(Any::is_object), "{params:?}");
     }
 
-    /// The peer says how far the request with this number is. That is reported if it waits and is asked for, and goes on.
+    /// Delivers progress of the request with this number. The session reports the progress if the
+    /// request is open, asks for progress, and the number has grown.
     pub fn hear_progress(&mut self, id: u64, to: u8) {
         self.settle();
         let (before, faults) = (self.progressed, self.faults);
@@ -421,7 +427,8 @@ impl<S: Session + Debug> Books<S> {
         let expected = known.filter(|(request, _)| request.items.is_none()).map(|(request, _)| {
             request.outcomes == 0 && request.reached.is_some_and(|reached| f64::from(to) > reached)
         });
-        // Each page counts anew; what does not go beyond the pages before is not reported.
+        // The progress of each page starts anew; progress that does not exceed that of earlier
+        // pages is not reported.
         let is_old_of_list = known.is_some_and(|(request, _)| {
             request.items.is_some() && request.reached.is_some_and(|reached| f64::from(to) <= reached)
         });
@@ -437,7 +444,7 @@ impl<S: Session + Debug> Books<S> {
         assert!(reported == 1 || !is_heard || is_old_of_list, "neither taken nor reported");
     }
 
-    /// The peer answers the request with this number with a page of so many items.
+    /// Delivers an answer to the request with this number: a page of `items` items.
     pub fn hear_page(&mut self, id: u64, items: usize, next: &str) {
         self.settle();
         let known_as = self.sent.get(&id).and_then(|sent| sent.known_as);
@@ -457,7 +464,7 @@ impl<S: Session + Debug> Books<S> {
         self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}"nextCursor":{next}}}}}"#));
     }
 
-    /// The number of a request of ours, counted from the last one.
+    /// Returns the number of one of our requests, counted back from the last one.
     pub fn back(&self, back: u8) -> u64 {
         self.next_id().saturating_sub(1 + u64::from(back % 4))
     }
@@ -494,7 +501,7 @@ impl<S: Session + Debug> Books<S> {
         assert!(self.session.is_closed() && self.session.deadline().is_none_or(|due| due <= self.now));
     }
 
-    /// Ends it: everything has ended, and nothing begins any more.
+    /// Closes the session and checks that everything has ended and that nothing begins any more.
     pub fn close(&mut self) {
         self.end();
         shown(&self.session);
@@ -510,14 +517,16 @@ impl<S: Session + Debug> Books<S> {
         assert_eq!((self.session.open_calls(), self.session.open_requests()), (0, 0));
     }
 
-    /// What was said beside what a text provoked; how many messages it was.
+    /// Records the messages that the session sent without a received text as their cause, and
+    /// returns their number.
     pub fn said(&mut self) -> usize {
         let sent = self.note();
         self.ledger.said(&sent);
         sent.len()
     }
 
-    /// Notes what requests and cancellations went out.
+    /// Records the requests and cancellations among the messages that the session sent, and returns
+    /// the messages.
     fn note(&mut self) -> Vec<String> {
         let sent = self.out.take();
         for message in &sent {
@@ -549,12 +558,12 @@ impl<S: Session + Debug> Books<S> {
 }
 
 impl Call {
-    /// Asserts that it is refused, or not, as it has ended.
+    /// Checks that the outcome of an operation matches the state of the call.
     fn refused(&self, gone: Option<NotOpen>) {
         if let Some(gone) = gone {
             told(&gone);
         }
-        // What ended long ago is forgotten.
+        // The session forgets calls that ended long ago.
         assert!(gone == Some(NotOpen::Unknown) || gone == self.end, "{self:?}: {gone:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, twice or in other words, and
-//! what is known of each because it was written so.
+//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated
+//! or unknown. The expectations for each call follow from the way in which it was generated.
 
 use ide_mcp::ide::{Dialect, Tool};
 use ide_mcp::testing::arbitrary::{Result, Unstructured};
@@ -8,21 +8,22 @@ use serde_json::Value;
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct Called {
-    /// Which; `None` by a name that no tool has, an error where there is no name.
+    /// The tool; `None` for a name that no tool has, an error if there is no name.
     pub tool: std::result::Result<Option<Tool>, ()>,
     pub fit: Fit,
 }
 
-/// Whether the arguments are those of the tool.
+/// The result of comparing the arguments with those of the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Right,
     Wrong,
-    /// It would take the code under test to tell.
+    /// Only the code under test can decide.
     Unknown,
 }
 
-/// The parameters of a call of any tool, with the arguments that it has: right, wrong, missing, twice, in other words.
+/// Returns the parameters of a call of any tool, with arguments that are right, wrong, missing,
+/// repeated or unknown.
 pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     let dialect = *u.choose(&[Dialect::VsCode, Dialect::SnakeCase])?;
     let tool = *u.choose(&Tool::ALL)?;
@@ -50,7 +51,7 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     }
     let (arguments, fit) = if u.ratio(1, 16)? {
         let other = value(u, 2)?;
-        // Of what is in such an object, nothing is the name of an argument.
+        // An object of `value` contains no name of an argument.
         let is_object = other == "null" || other.starts_with('{');
         let fit = if is_object { Fit::of(tool, &schema, &[]) } else { Fit::Wrong };
         (other, fit)
@@ -79,7 +80,7 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     })
 }
 
-/// A call of this tool by its name, without arguments.
+/// Returns a call of this tool by its name, without arguments.
 pub fn no_arguments(tool: Tool) -> Called {
     Called { tool: Ok(Some(tool)), fit: Fit::of(tool, &schema(tool, Dialect::VsCode), &[]) }
 }
@@ -89,11 +90,11 @@ fn schema(tool: Tool, dialect: Dialect) -> Value {
 }
 
 impl Fit {
-    /// Whether these arguments, by name and as they were written, fit the schema.
+    /// Compares these arguments, names with their JSON texts, with the schema.
     fn of(tool: Tool, schema: &Value, said: &[(&str, String)]) -> Self {
         let is_said = |name: &str| said.iter().any(|(other, _)| name == *other);
         let is_there = |name: &str| match (tool, name) {
-            // One path stands for both, and for the tab.
+            // One path replaces both paths and the name of the tab.
             (Tool::OpenDiff, "old_file_path" | "new_file_path" | "tab_name") => {
                 is_said("old_file_path") || is_said("new_file_path")
             }
@@ -113,7 +114,8 @@ impl Fit {
                 _ => Self::Unknown,
             };
             let is_twice = said.iter().take(at).any(|(other, _)| name == other);
-            // An empty text says nothing, and what is said twice may contradict itself.
+            // The model does not decide about an empty text, nor about an argument that occurs
+            // twice.
             let known =
                 if known == Self::Right && (is_twice || written == "\"\"") { Self::Unknown } else { known };
             match known {
@@ -126,7 +128,7 @@ impl Fit {
     }
 }
 
-/// What an argument of this type may be.
+/// Returns a value for an argument of this type.
 fn fitting(u: &mut Unstructured<'_>, kind: &Value) -> Result<String> {
     const TEXTS: [&str; 8] = [
         "\"/a\"",
@@ -147,7 +149,7 @@ fn fitting(u: &mut Unstructured<'_>, kind: &Value) -> Result<String> {
     })
 }
 
-/// Any JSON of no more than so many levels.
+/// Returns any JSON with at most this many levels.
 pub fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
     const VALUES: [&str; 16] = [
         "null",
@@ -179,7 +181,7 @@ pub fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
     })
 }
 
-/// What a text says, as JSON; `None` if it is none.
+/// Returns the text in a JSON string, or `None` if `token` is no JSON string.
 pub fn text_in(token: &str) -> Option<String> {
     serde_json::from_str(token).ok()
 }

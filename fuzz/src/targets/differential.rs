@@ -1,5 +1,6 @@
-//! The same frames for us and for tungstenite, in either role: both make the same of them, but for the rules in
-//! [`is_stricter`], and but for the moment at which a fault is found: we do not wait for the rest of a faulty frame.
+//! The same frames as input for this crate and for tungstenite, in either role. Both have to report
+//! the same messages and end, except for the rules in [`is_stricter`] and for the moment at which a
+//! fault is found: this crate does not wait for the rest of a faulty frame.
 
 use crate::support::frames::HEAD;
 use crate::support::laws::Subject as _;
@@ -10,7 +11,8 @@ use std::io::{self, Read, Write};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
-/// The first byte chooses the role; the rest is what the peer sends.
+/// Compares this crate with tungstenite. The first byte selects the role; the rest is the input
+/// from the peer.
 pub fn against_tungstenite(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
     let ((ours, our_end), (theirs, their_end)) = if choice & 1 == 0 {
@@ -42,13 +44,14 @@ pub fn against_tungstenite(data: &[u8]) {
     }
 }
 
-/// The rules that we keep and they do not.
+/// Returns true for a rule that this crate enforces and tungstenite does not.
 const fn is_stricter(rule: ProtocolError) -> bool {
     match rule {
-        // They read lengths in any form, also where a control frame says its few bytes in a long one, which we take for
-        // a long control frame as soon as the form is known.
+        // tungstenite reads lengths in any form, also the small length of a control frame in a long
+        // form. This crate reports such a frame as a long control frame as soon as it has read the
+        // form.
         ProtocolError::LengthNotMinimal | ProtocolError::LongControlFrame => true,
-        // They answer a close code that may not be sent as if it were a good one.
+        // tungstenite answers a close code that is not allowed in a frame as if it were allowed.
         ProtocolError::InvalidCloseCode(_) => true,
         _ => false,
     }
@@ -82,7 +85,7 @@ fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -
 }
 
 fn theirs(role: Role, bytes: &[u8]) -> (Vec<Message>, End) {
-    // Our limit of a message; they have one of a frame as well.
+    // The message limit of this crate; tungstenite has a frame limit as well.
     let config = WebSocketConfig::default().max_frame_size(Some(64 << 20)).max_message_size(Some(64 << 20));
     let mut peer = WebSocket::from_raw_socket(Input(bytes), role, Some(config));
     let mut messages = Vec::new();
@@ -99,7 +102,7 @@ fn theirs(role: Role, bytes: &[u8]) -> (Vec<Message>, End) {
     (messages, end)
 }
 
-/// Whether the last frame is not whole; its header is read without any rule.
+/// Returns true if the last frame is incomplete; reads the headers without checking any rule.
 fn ends_within_a_frame(mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         let Some(second) = bytes.get(1) else { return true };
@@ -116,7 +119,8 @@ fn ends_within_a_frame(mut bytes: &[u8]) -> bool {
     false
 }
 
-/// Reads these bytes and then would block; takes and forgets what is written.
+/// A stream that reads these bytes and then returns `WouldBlock`, and that discards all written
+/// bytes.
 struct Input<'a>(&'a [u8]);
 
 impl Read for Input<'_> {

@@ -1,12 +1,14 @@
-//! Any text as a lock file, and as a path: what discovery and tools are handed by others.
+//! Any text as a lock file and as a path: the inputs of discovery and of tools that come from
+//! others.
 
 use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
 
-/// What is read is written and read again as the same; no error shows a part of the text; and a client that chooses among
-/// what was read gives every file one verdict.
+/// Checks that a lock file keeps its contents when it is written and read again, that no error
+/// shows a part of the text, and that a client that chooses among the files gives every file one
+/// verdict.
 pub fn lockfile(data: &[u8]) {
     // The first line is the name of the file.
     let text = String::from_utf8_lossy(data);
@@ -56,9 +58,10 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
             "a token is shown"
         );
     }
-    // A list of folders has no other members; what is escaped may be longer than what was read.
+    // Escaping can make the text longer than the limit.
     let Ok(text) = form.write(port, file) else { return };
     assert_eq!(form.parse(&form.file_name(port, file), &text).as_ref(), Ok(file));
+    // The legacy form contains the folders alone.
     if file.transport == Transport::Sse && !file.workspace_folders.is_empty() {
         let list = file.to_folder_list();
         if let Ok(again) = LockFile::parse(&list) {
@@ -67,7 +70,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     }
 }
 
-/// An error says what is wrong, and not with what: a lock file has a token in it.
+/// Checks that an error names the fault and not the value: a lock file contains a token.
 fn hides(error: &str, text: &str) {
     let word =
         text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
@@ -86,8 +89,8 @@ fn hides(error: &str, text: &str) {
     }
 }
 
-/// A path that is taken has one form, which has no way up, and the same meaning as its URI; whatever is inside a folder is
-/// so by its names.
+/// Checks that an accepted path has one form, without a way up and with the same meaning as its
+/// URI, and that a path inside a folder begins with the names of the folder.
 pub fn paths(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     for platform in [Platform::Posix, Platform::Windows] {

@@ -1,15 +1,16 @@
-//! Any bytes behind an opening handshake, in either role.
+//! Any bytes after an opening handshake, in either role.
 
 use super::outcome_of_any_cut;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::frame::Header;
 
-/// The first byte chooses the role and the application; the rest is what the peer sends once all is open.
+/// Feeds bytes to an open connection. The first byte selects the role and the application; the rest
+/// is the input from the peer.
 pub fn frames(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
     let (is_server, app) = (choice & 1 == 0, u64::from(choice >> 1 & 3));
-    // A header that is read is the shortest that says the same, so it is written as it was.
+    // A header is accepted only in its shortest form, so encoding it restores the bytes.
     if let Ok(Some((header, size))) = Header::parse(bytes, is_server) {
         assert_eq!(header.encode().bytes(), &bytes[..size], "{header:?}");
     }
@@ -18,13 +19,14 @@ pub fn frames(data: &[u8]) {
     } else {
         outcome_of_any_cut(&WsClient, &[&WsClient.opening(), bytes], app).output
     };
-    // The application of the server may have refused.
+    // The application of the server can have refused the connection.
     if !output.starts_with(b"HTTP/1.1 403") {
         well_formed(&output, !is_server);
     }
 }
 
-/// Whatever came in, what goes out is a head and whole frames without a fault, a close frame last if there is one.
+/// Checks that the output consists of a head and of whole frames without a fault, with a close
+/// frame only at the end.
 fn well_formed(output: &[u8], masked: bool) {
     let head = output.windows(4).position(|end| end == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
     let (mut rest, mut closed) = (&output[head..], false);

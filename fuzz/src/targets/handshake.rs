@@ -1,4 +1,4 @@
-//! Any bytes as the head of a request or of an answer.
+//! Any bytes as the head of a request or of a response.
 
 use super::{can_be_told, outcome_of_any_cut};
 use crate::support::frames::head_len;
@@ -10,8 +10,8 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use tungstenite::handshake::machine::TryParse as _;
 use tungstenite::handshake::server;
 
-/// What we let through has a valid key and is let through by tungstenite as well, with the same answer; what we do not
-/// is refused in a whole HTTP answer.
+/// Checks that an accepted request has a valid key, and that tungstenite accepts the request with
+/// the same answer. Every other request is refused in a complete HTTP response.
 pub fn handshake_server(data: &[u8]) {
     let found = outcome_of_any_cut(&WsServer, &[data], 0);
     can_be_told(&found.events);
@@ -44,8 +44,8 @@ pub fn handshake_server(data: &[u8]) {
     }
 }
 
-/// The answer opens only if it is a 101 with the proof that belongs to the request. What a client can be made to ask is
-/// a request that a server takes.
+/// Checks that only a 101 response with the proof for the request opens the connection, and that a
+/// server accepts every request that a client can be configured to send.
 pub fn handshake_client(data: &[u8]) {
     asks(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);
@@ -64,7 +64,8 @@ pub fn handshake_client(data: &[u8]) {
     }
 }
 
-/// Asks with what lies between the line feeds: a target, a sub-protocol, a field, and the host last.
+/// Sends a request with the parts between line feeds: a target, a sub-protocol, the name and the
+/// value of a field, and the host last.
 fn asks(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.splitn(5, '\n');
@@ -87,14 +88,15 @@ fn asks(data: &[u8]) {
             assert_eq!(request.target(), target);
             assert!(request.offers("mcp") && request.offers(subprotocol));
         }
-        // What it was made to say more than once, or at a length that servers do not take.
+        // The configured request repeats a field, or is longer than servers accept.
         Some(OwnedEvent::Closed(Closed::Refused(_))) => {}
         other => panic!("{other:?}"),
     }
 }
 
-/// The proof tungstenite answers this head with. `None` where it reads less than RFC 9110 allows: targets and values of
-/// some characters; `Upgrade` and `Connection` over several fields, with other protocols, with tabs or above ASCII.
+/// Returns the proof with which tungstenite answers this head. `None` where tungstenite accepts
+/// less than RFC 9110 allows: targets and values of some characters; `Upgrade` and `Connection`
+/// over several fields, with other protocols, with tabs or above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
     let plain = |name| matches!(request.single(name), HeaderField::One(value) if value.is_ascii() && !value.contains(&b'\t'));
     let alone = matches!(request.single("upgrade"), HeaderField::One(value) if value.eq_ignore_ascii_case(b"websocket"));

@@ -1,6 +1,7 @@
-//! Scripts for a connection of an editor, alone or beside another of a host: what an agent says, in the clear and as any
-//! bytes, what the editor does of its own accord, and what the clock does, in any order. The editor speaks any dialect,
-//! handles any tools, and answers with what these answer.
+//! Scripts for a connection of an editor, alone or beside another connection of a host: input from
+//! an agent, as messages and as any bytes, operations of the editor, and steps of the clock, in any
+//! order. The editor uses any dialect, handles any tools, and answers with the results of these
+//! tools.
 
 use crate::support::editors::{Editor, IdeServer, selection};
 use crate::support::frames::masked;
@@ -18,14 +19,14 @@ use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 #[derive(Arbitrary, Debug)]
 enum Act<'a> {
     Say(Said<'a>),
-    /// The pieces in which what is said arrives from here on.
+    /// The size of the pieces in which later input arrives.
     Cut(u8),
     Select(u16),
     Mention,
     SetTools(u32),
     Problems(bool),
     Look(u16),
-    /// What the other client of a host says.
+    /// Input from the other client of a host.
     Aside(Said<'a>),
     ShutDown(bool, bool, bool),
     Write(u16),
@@ -60,7 +61,7 @@ enum Said<'a> {
 }
 
 impl Said<'_> {
-    /// As it goes out; the requests of a script have different ids.
+    /// Returns the bytes on the wire; the requests of a script have different ids.
     fn bytes(&self, id: u32) -> Vec<u8> {
         let tab = |tab: &u8| format!("tab {}", tab & 3);
         match self {
@@ -101,13 +102,13 @@ const METHODS: [&str; 7] = [
     "ide_connected",
 ];
 
-/// A tool, by its name in one of the dialects.
+/// Returns the name of a tool in one of the dialects.
 fn named(of: u8) -> &'static str {
     let dialect = if of & 0x80 == 0 { Dialect::VsCode } else { Dialect::SnakeCase };
     Tool::ALL[usize::from(of & 0x7f) % Tool::ALL.len()].name(dialect)
 }
 
-/// What suits some of the tools.
+/// Returns arguments that fit some of the tools.
 fn arguments(with: u8) -> &'static str {
     const ARGUMENTS: [&str; 6] = [
         "{}",
@@ -120,7 +121,7 @@ fn arguments(with: u8) -> &'static str {
     ARGUMENTS[usize::from(with) % ARGUMENTS.len()]
 }
 
-/// The tools whose bits are set, and one of the application's own.
+/// Returns the tools whose bits are set, and one custom tool of the application.
 fn tools(handled: u32) -> ToolSet {
     let with = |set: ToolSet, (at, tool): (usize, Tool)| match handled >> at & 1 {
         1 => set.handle(tool),
@@ -130,7 +131,7 @@ fn tools(handled: u32) -> ToolSet {
     Tool::ALL.into_iter().enumerate().fold(own, with)
 }
 
-/// What an application does of its own accord, with a connection or a host.
+/// The operations of an application that no event causes, on a connection or a host.
 trait Held {
     fn select(&mut self, len: usize);
     fn mention(&mut self);
@@ -203,7 +204,8 @@ impl Held for OneOfHost {
     }
 }
 
-/// The laws of a machine hold whatever comes, and an application that answers at once, later or never.
+/// Checks that the laws of a machine hold for any input, with an application that answers at once,
+/// later or never.
 pub fn ide_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let (in_host, attached, app, dialect, handled) =
@@ -260,12 +262,13 @@ where
             Act::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Act::Poll => run.settle(),
             Act::Trim => run.trim(),
-            // What was fed and not polled may have ended the connection; then it refuses in another way.
+            // Input that was fed but not polled can have ended the connection, which then refuses
+            // for another reason.
             Act::Refuse => {
                 run.settle();
                 run.refuse();
             }
-            // One in eight, so that most of a script happens on a living connection.
+            // One in eight takes effect, so that most of a script runs on an open connection.
             Act::ShutDown(true, true, true) => run.act(|held| held.shut_down(now)),
             Act::Eof(true, true, true) => run.eof(Time::ZERO),
             Act::ShutDown(..) | Act::Eof(..) => {}

@@ -1,28 +1,30 @@
-//! What a session owes its peer: one answer to each request, and none to anything else.
+//! The answers that a session has to send to its peer: one to each request, and none to anything
+//! else.
 
 use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// How many messages a batch may have.
+/// The maximum number of messages in a batch.
 const MOST: usize = 64;
 
-/// Answers that are owed, by the id as it was written.
+/// The open answers, by the id as it was written.
 #[derive(Debug, Default)]
 pub struct Ledger {
     owed: BTreeMap<String, usize>,
 }
 
-/// What became of a text that was received.
+/// The effect of a received text.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// The ids of the requests in it that have not been answered at once, in their order.
+    /// The ids of the requests in the text that were not answered at once, in order.
     pub open: Vec<String>,
 }
 
 impl Ledger {
-    /// A text was received, and `sent` is what was said at once. Asserts that whatever cannot be deferred was answered,
-    /// and nothing else was. `batches` says whether the version has them.
+    /// Records a received text and `sent`, the messages that the session sent at once. Checks that
+    /// requests that cannot be deferred were answered, and that nothing else was. `batches` is true
+    /// if the version of MCP has batches.
     pub fn heard(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Heard {
         let (mut requests, at_once) = asked(text, limits, batches);
         let answers: Vec<String> = sent.iter().flat_map(|message| answered(message)).collect();
@@ -31,7 +33,7 @@ impl Ledger {
         }
         for id in &answers {
             self.settle(id, text);
-            // Of two with one id the second is refused, while the first is open.
+            // The session refuses the second of two requests with one id while the first is open.
             let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
             let same = |asked: &String| asked == id;
             let at = if refused { requests.iter().rposition(same) } else { requests.iter().position(same) };
@@ -42,7 +44,7 @@ impl Ledger {
         Heard { open: requests }
     }
 
-    /// Something else than a received text made the session say this.
+    /// Records messages that the session sent without a received text as their cause.
     pub fn said(&mut self, sent: &[String]) {
         for message in sent {
             for id in answered(message) {
@@ -51,12 +53,12 @@ impl Ledger {
         }
     }
 
-    /// A request ended without an answer, and an event told so.
+    /// Removes a request that ended without an answer, as an event reported.
     pub fn forgiven(&mut self, id: &str) {
         self.settle(id, "an event");
     }
 
-    /// Everything has been answered.
+    /// Checks that every request has been answered.
     pub fn is_settled(&self) {
         assert!(self.owed.is_empty(), "never answered: {:?}", self.owed);
     }
@@ -70,7 +72,7 @@ impl Ledger {
     }
 }
 
-/// The ids of what a text asks, and whether it has to be answered at once.
+/// Returns the ids of the requests in a text, and true if they have to be answered at once.
 fn asked(text: &str, limits: &SessionLimits, batches: bool) -> (Vec<String>, bool) {
     match classify(text, limits) {
         Message::Request { id, .. } => (vec![token(&id)], false),
@@ -91,14 +93,15 @@ fn asked_alone(text: &str, limits: &SessionLimits) -> Option<String> {
     }
 }
 
-/// Whether two requests of a batch have the same id, so that nobody can tell which of them an answer is for.
+/// Returns true if two requests of a batch have the same id, so that an answer could belong to
+/// either.
 pub fn is_ambiguous(text: &str, limits: &SessionLimits) -> bool {
     let (mut ids, _) = asked(text, limits, true);
     ids.sort_unstable();
     ids.windows(2).any(|two| two[0] == two[1])
 }
 
-/// The ids of the answers in a message that a session has sent, which has to be a right one.
+/// Returns the ids of the answers in a message that a session has sent, and checks the message.
 pub fn answered(message: &str) -> Vec<String> {
     assert!(!message.contains('\n'), "{message}");
     match classify(message, &SessionLimits::default()) {
@@ -124,7 +127,7 @@ pub fn answered(message: &str) -> Vec<String> {
     }
 }
 
-/// An id as it was written.
+/// Returns an id as it was written.
 pub fn token(id: &Id) -> String {
     let mut token = Vec::new();
     id.write(&mut token);

@@ -1,4 +1,5 @@
-//! Scripts for a client session: what a server says, what the application does, what the clock does, in any order.
+//! Scripts for a client session: messages of a server, operations of the application, and steps of
+//! the clock, in any order.
 
 use super::acts::{Do, Habits, Pace, Peer, What};
 use super::books::{self, Books};
@@ -12,7 +13,7 @@ use serde_json::json;
 #[derive(Arbitrary, Debug)]
 enum Act {
     Hear(Said),
-    /// The handshake as it should be.
+    /// A valid handshake.
     Open,
     Start,
     /// A response to a request of ours.
@@ -28,14 +29,15 @@ enum Act {
     Notify,
     Full(bool),
     Close(u8),
-    /// The settings, if nothing has happened yet.
+    /// The settings, which only the first step of a script changes.
     With(Setup),
-    /// The handshake in one of the versions.
+    /// A handshake in one of the versions.
     OpenAs(u8),
     Do(Do),
     Peer(Peer),
     Lists(u8, Pace),
-    /// An answer to a request, counted from the last one: so many items, and where there are more.
+    /// A response to a request, counted back from the last one: the number of items, and the next
+    /// cursor.
     Page(u8, u8, u8),
     CallWith(What),
 }
@@ -54,8 +56,9 @@ enum Kind {
     Nothing,
 }
 
-/// Every request of ours has one outcome, those of the server have one answer each, a request is cancelled at most once
-/// and the handshake never, nothing grows, and silence after the end.
+/// Checks that every request of ours has one outcome and every request of the server one answer,
+/// that a request is cancelled at most once and the handshake never, that nothing grows without
+/// limit, and that nothing is sent after the end.
 pub fn mcp_client_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
@@ -67,7 +70,7 @@ pub fn mcp_client_script(data: &[u8]) {
 
 struct Run {
     books: Books<Client>,
-    /// Nothing has happened yet.
+    /// True before the first step.
     fresh: bool,
     started: bool,
 }
@@ -75,7 +78,7 @@ struct Run {
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ClientConfig::new(Implementation::new("c", "1"));
-        // Small, so that they are reached.
+        // Small limits, which scripts reach.
         config.limits.requests = 4;
         config.limits.open_calls = 4;
         (config.list_pages, config.list_bytes) = (3, 16);

@@ -1,4 +1,5 @@
-//! Scripts for a server session: what a client says, what the application does, what the clock does, in any order.
+//! Scripts for a server session: messages of a client, operations of the application, and steps of
+//! the clock, in any order.
 
 use super::acts::{Do, Habits, OPENED, Peer};
 use super::books::{self, Books};
@@ -31,15 +32,15 @@ enum Act {
     ListChanged,
     Full(bool),
     End(End),
-    /// The settings, if nothing has happened yet.
+    /// The settings, which only the first step of a script changes.
     With(Setup),
-    /// The handshake in one of the versions.
+    /// A handshake in one of the versions.
     OpenAs(u8),
     Do(Do),
     Peer(Peer),
     Log(u8, bool),
     SetLevel(u8),
-    /// Offers so many tools more.
+    /// Sets the number of additional tools.
     Tools(u8),
 }
 
@@ -47,9 +48,9 @@ enum Act {
 struct Setup {
     habits: Habits,
     logging: Option<u8>,
-    /// The list of tools cannot change.
+    /// True if the list of tools cannot change.
     fixed: bool,
-    /// More is declared than is known here.
+    /// True if the application declares capabilities that the session does not model.
     declares: bool,
 }
 
@@ -62,7 +63,8 @@ enum End {
     Close,
 }
 
-/// Every request ends once, nothing else is answered, nothing grows, the clock moves on, and silence after the end.
+/// Checks that every request ends once, that nothing else is answered, that nothing grows without
+/// limit, that the clock moves on, and that nothing is sent after the end.
 pub fn mcp_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
@@ -74,16 +76,16 @@ pub fn mcp_server_script(data: &[u8]) {
 
 struct Run {
     books: Books<Server<Timed>>,
-    /// Nothing has happened yet.
+    /// True before the first step.
     fresh: bool,
-    /// The client was told that the tools have changed, when it had asked for the list so often.
+    /// The number of requests for the list of tools at the time of the last `tools/list_changed`.
     told: Option<usize>,
 }
 
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
-        // Small, so that they are reached.
+        // Small limits, which scripts reach.
         (config.limits.open_calls, config.limits.requests) = (4, 3);
         config.limits.open_bytes = 256;
         config.tools_list_changed = !setup.fixed;
@@ -164,7 +166,7 @@ impl Run {
     }
 
     fn list_changed(&mut self) {
-        // Whether the list was asked for is told by events.
+        // Requests for the list are reported as events, which have to be polled first.
         self.books.settle();
         let sent = self.books.session.tools_list_changed(&mut self.books.out);
         assert_eq!(self.books.said(), usize::from(sent == Ok(true)));
@@ -216,7 +218,7 @@ const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-
 
 const PLAIN: [&str; 4] = ["plain", "typed", "never", "soon"];
 
-/// Tools of every timeout, which is the call.
+/// Tools with every kind of timeout; the decoded call is the timeout.
 #[derive(Debug)]
 struct Timed(Vec<ToolSpec>);
 

@@ -1,5 +1,5 @@
-//! The targets. Each takes any bytes and panics if something does not hold; the laws about every single step are
-//! asserted on the way by [`Run`](crate::support::run::Run).
+//! The targets. Each target takes any bytes and panics if a property does not hold;
+//! [`Run`](crate::support::run::Run) checks the laws for every single step.
 
 mod acts;
 mod answers;
@@ -37,7 +37,8 @@ use crate::support::laws::{EventOf, Subject};
 use crate::support::run::Run;
 use ide_mcp::ws::OwnedEvent;
 
-/// Whatever a connection reports can be shown, and how it ended is said in one line.
+/// Checks that every event of a connection can be shown, and that the reason for its end is one
+/// line.
 fn can_be_told(events: &[OwnedEvent]) {
     for event in events {
         assert!(!format!("{event:?}").is_empty());
@@ -48,7 +49,7 @@ fn can_be_told(events: &[OwnedEvent]) {
     }
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome<E> {
     pub events: Vec<E>,
@@ -56,8 +57,8 @@ pub struct Outcome<E> {
     pub output: Vec<u8>,
 }
 
-/// Feeds these bytes in pieces as far as they are wanted, writes everything before each piece of `rounds`, and lets it
-/// end. Law 2: the pieces within a round may not matter.
+/// Feeds each round in pieces while the machine wants input, writes all output before each round,
+/// and ends the run. Law 2: the pieces within a round have no effect.
 fn outcome<S: Subject>(subject: &S, rounds: &[&[u8]], piece: usize, app: u64) -> Outcome<EventOf<S>>
 where
     EventOf<S>: Clone,
@@ -81,7 +82,8 @@ where
     }
 }
 
-/// The same in several cuttings, which may not show. The outcome of the first.
+/// Runs [`outcome`] with several sizes of pieces, which have to give the same results, and returns
+/// the first outcome.
 fn outcome_of_any_cut<S: Subject>(subject: &S, rounds: &[&[u8]], app: u64) -> Outcome<EventOf<S>>
 where
     EventOf<S>: Clone,

@@ -1,4 +1,5 @@
-//! What a script has asked and is still to be answered, each request once and with what it must be.
+//! The open requests of a script, each of which has to receive one answer that meets its
+//! expectation.
 
 use super::answers::{Expected, Serves, Upon};
 use super::speech::{Asked, Id, Speech, Wants};
@@ -10,25 +11,26 @@ use std::collections::BTreeMap;
 /// The version of MCP that has batches.
 pub const WITH_BATCHES: &str = "2025-03-26";
 
-/// How many calls may wait for the application.
+/// The maximum number of calls that wait for the application.
 pub const OPEN_CALLS: usize = 4;
 
-/// What has to be answered.
+/// The answers that are still expected.
 #[derive(Debug)]
 pub struct Owed {
     serves: Serves,
-    /// The session is not yet open.
+    /// True until the session is open.
     awaiting: bool,
-    /// The ids, as they were written, and with what.
+    /// The ids as they were written, with the expected answers.
     open: Vec<(Id, Expected)>,
-    /// How many of one meaning need not be answered any more.
+    /// The number of requests, by the meaning of the id, that need no answer any more.
     forgiven: BTreeMap<String, usize>,
-    /// The version that was agreed on has batches.
+    /// True if the agreed version has batches.
     batches: bool,
 }
 
 impl Owed {
-    /// Nothing yet, by this one; `version`: what was agreed on, unless the session is still to be opened.
+    /// Returns the record of a side, without requests. `version` is the agreed version, or `None`
+    /// if the session is still to be opened.
     pub fn by(serves: Serves, version: Option<&str>) -> Self {
         Self {
             serves,
@@ -39,17 +41,18 @@ impl Owed {
         }
     }
 
-    /// What has to come of this that is about to be said.
+    /// Adds the answers that a message requires, before the message is delivered.
     pub fn will_hear(&mut self, speech: &Speech) {
         self.asked(speech.asked(self.batches));
     }
 
     fn asked(&mut self, asked: Asked) {
         let meanings: Vec<Option<String>> = asked.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
-        // Those that were taken back count as well; and a tab that stays open is counted behind the whole batch.
+        // The count includes the requests that were perhaps cancelled, and the whole batch, because
+        // a diff of the batch can stay open.
         let has_room = self.open.len() + asked.answers.len() <= OPEN_CALLS;
         for (id, wants) in asked.answers {
-            // What stands in one batch with the same id may have been answered or not.
+            // A request that shares its id with another of the batch can have been answered or not.
             let once = meanings.iter().filter(|meaning| **meaning == id.meaning).count() == 1;
             let alone = once && !asked.cancels.iter().any(|meaning| Some(meaning) == id.meaning.as_ref());
             let is_open = self.open.iter().any(|(open, _)| open.meaning == id.meaning);
@@ -73,7 +76,8 @@ impl Owed {
         }
     }
 
-    /// Whether there is one with that id of which it is not known whether it is still open.
+    /// Returns true if a request with this id was perhaps cancelled, so that it is unknown if the
+    /// request is open.
     fn may_be_forgiven(&self, id: &Id) -> bool {
         let is_open = self.open.iter().any(|(open, _)| open.meaning == id.meaning);
         is_open
@@ -92,7 +96,7 @@ impl Owed {
         }
     }
 
-    /// One message, which has to be one.
+    /// Checks one message and removes the request that it answers.
     fn heard(&mut self, text: &str, upon: &Upon) {
         let members: BTreeMap<&str, &RawValue> = serde_json::from_str(text).expect(text);
         assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some(r#""2.0""#), "{text}");
@@ -109,7 +113,8 @@ impl Owed {
         let (id, answer) = (members["id"].get(), serde_json::from_str(text).unwrap_or(Value::Null));
         let asked = |(owed, _): &&(Id, Expected)| owed.token == id;
         let is_met = |(owed, expected): &(Id, Expected)| owed.token == id && expected.is_met(&answer, upon);
-        // Of several with one id it is that of which most is known, and then the latest: that is answered at once.
+        // Of several requests with one id, the answer belongs to the one with the most exact
+        // expectation, and then to the latest, which is answered at once.
         let is_exactly_met = |open: &(Id, Expected)| !open.1.is_vague() && is_met(open);
         let at = self.open.iter().rposition(is_exactly_met);
         let Some(at) = at.or_else(|| self.open.iter().rposition(is_met)) else {
@@ -123,7 +128,7 @@ impl Owed {
         }
     }
 
-    /// All has been answered, but for what was taken back.
+    /// Checks that all requests have been answered, except for the cancelled ones.
     pub fn settle(mut self) {
         for (id, expected) in self.open {
             let forgiven = id.meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning));

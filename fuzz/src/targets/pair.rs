@@ -1,4 +1,5 @@
-//! An editor and an agent joined by links that cut, delay, stall and end, with applications that do anything at any time.
+//! An editor and an agent joined by links that cut, delay, stall and end, with applications that do
+//! anything at any time.
 
 use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Range, Selection, Server,
@@ -17,13 +18,13 @@ use std::time::Duration;
 enum Act {
     Agent(AgentAct),
     Editor(EditorAct),
-    /// The agent asks for problems, and how far that is.
+    /// The agent requests the diagnostics and their progress.
     Watch,
 }
 
 #[derive(Arbitrary, Clone, Debug)]
 enum EditorAct {
-    /// Answers one of the calls that wait.
+    /// Answers one of the open calls.
     Answer(u8),
     Fail(u8),
     Select(u8),
@@ -32,12 +33,12 @@ enum EditorAct {
     Cancel(u8),
     SetTools,
     ShutDown,
-    /// Says how far one of the calls is.
+    /// Reports progress of one of the open calls.
     Progress(u8, u8),
 }
 
-/// Every request of either side has one outcome and every call one end, whatever happens to the link; and how the bytes
-/// are cut changes nothing.
+/// Checks that every request of either side has one outcome and every call one end, for any changes
+/// of the link, and that the size of the pieces has no effect.
 pub fn pair(data: &[u8]) {
     let whole = play(data, None);
     for piece in [1, 61] {
@@ -48,8 +49,9 @@ pub fn pair(data: &[u8]) {
     play_as_told(data);
 }
 
-/// The events of both sides, with all bytes in pieces of this many. The script may not change that, nor end the link: it
-/// would be the pieces that decide which answers have gone by then.
+/// Returns the events of both sides, with all bytes in pieces of this size. Steps of the script
+/// that change the size or end the link are skipped: the size of the pieces would decide which
+/// answers leave before the end.
 fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     let mut run = Run::new();
     run.pair.cut_into(piece.unwrap_or(usize::MAX));
@@ -74,17 +76,18 @@ fn play_as_told(data: &[u8]) {
 
 struct Run {
     pair: Pair<Server, Client>,
-    /// What each side asked.
+    /// The requests of each side.
     by_agent: Vec<RequestId>,
     by_editor: Vec<RequestId>,
-    /// The calls that wait for the editor, with their answers, and how often each of all has ended.
+    /// The calls that wait for the editor, with their answers.
     waiting: Vec<(CallId, ToolResult<'static>)>,
+    /// The number of ends of each call.
     ended: BTreeMap<CallId, usize>,
-    /// The requests of the agent whose progress it wants to hear of, and how far they are.
+    /// The requests of the agent that ask for progress, with the last reported progress.
     watched: BTreeMap<RequestId, f64>,
-    /// How often the editor told it.
+    /// The number of progress notifications that the editor sent.
     told: usize,
-    /// How many events have been looked at.
+    /// The number of events that have been examined.
     looked_at: usize,
 }
 
@@ -183,7 +186,7 @@ impl Run {
         }
     }
 
-    /// Keeps the books of the calls.
+    /// Updates the records of the calls.
     fn look(&mut self) {
         for event in &self.pair.server_events[self.looked_at..] {
             match event {
@@ -204,7 +207,7 @@ impl Run {
         assert!(due.is_none_or(|due| due >= self.pair.now) || self.pair.server.deadline().is_some());
     }
 
-    /// Progress is that of a request which waits, and grows.
+    /// Checks that progress belongs to an open request, and grows.
     fn progress_goes_on(&mut self) {
         let mut heard = 0;
         for event in &self.pair.client_events {

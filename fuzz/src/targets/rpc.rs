@@ -1,4 +1,4 @@
-//! Any text as a message, beside what serde_json makes of it.
+//! Any text as a message, compared with the result of serde_json.
 
 use super::acts::OPENED;
 use super::ledger::{Ledger, answered, token};
@@ -10,8 +10,8 @@ use ide_mcp::testing::Messages;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What is no JSON is no message; an id is one that is there, and is written as it was; what is not asked is not
-/// answered.
+/// Checks that a text is an invalid message if it is no JSON, that an id is present in the text and
+/// is written as it was read, and that only requests are answered.
 pub fn rpc_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let limits = SessionLimits::default();
@@ -35,14 +35,15 @@ pub fn rpc_text(data: &[u8]) {
         assert_eq!(id.cmp(&seven).is_eq(), *id == seven);
         assert_eq!(id.partial_cmp(&seven), Some(seven.cmp(id).reverse()));
     }
-    // It stops at 128 levels, as we do, and takes the last of two members, which we do not take.
+    // serde_json stops at 128 levels, as this crate does, and takes the last of two members with
+    // one name, which this crate rejects.
     if let Ok(value) = serde_json::from_str::<Value>(json) {
         agrees(&message, &value);
     }
     if json == text {
         let padded = format!(" \r\n\t{text}\n ");
         let same = format!("{:?}", classify(&padded, &limits)) == format!("{message:?}");
-        // The text of a raw value may be cut short, but only by what surrounds it.
+        // A raw value excludes the white space around it, so that its debug text stays the same.
         assert!(same, "white space changes {message:?}");
     }
 
@@ -63,7 +64,8 @@ pub fn rpc_text(data: &[u8]) {
     }
 }
 
-/// In an open session it may be a call, which then has a name that is known and an object.
+/// Delivers the text to an open session. If the text is a call, the call names a known tool and its
+/// arguments are an object.
 fn called(text: &str, limits: &SessionLimits) {
     let mut tools = RawTools::new(Vec::new());
     tools.specs_mut().push(ToolSpec::new("t", "", "{}"));
@@ -88,7 +90,7 @@ fn called(text: &str, limits: &SessionLimits) {
     ledger.is_settled();
 }
 
-/// What is read as the result of a tool says the same when it is written and read again.
+/// Checks that the result of a tool has the same meaning when it is written and read again.
 fn is_read_again(raw: &RawValue) {
     let Some(read) = ToolResult::read(raw) else { return };
     if let Ok(value) = serde_json::from_str::<Value>(raw.get()) {
@@ -109,7 +111,7 @@ const fn named<'a>(message: &'a Message<'_>) -> Option<&'a Id> {
     }
 }
 
-/// What can be said of a message of which serde_json has made a value.
+/// Compares a message with the value that serde_json made of it.
 fn agrees(message: &Message<'_>, value: &Value) {
     let member = |name| value.as_object().and_then(|members| members.get(name));
     if named(message).is_some() {

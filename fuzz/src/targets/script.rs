@@ -1,4 +1,4 @@
-//! Scripts: the bytes are read as operations of a peer, an application and a clock, in any order.
+//! Scripts: bytes read as operations of a peer, an application and a clock, in any order.
 
 use crate::support::frames::frame;
 use crate::support::laws::Subject;
@@ -8,32 +8,32 @@ use ide_mcp::ws::{CloseCode, OwnedEvent, Sender};
 use ide_mcp::{Machine, Outbox as _, Time, To, Wire};
 use std::time::Duration;
 
-/// Operations on a server.
+/// Performs the operations of a script on a server.
 pub fn ws_server_script(data: &[u8]) {
     play(&WsServer, data, Some([1, 2, 3, 4]), |machine, send| send.on(machine.sender()));
 }
 
-/// Operations on a client.
+/// Performs the operations of a script on a client.
 pub fn ws_client_script(data: &[u8]) {
     play(&WsClient, data, None, |machine, send| send.on(machine.sender()));
 }
 
-/// What happens next.
+/// The next operation.
 #[derive(Debug)]
 enum Step<'a> {
-    /// The peer sends this.
+    /// The peer sends these bytes.
     Peer(Vec<u8>),
-    /// The pieces in which what the peer sends arrives from here on.
+    /// The size of the pieces in which later bytes of the peer arrive.
     Cut(usize),
-    /// It arrives through `space` and `filled`, not `feed`, or the other way round.
+    /// True if bytes arrive through `space` and `filled`, false if through `feed`.
     Way(bool),
-    /// The application sends something of its own accord.
+    /// The application sends a message of its own.
     Send(Send<'a>),
-    /// So many bytes are written.
+    /// Up to this many bytes are written.
     Write(usize),
-    /// So much time passes.
+    /// This much time passes.
     Tick(Duration),
-    /// The time of the deadline comes.
+    /// The clock advances to the deadline.
     Due,
     Poll,
     Trim,
@@ -45,7 +45,7 @@ enum Step<'a> {
 #[derive(Debug)]
 enum Send<'a> {
     Text(&'a str),
-    /// As a layer above sends it: its length is known once it is written.
+    /// A message as a layer above sends it: its length is unknown until it is written.
     Message(&'a str),
     TextPart(&'a str, bool),
     Binary(usize),
@@ -55,7 +55,7 @@ enum Send<'a> {
 }
 
 impl Send<'_> {
-    /// Whether it is taken is the machine's affair; the laws say what may follow.
+    /// Sends on the machine, which may refuse the message; the laws check the rest.
     fn on(&self, mut sender: Sender<'_>) {
         let _ = match self {
             Self::Text(text) => sender.text(text),
@@ -74,8 +74,8 @@ impl Send<'_> {
     }
 }
 
-/// The bytes of a script, read from the front: cutting off the end of one cuts off its last operations. What is missing
-/// is zero.
+/// The bytes of a script, read from the front: without its last bytes, a script lacks its last
+/// operations. Missing bytes are zero.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -96,7 +96,7 @@ impl<'a> Script<'a> {
         bytes
     }
 
-    /// As much as is text.
+    /// Reads some bytes and returns their longest prefix that is UTF-8.
     fn text(&mut self) -> &'a str {
         let bytes = self.bytes();
         std::str::from_utf8(bytes)
@@ -107,7 +107,7 @@ impl<'a> Script<'a> {
     fn step(&mut self, key: Option<[u8; 4]>) -> Step<'a> {
         match self.byte() % 19 {
             0 | 1 => Step::Peer(frame(self.byte(), key, self.bytes())),
-            // The lengths have three forms.
+            // Long enough for each of the three forms of a length.
             2 => Step::Peer(frame(self.byte(), key, &vec![self.byte(); usize::from(self.word()) * 2])),
             3 => Step::Peer(self.bytes().to_vec()),
             4 => Step::Cut(usize::from(self.byte()).max(1)),
@@ -169,7 +169,7 @@ where
     super::can_be_told(&run.record().events);
 }
 
-/// How the peer's bytes arrive.
+/// The way in which the bytes of the peer arrive.
 struct Peer {
     cut: usize,
     reads: bool,
@@ -177,7 +177,7 @@ struct Peer {
 
 impl Peer {
     fn sends<S: Subject>(&self, run: &mut Run<'_, S>, bytes: &[u8]) {
-        // Small pieces of long frames would only take long.
+        // Small pieces of long frames would only take time.
         for piece in bytes.chunks(self.cut.max(bytes.len() / 256)) {
             if self.reads {
                 run.read_all(run.now(), piece);

@@ -1,4 +1,4 @@
-//! Sessions of both roles as one: what an application does with them, and what they report.
+//! Sessions of both roles behind one trait: the operations of an application, and the events.
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
@@ -12,13 +12,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt::Debug;
 
-/// What happened, in either role.
+/// An event, in either role.
 #[derive(Debug)]
 pub enum Happened {
     Ready,
     Failed(Failure),
     ToolsListed,
-    /// A call of a tool, and whether it may wait for ever.
+    /// A call of a tool, and true if it may wait forever.
     Call(CallId, bool),
     Request(CallId, Box<str>, Option<Box<RawValue>>),
     CallEnded(CallId, CallEnd),
@@ -33,7 +33,7 @@ pub enum Happened {
 
 /// A call of either layer.
 pub trait MayWait: Debug {
-    /// Returns true if the call may wait for ever.
+    /// Returns true if the call may wait forever.
     fn may_wait(&self) -> bool;
 }
 
@@ -70,7 +70,7 @@ impl<C: MayWait> From<Event<C>> for Happened {
     }
 }
 
-/// What an application does with a session of either role.
+/// Declares the operations of an application on a session of either role.
 macro_rules! sessions {
     ($(fn $name:ident($($arg:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
         pub trait Session {
@@ -118,7 +118,7 @@ sessions! {
     fn is_open(call: CallId) -> bool;
 }
 
-/// Something to be written as JSON, or that cannot be.
+/// A value to be written as JSON, or one that cannot be written.
 #[derive(Debug)]
 pub enum Any<'a> {
     Result(ToolResult<'a>),
@@ -127,7 +127,7 @@ pub enum Any<'a> {
 }
 
 impl Any<'_> {
-    /// Whether it can be written, as an object.
+    /// Returns true if the value is written as an object.
     pub fn is_object(&self) -> bool {
         match self {
             Self::Result(_) => true,
@@ -147,13 +147,13 @@ impl Serialize for Any<'_> {
     }
 }
 
-/// Whatever is reported can be shown.
+/// Returns the event after checking that it can be shown.
 pub fn shown<E: Debug>(event: E) -> E {
     assert!(!format!("{event:?}").is_empty());
     event
 }
 
-/// Whatever goes wrong is said in one line.
+/// Checks that an error is shown as one line.
 pub fn told(what: &impl ToString) {
     let told = what.to_string();
     assert!(!told.is_empty() && !told.contains('\n'), "{told:?}");

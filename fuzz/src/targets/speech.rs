@@ -1,12 +1,13 @@
-//! Messages of JSON-RPC as a peer may write them, right and nearly right, with what is known of each because it was
-//! written so: whether it has to be answered, and under which id. Nothing here asks the code under test what a message is.
+//! JSON-RPC messages as a peer may write them, correct and nearly correct. The way in which a
+//! message is generated determines if it has to be answered, and under which id. Nothing here asks
+//! the code under test to classify a message.
 
 use super::calls::{Called, call, no_arguments, text_in, value};
 use ide_mcp::ide::Tool;
 use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
 
-/// Anything that a peer may say.
+/// Any text that a peer may send.
 #[derive(Debug)]
 pub enum Speech {
     One(Message, Wrapping),
@@ -14,26 +15,27 @@ pub enum Speech {
     Text(String),
 }
 
-/// What stands in a batch.
+/// An element of a batch.
 #[derive(Debug)]
 pub enum Element {
     Message(Message),
-    /// Another batch, which is not looked at, or something that is no message at all.
+    /// Another batch, which is not processed, or a value that is no message at all.
     Strange(&'static str),
 }
 
-/// What surrounds a message.
+/// The text around a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrapping {
     Plain,
     Spaced,
     ByteOrderMark,
-    /// It is no JSON: half of it is missing, or there is more.
+    /// Invalid JSON: the closing brackets are missing.
     CutOff,
+    /// Invalid JSON: the text stands there twice.
     TwoAtOnce,
 }
 
-/// A message with its members in this order, counted from any of them.
+/// A message. Its members have a fixed order that begins at any of them, by `order`.
 #[derive(Debug)]
 pub struct Message {
     id: Option<Id>,
@@ -44,16 +46,16 @@ pub struct Message {
 
 #[derive(Debug)]
 enum Says {
-    /// A method and its parameters, as JSON: a request if there is an id, else a notification; and what call of a tool
-    /// that is.
+    /// A method, its parameters as JSON, and the call of a tool that they make: a request if there
+    /// is an id, otherwise a notification.
     Asks(String, Option<String>, Option<Called>),
-    /// It takes back the request of that id.
+    /// The cancellation of the request with this id.
     Cancels(Id),
-    /// An answer, or what has neither a method nor an answer.
+    /// A response, or a message with neither a method nor a response.
     Answers(&'static str),
 }
 
-/// What is wrong with it, or odd.
+/// A fault or an oddity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     None,
@@ -65,47 +67,48 @@ enum Flaw {
     IdTwice,
     ResultBeside,
     ErrorBeside,
-    /// What nobody knows.
+    /// A member with an unknown name.
     Unknown,
-    /// That nests too deeply.
+    /// A member that nests too deeply.
     Deep,
     EscapedNames,
 }
 
-/// An id and what it means.
+/// An id and its meaning.
 #[derive(Clone, Debug)]
 pub struct Id {
     pub token: String,
-    /// The same for all spellings of one id; `None` if it is none.
+    /// A text that all spellings of one id have in common; `None` if the token is no id.
     pub meaning: Option<String>,
 }
 
-/// What a message asks for, and takes back.
+/// The requests and cancellations in a text.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// The ids that have to be answered, each once, and what is asked under them.
+    /// The ids that have to be answered, each once, with their requests.
     pub answers: Vec<(Id, Wants)>,
-    /// The meanings of ids that need not be answered any more.
+    /// The meanings of ids that need no answer any more.
     pub cancels: Vec<String>,
-    /// These are no more answered, if they are open: what takes them back stands alone and is as it should be.
+    /// True if the cancelled requests, if open, get no answer any more: the cancellation stands
+    /// alone and has no flaw.
     pub is_surely_cancelled: bool,
 }
 
-/// What a request wants, as far as it can be told from how it was written.
+/// A request, as far as the way in which it was generated determines it.
 #[derive(Clone, Debug)]
 pub enum Wants {
-    /// It is not as a request should be, which is refused with this code whatever else there is.
+    /// A faulty request, which is refused with this code regardless of its other members.
     Refused(i64),
     Method {
         method: String,
-        /// There is a cursor among the parameters.
+        /// True if there is a cursor among the parameters.
         cursor: bool,
         call: Option<Called>,
     },
 }
 
 impl Speech {
-    /// As it is written.
+    /// Returns the text on the wire.
     pub fn text(&self) -> String {
         let (text, wrapping) = match self {
             Self::One(message, wrapping) => (message.text(), *wrapping),
@@ -124,7 +127,8 @@ impl Speech {
         }
     }
 
-    /// What has to come of it, where batches are known or not.
+    /// Returns the requests and cancellations of the text; `batches` is true if the version of MCP
+    /// has batches.
     pub fn asked(&self, batches: bool) -> Asked {
         let mut asked = Asked::default();
         match self {
@@ -151,10 +155,10 @@ impl Speech {
     }
 }
 
-/// How many messages a batch may have.
+/// The maximum number of messages in a batch.
 const MOST: usize = 64;
 
-/// How many bytes the name of a method may have.
+/// The maximum length of a method name, in bytes.
 const LONGEST_METHOD: usize = 256;
 
 const CANCELLED: &str = r#""notifications/cancelled""#;
@@ -174,13 +178,14 @@ impl Message {
         match (&self.id, &self.says) {
             (_, Says::Answers(_)) => {}
             (Some(id), _) if is_known => asked.answers.push((id.clone(), self.wants())),
-            // With a flaw it may be understood or not; then it need not be answered, and may.
+            // The receiver may or may not accept a cancellation with a flaw; then the request can
+            // be answered or not.
             (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
             _ => {}
         }
     }
 
-    /// Nothing is wrong with it, though it may be odd.
+    /// Returns true if the message has no fault, though it may be odd.
     fn is_flawless(&self) -> bool {
         match self.flaw {
             Flaw::None | Flaw::Unknown | Flaw::EscapedNames => true,
@@ -189,7 +194,7 @@ impl Message {
         }
     }
 
-    /// What it wants, as a request.
+    /// Returns the request that the message makes.
     fn wants(&self) -> Wants {
         let (method, params, call) = match &self.says {
             _ if !self.is_flawless() => return Wants::Refused(code::INVALID_REQUEST),
@@ -271,7 +276,8 @@ impl<'a> Arbitrary<'a> for Speech {
                     .to_string(),
             ),
             1 | 2 => {
-                // Around the limit there is nothing in them but pings, or no script would be long enough.
+                // Batches with sizes around the limit contain only pings, because no script would
+                // be long enough for other messages.
                 let many = match u.int_in_range(0..=15)? {
                     0 => u.int_in_range(MOST - 1..=MOST + 1)?,
                     many => many / 2,
@@ -315,7 +321,7 @@ impl<'a> Arbitrary<'a> for Message {
             6 => (Some(u.arbitrary()?), Says::Cancels(u.arbitrary()?)),
             _ => (Some(u.arbitrary()?), request(u)?),
         };
-        // Three in four are as they should be.
+        // Three in four messages have no flaw.
         let flaw = *u.choose(&[
             Flaw::NoVersion,
             Flaw::OldVersion,
@@ -353,7 +359,8 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
             format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
         ),
         2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
-        // In a list, so that it is no id by chance: what cancels a request is known as such.
+        // The id stands in a list and so is never valid by chance: `Says::Cancels` stands for valid
+        // cancellations.
         3 => ("notifications/cancelled", format!(r#"{{"requestId":[{}]}}"#, value(u, 2)?)),
         4 => ("notifications/roots/list_changed", value(u, 2)?),
         5 => ("tools/call", r#"{"name":"getDiagnostics","arguments":{}}"#.into()),
@@ -397,7 +404,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
 }
 
 impl<'a> Arbitrary<'a> for Id {
-    /// From a few, in many spellings, so that they meet.
+    /// Chooses from a few ids in many spellings, so that ids coincide.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let number = u.int_in_range(0..=7)?;
         let id = |token: String, meaning: String| Self { token, meaning: Some(meaning) };
