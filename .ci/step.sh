@@ -1,4 +1,5 @@
-# Sourced by .ci/run and .ci/full. `step COMMAND…` runs it under a headline; at the end it is told what took how long.
+# Functions for .ci/run and .ci/full, which source this file. `step COMMAND…` runs a command under a
+# headline; at the end, the duration of each step is printed.
 times=()
 
 step() {

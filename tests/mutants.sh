@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Breaks the modules that read what a peer wrote, one small change at a time, and fails if the tests do not notice one.
-# What need not be noticed stands in .cargo/mutants.toml with its reason. Works on a copy in target/mutants, so the sources
-# may be edited meanwhile. The 950 changes take half an hour where nothing else runs.
-# Run: tests/mutants.sh [MODULE…], where a module is the first word of a row below.
+# Changes the modules that read the bytes of a peer, one small change at a time, and fails if the
+# tests do not notice a change. .cargo/mutants.toml lists the changes that need not be noticed, with
+# the reasons. Works on a copy in target/mutants, so the sources may be edited meanwhile. The 950
+# changes take half an hour on an otherwise idle machine.
+# Run: tests/mutants.sh [MODULE…], with the first words of rows below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Module, its files below src, features, the tests that see it by targets, and by name where that saves time.
+# Module, files below src, features, targets of the tests for the module, and names of tests if a
+# selection saves time.
 table='
 frame       ws/frame.rs                    simd lib    ws::frame
 utf8        ws/utf8.rs                     simd lib    ws::utf8
@@ -39,7 +41,8 @@ rm -rf "$work/tree"
 mkdir -p "$work/tree"
 git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - | tar --extract --directory "$work/tree"
 cd "$work/tree"
-# It is there for its feature alone, which is asked for below; without it the library is built once a change and not twice.
+# The dependency exists only for its feature, which is requested below; without the dependency, each
+# change builds the library once and not twice.
 sed -i '/^ide-mcp = { path = "\.", features/d' Cargo.toml
 
 failed=()
@@ -63,7 +66,8 @@ for row in "${rows[@]}"; do
     "${run[@]}" || status=$?
     case $status in
         0) ;;
-        # 3: some did not come to an end, in five times what the tests need; they are noticed too.
+        # 3: some tests took more than five times their usual time; these changes count as noticed
+        # too.
         2 | 3) [ ! -s "$work/$module/mutants.out/missed.txt" ] || failed+=("$module") ;;
         *) exit "$status" ;;
     esac

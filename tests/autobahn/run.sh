@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Lets kosoku, which plays the case files of the Autobahn test suite, examine the server (over two adapters) and the client
-# of peer.rs, and compares its verdicts with expected.txt, case by case. Run: tests/autobahn/run.sh
+# Runs kosoku, which plays the case files of the Autobahn test suite, against the server (on two adapters) and the
+# client of peer.rs, and compares its verdicts with expected.txt, case by case.
+# Run: tests/autobahn/run.sh
 #
-# In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: whatever an endpoint does there is allowed. Groups 12 and
-# 13 are UNIMPLEMENTED: they are about permessage-deflate, which is never negotiated.
+# In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: any behavior of an endpoint is allowed
+# there. Groups 12 and 13 are UNIMPLEMENTED: they are about permessage-deflate, which is never
+# negotiated.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -26,7 +28,7 @@ stop() {
 }
 trap stop EXIT
 
-# Prints the number that follows $2 in the file $1 once it is there.
+# Waits for a number that follows $2 in the file $1, and prints it.
 number_in() {
     for _ in $(seq 300); do
         sed -n "s/.*$2\([0-9]\+\).*/\1/p" "$1" | grep . && return
@@ -36,7 +38,7 @@ number_in() {
     return 1
 }
 
-# The verdicts of the report in the directory $1: case, behaviour, behaviour at the close.
+# Prints the verdicts of the report in the directory $1: case, behavior, behavior at the close.
 verdicts() {
     "$venv/bin/python" - "$1/index.json" <<'PYTHON'
 import json, sys
@@ -56,7 +58,7 @@ judge() {
     echo "$1: $(wc -l <"$expected") cases as expected"
 }
 
-# kosoku ends with 1 because of the unimplemented groups; the verdicts are compared instead.
+# kosoku ends with 1 because of the unimplemented groups, so the verdicts are compared instead.
 server() {
     local name=server-$1 out=$work/echo.out echo port
     rm -rf "${work:?}/$name"

@@ -3,8 +3,8 @@
 //     node mcp_sdk.mjs check DIRECTORY     with `ide-mcp` in it, and the examples below it
 //     node mcp_sdk.mjs serve               a server on standard input and output, for `check`
 //
-// Needs @modelcontextprotocol/sdk 1.x, zod and ws in NODE_MODULES. Prints each thing that it checked; the exit status is
-// not 0 if one of them differs, or if a part did not come to its end.
+// Needs @modelcontextprotocol/sdk 1.x, zod and ws in NODE_MODULES. Prints each check; the exit
+// status is not 0 if a check fails, or if a part does not finish.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from "node:util";
 const NEWEST = "2025-11-25";
 const PATIENCE = 60_000;
 
-// They lie where .ci/full has installed them, and not beside this file.
+// tests/peers/mcp_sdk.sh installs the packages below target, and not beside this file.
 const require = createRequire(join(resolve(process.env.NODE_MODULES), "x"));
 const load = (name) => import(pathToFileURL(require.resolve(name)));
 const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
@@ -27,7 +27,7 @@ const { WebSocketClientTransport } = await load("@modelcontextprotocol/sdk/clien
 const { McpServer } = await load("@modelcontextprotocol/sdk/server/mcp.js");
 const { StdioServerTransport } = await load("@modelcontextprotocol/sdk/server/stdio.js");
 const { z } = await load("zod");
-// Their transport expects that of a browser.
+// The WebSocket transport of the SDK expects that of a browser.
 globalThis.WebSocket ??= (await load("ws")).default;
 
 let failures = 0;
@@ -75,7 +75,7 @@ async function theirClientOnOurPipes(programs) {
   await dropped;
   const timedOut = await refusal(call("remind", { after_ms: 60_000, text: "" }, { timeout: 100 }));
   check("stdio_server: their own timeout", timedOut, -32001);
-  // A late answer would come as an error here.
+  // A late answer would be reported as an error here.
   let strange = 0;
   client.onerror = () => (strange += 1);
   await new Promise((done) => setTimeout(done, 300));
@@ -83,7 +83,7 @@ async function theirClientOnOurPipes(programs) {
   check("stdio_server: a ping after it", await client.ping(), {});
   const begin = performance.now();
   await client.close();
-  // Their client waits for two seconds before it kills.
+  // The client of the SDK waits for two seconds before it kills the program.
   check("stdio_server: ends by itself", performance.now() - begin < 1500, true);
 }
 
@@ -145,7 +145,7 @@ async function checkAll(programs) {
     try {
       await Promise.race([part(programs), late]);
     } catch (error) {
-      // A part that breaks off has checked nothing behind that.
+      // A part that fails skips its remaining checks.
       console.log(`FAIL ${part.name}: ${error}`);
       failures += 1;
     }

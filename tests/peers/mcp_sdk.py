@@ -4,8 +4,8 @@
     mcp_sdk.py check DIRECTORY     with `ide-mcp` in it, and the examples below it
     mcp_sdk.py serve stdio|ws      a server, for `check`
 
-Needs `mcp[ws]` 1.x and `uvicorn`. Prints each thing that it checked; the exit status is not 0 if one of them differs, or
-if a part did not come to its end.
+Needs `mcp[ws]` 1.x and `uvicorn`. Prints each check; the exit status is not 0 if a check fails, or if a part does not
+finish.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def check(what, found, expected):
     failures += not same
 
 
-# Their server, for our client.
+# The server of the SDK, for our client.
 
 server = FastMCP("python-sdk", log_level="ERROR")
 
@@ -72,11 +72,11 @@ async def serve(transport):
     await uvicorn.Server(config).serve(sockets=[listener])
 
 
-# Their client, for our servers.
+# The client of the SDK, for our servers.
 
 
 async def refusal(call):
-    """The code of the error that this ends with."""
+    """Returns the code of the error with which the call ends, or None."""
     try:
         await call
         return None
@@ -117,7 +117,7 @@ async def their_client_on_our_pipes(programs):
                 "remind", {"after_ms": 400, "text": ""}, read_timeout_seconds=timedelta(seconds=0.2)
             )
             check("stdio_server: their own timeout", await refusal(late) is not None, True)
-            # They give it up without a word. An answer that came after they have closed would break their client off.
+            # The SDK abandons the call without a cancellation. An answer after the SDK has closed would terminate its client.
             await asyncio.sleep(0.4)
             await session.send_ping()
             check("stdio_server: a ping after it", True, True)
@@ -125,7 +125,7 @@ async def their_client_on_our_pipes(programs):
             result = await session.call_tool("count_words", {"text": big})
             check("stdio_server: a megabyte", texts(result), ["1 lines, 200000 words, 1000000 characters"])
             begin = time.monotonic()
-    # Their client waits for two seconds before it kills.
+    # The client of the SDK waits for two seconds before it kills the program.
     check("stdio_server: ends by itself", time.monotonic() - begin < 1.5, True)
 
 
@@ -142,7 +142,7 @@ async def their_client_on_the_bridge(programs):
 
 
 async def on_an_editor(programs, name, connect):
-    """Attaches to an editor, however `connect` does it, and uses its tools."""
+    """Attaches to an editor through `connect` and uses its tools."""
     home = tempfile.mkdtemp()
     environment = os.environ | {"CLAUDE_CONFIG_DIR": f"{home}/.claude"}
     editor = await asyncio.create_subprocess_exec(
@@ -171,7 +171,7 @@ async def on_an_editor(programs, name, connect):
     shutil.rmtree(home)
 
 
-# Our client, on their servers.
+# Our client, on the servers of the SDK.
 
 REQUESTS = [
     ("ping", None),
@@ -245,7 +245,7 @@ async def check_all(programs):
     ):
         try:
             await asyncio.wait_for(part(programs), 2 * PATIENCE)
-        except BaseException as error:  # A part that breaks off has checked nothing behind that.
+        except BaseException as error:  # A part that fails skips its remaining checks.
             print(f"FAIL {part.__name__}: {error!r}", flush=True)
             failures += 1
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The official SDKs of MCP against our programs, both roles, over pipes and over WebSocket. They are the last ones that
-# have a WebSocket transport, by name from PyPI and npm. Needs python3, node and npm. Run: tests/peers/mcp_sdk.sh
+# Runs the official SDKs of MCP against our programs, in both roles, over pipes and over WebSocket.
+# The versions are the last ones with a WebSocket transport, from PyPI and npm. Needs python3, node
+# and npm.
+# Run: tests/peers/mcp_sdk.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""An agent on somebody else's WebSocket attaches to an editor, and is refused where it has to be.
+"""An agent on an independent WebSocket implementation, which attaches to an editor and checks its refusals.
 
     websockets_client.py PORT TOKEN
 
-Needs the package `websockets`. Prints each thing that it checked; the exit status is not 0 if one of them differs.
+Needs the package `websockets`. Prints each check; the exit status is not 0 if a check fails.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Agent:
         await self.socket.send(json.dumps(message))
 
     async def ask(self, method, params=None):
-        """Sends a request; what comes before its answer must be notifications."""
+        """Sends a request and returns its result; only notifications may come before the answer."""
         self.last += 1
         message = {"method": method} | ({} if params is None else {"params": params})
         await self.socket.send(json.dumps(message | {"jsonrpc": "2.0", "id": self.last}))
@@ -106,10 +106,10 @@ async def main(port, token):
     await refused("two tokens", uri, 401, [(TOKEN_FIELD, token)] * 2, subprotocols=["mcp"])
     await refused("an Origin", uri, 403, right, subprotocols=["mcp"], origin="http://127.0.0.1")
     await refused("Sec-Fetch-Site", uri, 403, right | {"Sec-Fetch-Site": "same-origin"}, subprotocols=["mcp"])
-    # The address is that of the editor, the name is not: what DNS rebinding looks like.
+    # The address is that of the editor, the name is not, as in DNS rebinding.
     foreign = f"ws://evil.example:{port}/"
     await refused("a foreign Host", foreign, 403, right, subprotocols=["mcp"], host="127.0.0.1", port=port)
-    # Whoever was refused has not disturbed anybody.
+    # The refused clients have not disturbed the editor.
     await attaches(uri, token)
 
 

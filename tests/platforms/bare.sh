@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Builds the core where there is no operating system, without features, with `mcp` and with `ide`: for the browser
-# (wasm32) and for a processor with 32 bits, no std and no 64-bit atomics (thumbv7em). Run: tests/platforms/bare.sh
+# Builds the core for targets without an operating system, without features, with `mcp` and with
+# `ide`: for the browser (wasm32) and for a 32-bit processor without std and 64-bit atomics
+# (thumbv7em).
+# Run: tests/platforms/bare.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 RUSTC=$(tests/platforms/debian_rustc.sh 1.96)
-# Debian's compiler has no std for these, and takes -Z build-std no differently than a nightly one.
+# Debian's compiler has no std for these targets, and accepts -Z build-std as a nightly compiler
+# does.
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/platforms/build
 for target in wasm32-unknown-unknown thumbv7em-none-eabi; do
     for features in '' mcp ide; do

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Unpacks Debian's own Rust compiler of a minor version (1.85 or 1.96 in Debian 12) into target/platforms, installing
-# nothing, and prints the path of a `rustc` to give to cargo as RUSTC. 1.96 comes with the sources of std, for targets of
-# which no std is at hand. Needs apt-get and its lists. Run: RUSTC=$(tests/platforms/debian_rustc.sh 1.85) cargo check
+# Unpacks Debian's own Rust compiler of a minor version (1.85 or 1.96 in Debian 12) into
+# target/platforms, without installing it, and prints the path of a `rustc` for cargo's variable
+# RUSTC. 1.96 comes with the sources of std, for targets without a prebuilt std. Needs apt-get and
+# its lists.
+# Run: RUSTC=$(tests/platforms/debian_rustc.sh 1.85) cargo check
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a difference: `ide`
-# brings `mcp`, `testing` and `simd` bring `std`. With `no-simd` in front, only in those that promise the MSRV.
+# Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a
+# difference: `ide` includes `mcp`, `testing` and `simd` include `std`. With `no-simd` in front,
+# only in the sets that guarantee the MSRV.
 # Run: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

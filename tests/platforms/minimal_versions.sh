@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Checks that the oldest versions of what we depend on that our manifests allow are enough, with the oldest compiler:
-# Cargo.lock stays as it is. Needs the nightly cargo, which alone can choose them. Run: tests/platforms/minimal_versions.sh
+# Checks that the oldest versions of the dependencies that our manifests allow are sufficient, with
+# the oldest compiler. Cargo.lock does not change. Needs the nightly cargo, which alone can select
+# these versions.
+# Run: tests/platforms/minimal_versions.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

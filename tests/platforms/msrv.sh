@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks with the compiler that `rust-version` names, Debian's 1.85: the core in all sets of features that promise it (all
-# but `simd`), the adapters, the examples and all tests. Run: tests/platforms/msrv.sh
+# Checks with the compiler of `rust-version`, Debian's 1.85: the core in all sets of features that
+# guarantee this version (all but `simd`), the adapters, the examples and all tests.
+# Run: tests/platforms/msrv.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

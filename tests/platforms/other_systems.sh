@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks that everything, tests too, compiles without a warning for macOS and Windows: types and names, as nothing here
-# could link or run it. On Windows without the examples and the program, which use signals and terminals as Unix has them, and without the
-# common tests of the adapters, which count descriptors and measure threads so.
+# Checks that everything, tests too, compiles without a warning for macOS and Windows. Only types
+# and names are checked, because this machine can neither link nor run the programs. The check for
+# Windows leaves out the examples and the program, which use signals and terminals of Unix, and the
+# common tests of the adapters, which count descriptors and measure threads in the way of Unix.
 # Run: tests/platforms/other_systems.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests of the core as a 32-bit program (i686), std built from source by Debian's compiler, the C library linked
-# in from its packages, unpacked and not installed. What is given is passed on to cargo test, in place of `--tests`.
+# Runs the tests of the core as a 32-bit program (i686). Debian's compiler builds std from source;
+# the C library is linked from its packages, which are unpacked and not installed. The arguments are
+# passed to cargo test, in place of `--tests`.
 # Run: tests/platforms/thirty_two_bits.sh [ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compares the public API of every crate that is published with what tests/release/api says of it; `renew` writes it
-# anew, for a change that is meant. Needs the nightly toolchain, for rustdoc's JSON. Run: tests/release/api.sh [renew]
+# Compares the public API of every published crate with the files of tests/release/api; `renew`
+# rewrites these files after an intended change. Needs the nightly toolchain, for rustdoc's JSON.
+# Run: tests/release/api.sh [renew]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +15,7 @@ mkdir -p "$work" "$known"
 rm -f "$work"/*.txt
 mapfile -t crates < <(tests/release/published.sh)
 for crate in "${crates[@]}"; do
-    # Without what the compiler implements for every type by itself.
+    # -sss leaves out the implementations that the compiler adds to every type.
     cargo +nightly public-api -sss --package "$crate" --all-features >"$work/$crate.txt" 2>"$work/log" || {
         cat "$work/log" >&2
         exit 1

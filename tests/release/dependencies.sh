@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks at what we depend on by .cargo/deny.toml: licences, what is banned or there twice, and where it comes from.
+# Checks our dependencies by .cargo/deny.toml: licenses, banned and duplicate crates, and sources.
 # Run: tests/release/dependencies.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../.."
 tools=$PWD/target/tools
 PATH=$tools/bin:$PATH
 command -v cargo-deny >/dev/null || cargo install --quiet --locked --root "$tools" cargo-deny@0.20.2
-# Without --workspace it looks at the root package alone.
+# Without --workspace, cargo deny checks the root package alone.
 cargo deny --workspace --all-features check licenses bans sources

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Looks whether every file exists that the documents link to or name. Run: tests/release/links.sh
+# Checks that every file exists to which a document links or which it names. Run:
+# tests/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

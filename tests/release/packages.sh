@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Packs every crate that is published, builds each from what was packed and nothing else, and looks into the packages:
-# licences and a README, sources, and nothing that an application has no use for. Run: tests/release/packages.sh
+# Packs every published crate, builds each crate from its package alone, and checks the contents of
+# the packages: licenses and a README, sources, and no files that an application does not need.
+# Run: tests/release/packages.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 mapfile -t crates < <(tests/release/published.sh)
 built=target/packages
 packed=$built/package
-# Cargo takes what it unpacked and built for an earlier run for the same, as the version is the same.
+# Cargo would reuse the unpacked and built crates of an earlier run, because their version is the
+# same.
 rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 

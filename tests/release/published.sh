@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints the names of the crates of the workspace that are published, one a line. Run: tests/release/published.sh
+# Prints the names of the published crates of the workspace, one on each line. Run:
+# tests/release/published.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

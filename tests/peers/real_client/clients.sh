@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What differs between the clients: package, program, configuration. Sourced by real_client.sh and
+# The differences between the clients: package, program, configuration. Sourced by real_client.sh and
 # driver.sh. A client is named by its program and version, such as claude-2.1.330.
 
 # Prints the npm package of the client $1.
