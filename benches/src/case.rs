@@ -1,10 +1,11 @@
 //! A counted case, and the counts.
 
-/// One case: does its work so many times.
+/// A case, which repeats its work the given number of times.
 pub struct Case {
     pub name: String,
     pub run: Box<dyn FnMut(usize)>,
-    /// The number of repetitions while counting: whole cycles, and no more than a second under callgrind where possible.
+    /// The number of repetitions while counting: whole cycles, and no more than a second under
+    /// callgrind where possible.
     pub times: usize,
 }
 

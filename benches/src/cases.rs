@@ -7,14 +7,14 @@ use crate::ours;
 use crate::tally::Tally;
 use crate::workload::{Script, Workload};
 
-/// How the bytes arrive.
+/// The limits of a read, by which the bytes arrive.
 pub const READS: [(&str, usize); 3] = [("whole", usize::MAX), ("4 KiB reads", 4096), ("single bytes", 1)];
 
 /// The sizes of texts, in bytes.
 pub const SIZES: [(&str, usize); 5] =
     [("16 B", 16), ("125 B", 125), ("1 KiB", 1024), ("16 KiB", 16 * 1024), ("1 MiB", 1024 * 1024)];
 
-/// All of them, in the order of the baseline.
+/// Returns all cases, in the order of the baseline.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for (reads, limit) in READS {
@@ -61,7 +61,7 @@ fn push_decoders(cases: &mut Vec<Case>, name: &str, workload: &'static Workload,
     cases.push(Case { name: name.into(), run: decoder(ours::decode(workload, limit)), times });
 }
 
-/// Makes a decoder do its work so many times more.
+/// Returns a function that makes a decoder receive the given number of further messages.
 pub fn decoder(mut decode: impl FnMut(&mut Tally, usize) + 'static) -> Box<dyn FnMut(usize)> {
     let mut tally = Tally::default();
     Box::new(move |times| {

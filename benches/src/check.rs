@@ -1,7 +1,8 @@
-//! `--check`: instructions and allocations of this crate against a committed baseline. Needs valgrind, and no peer.
+//! `--check`: instructions and allocations of this crate against a committed baseline. Needs
+//! valgrind, and no peer.
 //!
-//! The program runs itself once under callgrind, which writes down the instructions of each case. Counts do not depend
-//! on what else the machine does.
+//! The program runs itself once under callgrind, which records the instructions of each case.
+//! Counts do not depend on other work of the machine.
 
 use crate::case::{Case, Counts};
 use crate::cases;
@@ -12,16 +13,17 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs};
 
-/// How much more than the baseline is tolerated: other versions of the compiler and of the C library differ by about
-/// this much.
+/// The tolerated excess over the baseline: other versions of the compiler and of the C library
+/// differ by about this much.
 const TOLERANCE: f64 = 0.03;
 
-/// How much less than the baseline is tolerated: beyond it what was gained could be lost again unseen.
+/// The tolerated drop below the baseline: a larger gain, if not recorded, could be lost again
+/// unnoticed.
 const SLACK: f64 = 0.1;
 
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.txt");
 
-/// Counts, and compares with the baseline, or writes it.
+/// Counts, and compares the counts with the baseline, or writes the baseline if `bless` is true.
 pub fn check(bless: bool) -> ExitCode {
     let counts = match count() {
         Ok(counts) => counts,
@@ -52,7 +54,7 @@ pub fn check(bless: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Counts, and writes what came out, the goals, and how the cost grows, for the page.
+/// Counts, and writes the counts, the goals, and the growth of the cost, for the page.
 pub fn write_counts(path: &str) -> ExitCode {
     let points = crate::growth::points();
     let counted = count().and_then(|counts| Ok((counts, instructions(GROWTH, points.len())?)));
@@ -72,11 +74,11 @@ pub fn write_counts(path: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Which cases are run under callgrind.
+/// The sets of cases that run under callgrind.
 const CASES: &str = "cases";
 const GROWTH: &str = "growth";
 
-/// What is run under callgrind.
+/// Runs a set of cases, under callgrind.
 pub fn run_counted(which: &str) {
     let cases = match which {
         GROWTH => crate::growth::points().into_iter().map(|point| point.case).collect(),
@@ -89,15 +91,16 @@ pub fn run_counted(which: &str) {
     }
 }
 
-/// Callgrind counts while it is in here. The names of both functions are part of [`instructions`].
+/// Runs a case; callgrind counts only in this function. [`instructions`] contains the names of this
+/// function and of [`case_is_over`].
 #[inline(never)]
 fn counted(case: &mut Case) {
     (case.run)(case.times);
-    // A tail call would leave before the work is done.
+    // A tail call would leave this function before the work is done.
     std::hint::black_box(case);
 }
 
-/// Where callgrind writes down what it has counted.
+/// Marks the end of a case, where callgrind writes its counts.
 #[inline(never)]
 fn case_is_over(case: &Case) {
     std::hint::black_box(case);
@@ -110,7 +113,7 @@ fn count() -> Result<Counts, String> {
     for (mut case, instructions) in cases.into_iter().zip(instructions) {
         counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
         if !case.name.starts_with("floor") {
-            // Buffers have grown to what they need once a cycle is over.
+            // Buffers have their full size after a cycle.
             (case.run)(2 * case.times);
             let heap = allocation_counter::measure(|| (case.run)(case.times));
             let each = heap.count_total as f64 / case.times as f64;
@@ -121,7 +124,7 @@ fn count() -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// The instructions of each of so many cases, in order.
+/// Returns the instructions of each case, in order, and fails unless there are `expected` cases.
 fn instructions(which: &str, expected: usize) -> Result<Vec<f64>, String> {
     let dir = env::temp_dir().join(format!("ide-mcp-benches-{}", std::process::id()));
     fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
@@ -142,7 +145,7 @@ fn instructions(which: &str, expected: usize) -> Result<Vec<f64>, String> {
         Ok(output) if !output.status.success() => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Ok(_) => dumps(&dir),
     };
-    // What cannot be removed lies in the directory for temporary files.
+    // If this fails, files stay in the directory for temporary files.
     let _ = fs::remove_dir_all(&dir);
     let counts = counts?;
     if counts.len() != expected {
@@ -180,14 +183,14 @@ fn parse(text: &str) -> BTreeMap<&str, f64> {
     pairs.filter_map(|(name, count)| Some((name, count.parse().ok()?))).collect()
 }
 
-/// What got worse, is new, or has gone.
+/// Returns a line for each count that left the tolerance, is new, or is missing.
 fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
     let mut other = Vec::new();
     let mut left = baseline.clone();
     for (name, count) in counts {
         match left.remove(name.as_str()) {
             None => other.push(format!("{name}: {count:.2}, not in the baseline")),
-            // Half a unit of the last digit that is written.
+            // 0.005 is half a unit of the last digit in the baseline.
             Some(before)
                 if *count > before * (1.0 + TOLERANCE) + 0.005 || *count < before * (1.0 - SLACK) - 0.005 =>
             {
@@ -200,7 +203,7 @@ fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
     other
 }
 
-/// Each count, beside its floor where there is one.
+/// Returns a table of the counts, each beside its floor if there is one.
 fn grid(counts: &Counts) -> Grid {
     let columns = ["ours", "floor", "above it"].map(Into::into);
     let mut grid = Grid::new("counts", "per message, per handshake, or in bytes; callgrind", columns);

@@ -1,8 +1,8 @@
-//! What was measured, as data: what is printed, kept beside the page, and rendered from there.
+//! The results as data, which are printed, kept beside the page, and rendered into the page.
 
 use serde::{Deserialize, Serialize};
 
-/// One measurement of a name: its tables, curves and goals.
+/// One named measurement: its tables, curves and goals.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Section {
     pub id: String,
@@ -15,11 +15,12 @@ pub struct Section {
 #[derive(Serialize, Deserialize)]
 pub struct Grid {
     pub name: String,
-    /// What the numbers are.
+    /// The meaning of the numbers.
     pub unit: String,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
-    /// Largest median over minimum, where the numbers are minima of rounds: how far to trust them.
+    /// The largest ratio of median to minimum, if the numbers are minima of rounds: a measure of
+    /// uncertainty.
     pub noise: Option<f64>,
 }
 
@@ -32,7 +33,7 @@ pub struct Row {
 /// Curves over one quantity.
 #[derive(Serialize, Deserialize)]
 pub struct Plot {
-    /// Names its file.
+    /// The name of the file.
     pub id: String,
     pub name: String,
     pub x: String,
@@ -46,13 +47,13 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// What a measurement was to reach.
+/// A goal of a measurement.
 #[derive(Serialize, Deserialize)]
 pub struct Goal {
     pub what: String,
     pub reached: f64,
     pub bound: f64,
-    /// Whether the bound is a lower one.
+    /// True if the bound is a lower bound.
     pub at_least: bool,
     pub unit: String,
 }
@@ -78,7 +79,7 @@ impl Grid {
         Self { name: name.into(), unit: unit.into(), columns, rows: Vec::new(), noise: None }
     }
 
-    /// The cell of this row and column; the row comes into being with it.
+    /// Sets the cell of this row and column, and adds the row if it is missing.
     pub fn set(&mut self, row: &str, column: usize, value: f64) {
         let at = self.rows.iter().position(|known| known.name == row).unwrap_or_else(|| {
             self.rows.push(Row { name: row.into(), cells: vec![None; self.columns.len()] });
@@ -119,7 +120,7 @@ impl Goal {
         Self { what: what.into(), reached, bound, at_least, unit: unit.into() }
     }
 
-    /// A ratio, or another number, that is to be no larger.
+    /// Returns a goal with an upper bound, for a ratio or another number.
     pub fn at_most(what: impl Into<String>, reached: f64, bound: f64, unit: &str) -> Self {
         Self::new(what, reached, bound, false, unit)
     }
@@ -128,12 +129,13 @@ impl Goal {
         if self.at_least { self.reached >= self.bound } else { self.reached <= self.bound }
     }
 
-    /// By what factor the bound is missed, if it is; infinite where nothing of it is reached.
+    /// Returns the factor by which the bound is missed, if it is missed; infinite if nothing of it
+    /// is reached.
     pub fn shortfall(&self) -> f64 {
         if self.at_least { self.bound / self.reached } else { self.reached / self.bound }
     }
 
-    /// The bound in words.
+    /// Returns the bound as text.
     pub fn wants(&self) -> String {
         format!("{} {}{}", if self.at_least { "≥" } else { "≤" }, number(self.bound), self.unit)
     }
@@ -150,7 +152,8 @@ impl Goal {
     }
 }
 
-/// With three digits that count unless it is whole, and thousands apart.
+/// Formats a number with about three significant digits unless it is whole, and with thousands
+/// separated.
 pub fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size.fract() == 0.0 || size >= 100.0 => 0,

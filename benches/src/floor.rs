@@ -1,5 +1,5 @@
-//! What cannot be left out: the passes over the bytes alone, with the borders of the frames known beforehand, and the
-//! parts of a handshake without any check of ours.
+//! The least work that is possible: the passes over the bytes alone, with the borders of the frames
+//! known beforehand, and the parts of a handshake without any of our checks.
 
 use crate::tally::Tally;
 use crate::workload::{Source, Workload};
@@ -7,7 +7,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha1::{Digest as _, Sha1};
 use std::hint::black_box;
 
-/// The passes a decoder makes.
+/// The passes of a decoder over the bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Passes {
     /// The read alone.
@@ -50,7 +50,7 @@ pub fn decode(workload: &'static Workload, limit: usize, passes: Passes) -> impl
     }
 }
 
-/// Copies each text behind the last one, as often as `until` says, and empties the buffer when a cycle is full.
+/// Copies the next text, as often as `times` states, into a buffer that is emptied after each text.
 pub fn encode(workload: &'static Workload) -> impl FnMut(usize) {
     let mut out = Vec::with_capacity(2 * workload.wire.len());
     let mut texts = workload.texts.iter().cycle();
@@ -78,7 +78,8 @@ pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     }
 }
 
-/// The answer that accepts a request, without judging it; `None` if it is not whole.
+/// Writes the answer that accepts a request, without checking the request; returns `None` if the
+/// request is incomplete.
 pub fn answer(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut fields);
@@ -93,7 +94,7 @@ pub fn answer(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// RFC 6455 section 4.2.2, step 5.4.
+/// Returns the accept key of RFC 6455 section 4.2.2, step 5.4.
 pub fn accept_key(key: &[u8]) -> [u8; 28] {
     let digest =
         Sha1::new().chain_update(key).chain_update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").finalize();

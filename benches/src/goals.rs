@@ -1,18 +1,18 @@
-//! What the counts are to reach. `--check` prints how far they are and fails only for what got worse: the baseline is
-//! the gate, these are the aim.
+//! The goals for the counts. `--check` prints how close the counts are, and fails only if a count
+//! gets worse: the baseline is the gate, the goals are the aim.
 
 use crate::case::Counts;
 use crate::data::Goal;
 
 /// An upper bound for a count.
 enum Bound {
-    /// This much.
+    /// A number.
     AtMost(f64),
-    /// This much above the floor of the same name.
+    /// A distance above the floor of the same name.
     AboveFloor(f64),
-    /// This much for each of so many bytes on the wire.
+    /// A number for each byte, and the number of bytes on the wire.
     PerByte(f64, f64),
-    /// This many times as much as another case.
+    /// A multiple of another case.
     Times(f64, &'static str),
 }
 
@@ -31,7 +31,7 @@ const GOALS: &[(&str, Bound)] = &[
     ("server encode, 64 a write, 125 B: instructions", AtMost(60.0)),
     ("handshake: instructions", AboveFloor(3_900.0)),
     ("handshake: allocations", AtMost(2.0)),
-    // Two, and one for each text.
+    // Two allocations, and one for each text.
     ("call getDiagnostics: allocations", AtMost(3.0)),
     ("call getDiagnostics, frames: allocations", AtMost(3.0)),
     ("call openDiff 100 B: allocations", AtMost(6.0)),
@@ -44,12 +44,13 @@ const GOALS: &[(&str, Bound)] = &[
     ("heap fresh: bytes", AtMost(512.0)),
     ("heap after 125 B texts and trim: bytes", AtMost(512.0)),
     ("heap after a 1 MiB text and trim: bytes", AtMost(512.0)),
-    // At most twice what was received and 64 KiB.
+    // At most twice the received bytes, and 64 KiB.
     ("heap after a 1 MiB text and trim: bytes at the peak", AtMost(2.0 * (KIB * KIB + 14.0) + 64.0 * KIB)),
     ("heap after 1 KiB of a 64 MiB text: bytes at the peak", AtMost(2.0 * KIB + 64.0 * KIB)),
 ];
 
-/// How far each is reached; a case that allocates for its messages misses another.
+/// Returns the result for each goal. A case that allocates for its messages misses an additional
+/// goal.
 pub fn judge(counts: &Counts) -> Vec<Goal> {
     let find = |wanted: &str| counts.iter().find(|(name, _)| name == wanted).map(|(_, count)| *count);
     let mut goals = Vec::new();

@@ -1,5 +1,5 @@
-//! How the cost grows: instructions by how many messages there were, how many connections there are, how large a text
-//! is, how it was cut, and how many calls are open.
+//! The growth of the cost: instructions by the number of earlier messages, of connections and of
+//! open calls, by the size of a text, and by the size of its pieces.
 
 use crate::case::Case;
 use crate::cases::decoder;
@@ -15,12 +15,12 @@ pub struct Point {
     plot: usize,
     series: &'static str,
     x: f64,
-    /// What is counted for one time is divided by this.
+    /// The divisor of the count for one repetition.
     by: f64,
     pub case: Case,
 }
 
-/// Id, title, and what the axes are.
+/// Id, title, and the meaning of each axis.
 const PLOTS: [(&str, &str, &str, &str); 5] = [
     ("growth-messages", "Cost by messages so far", "messages before", "instructions per message"),
     ("growth-open-calls", "Cost by open calls", "calls open", "instructions per call"),
@@ -33,7 +33,7 @@ const CALL: &str = "tools/call";
 const DECODE: &str = "receiving a text";
 const FLOOR: &str = "copy + unmask + UTF-8 alone";
 
-/// All points.
+/// Returns all points.
 pub fn points() -> Vec<Point> {
     let mut points = Vec::new();
     let mut push = |plot, series, x: usize, by: usize, run: Box<dyn FnMut(usize)>, times| {
@@ -74,7 +74,7 @@ pub fn points() -> Vec<Point> {
     points
 }
 
-/// The curves, from what was counted for each point.
+/// Returns the curves for the counts of the points.
 pub fn plots(points: &[Point], counts: &[f64]) -> Vec<Plot> {
     let mut plots: Vec<Plot> = PLOTS
         .iter()

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// The request to open, with which the recorded session begins.
+/// Returns the opening request of the recorded session.
 pub fn request() -> &'static [u8] {
     static REQUEST: OnceLock<String> = OnceLock::new();
     REQUEST
@@ -15,7 +15,7 @@ pub fn request() -> &'static [u8] {
         .as_bytes()
 }
 
-/// The port that the request names as that of its host.
+/// Returns the port in the `Host` field of the request.
 pub fn request_port() -> u16 {
     let head = std::str::from_utf8(request()).expect("a head is text");
     let host = head.lines().find_map(|line| line.strip_prefix("Host: ")).expect("it names its host");

@@ -1,11 +1,11 @@
-//! How much of the heap one connection holds.
+//! The heap memory of one connection.
 
 use crate::ours::{drive, open_server};
 use crate::workload::{Script, Workload, push_frame};
 use ide_mcp::ws::{Limits, Server};
 use ide_mcp::{Time, Wire as _};
 
-/// Bytes that a connection holds at certain moments, and at its worst.
+/// Returns the bytes that a connection holds in several states, and at its peak.
 pub fn held() -> Vec<(String, f64)> {
     let small = Workload::new(125, Script::Ascii);
     let large = Workload::new(1024 * 1024, Script::Ascii);

@@ -1,11 +1,12 @@
-//! Measures the WebSocket layer and calls of tools beside other implementations and beside what the bytes cost anyway.
+//! Measurements of the WebSocket layer and of tool calls, beside other implementations and beside
+//! floors, which are the cost of the bytes alone.
 //!
 //! ```text
 //! cargo run --release --features simd -- report                     everything, and docs/performance.md from it
 //! cargo run --release --features simd -- report --render            the page again, from the results beside it
-//! cargo run --release --features simd -- report --quick --out DIR   a small one, to see that it works
+//! cargo run --release --features simd -- report --quick --out DIR   a short run, to check that it works
 //! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | turns | minimal ...] [--rounds N]
-//! cargo run --release --features check -- calls                       and how often each allocates for a call
+//! cargo run --release --features check -- calls                       and the allocations of each for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
 //! ```
@@ -92,7 +93,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Everything that can be measured, by name: takes the number of rounds.
+/// All measurements, by name; each takes the number of rounds.
 const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("decode", |rounds| report::section("decode", &tables::decode(rounds))),
     ("encode", |rounds| report::section("encode", &tables::encode(rounds))),

@@ -1,11 +1,13 @@
-//! Times contestants against each other: every round runs a batch of each, and the fastest of the rounds counts.
+//! Times contestants against each other: every round runs a batch of each contestant, and the
+//! fastest round counts.
 
 use std::time::{Duration, Instant};
 
-/// How long a batch should take. Long enough for the clock, short enough to fall between two interruptions.
+/// The duration of a batch: long enough for the clock, short enough to fall between two
+/// interruptions.
 const BATCH: Duration = Duration::from_millis(2);
 
-/// One way to do a task: does it so many times.
+/// One way to do a task, which is repeated the given number of times.
 pub struct Contestant {
     pub name: &'static str,
     pub run: Box<dyn FnMut(usize)>,
@@ -17,14 +19,14 @@ impl Contestant {
     }
 }
 
-/// Nanoseconds for doing it once: the minimum and the median of the rounds.
+/// The nanoseconds of one repetition: the minimum and the median of the rounds.
 pub struct Timed {
     pub name: &'static str,
     pub min: f64,
     pub median: f64,
 }
 
-/// Runs all of them, interleaved.
+/// Runs all contestants, interleaved.
 pub fn race(contestants: Vec<Contestant>, rounds: usize) -> Vec<Timed> {
     let mut lanes: Vec<(Contestant, usize, Vec<f64>)> = contestants
         .into_iter()
@@ -49,7 +51,7 @@ pub fn race(contestants: Vec<Contestant>, rounds: usize) -> Vec<Timed> {
         .collect()
 }
 
-/// How often fits into a batch. Warms up on the way.
+/// Returns the number of repetitions that fit into a batch, and warms up.
 fn calibrate(contestant: &mut Contestant) -> usize {
     let mut batch = 1;
     loop {

@@ -1,5 +1,6 @@
-//! What the smallest editor costs its author: CPU time of a clean build, crates, and the size of the program, on this
-//! crate, on rmcp, and on tungstenite alone. Each is first shown to do the same.
+//! The cost of the smallest editor for its author: CPU time of a clean build, crates, and the size
+//! of the program, on this crate, on rmcp, and on tungstenite alone. Each editor is first checked
+//! to do the same.
 
 use crate::data::{Goal, Grid, Section};
 use crate::mcp::calls::{frame, open_diff};
@@ -16,10 +17,10 @@ const OURS: &str = "ide-mcp over mio";
 const RMCP: &str = "rmcp + tokio-tungstenite";
 const BY_HAND: &str = "tungstenite + serde_json";
 
-/// Their directories in benches/minimal.
+/// The editors, with their directories in benches/minimal.
 const ALL: [(&str, &str); 3] = [(OURS, "ide_mcp"), (RMCP, "rmcp"), (BY_HAND, "tungstenite")];
 
-/// Builds and looks.
+/// Builds, checks and measures each editor.
 pub fn minimal(_: usize) -> Section {
     let columns = ["build, CPU seconds", "crates beside its own", "program, KiB"].map(Into::into);
     let unit = "release build from nothing, user and system time; stripped";
@@ -29,7 +30,7 @@ pub fn minimal(_: usize) -> Section {
     }
     for (name, dir) in ALL {
         let target = target(dir);
-        // The first time there is none.
+        // In the first run there is no such directory.
         let _ = fs::remove_dir_all(&target);
         let before = cpu_of_children();
         let path = target.to_str().expect("a path that is text");
@@ -75,23 +76,24 @@ fn cargo(dir: &str, args: &[&str]) -> String {
     String::from_utf8(run.stdout).expect("it says text")
 }
 
-/// How many crates it is built from, on this system.
+/// Returns the number of crates in the program on this system, without its own.
 fn crates(dir: &str) -> usize {
     let tree = cargo(dir, &["tree", "--locked", "--offline", "--prefix", "none", "--edges", "normal,build"]);
     let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
     crates.len() - 1
 }
 
-/// User and system time of all processes that were started and have ended, in seconds.
+/// Returns the user and system time of all child processes that have ended, in seconds.
 fn cpu_of_children() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("this process is there");
     let (_, behind_name) = stat.rsplit_once(") ").expect("a name in parentheses");
-    // proc(5): cutime and cstime are the 16th and 17th field, of which two stand before.
+    // proc(5): cutime and cstime are the 16th and 17th field; two fields precede the split text.
     let ticks = behind_name.split(' ').skip(13).take(2).map(|ticks| ticks.parse::<f64>().expect("a number"));
     ticks.sum::<f64>() / rustix::param::clock_ticks_per_second() as f64
 }
 
-/// Attaches to it with the token of its lock file, asks what there is to ask, and ends it.
+/// Attaches to the editor with the token of its lock file, lists and calls its tools, and ends the
+/// editor.
 fn prove(program: &Path) {
     let config = env::temp_dir().join(format!("ide-mcp-minimal-{}", std::process::id()));
     fs::create_dir_all(&config).expect("there is room for temporary files");
@@ -119,7 +121,7 @@ fn prove(program: &Path) {
     drop(stream);
     assert!(editor.wait().expect("it ends").success(), "it ends well");
     assert!(!lock_file.exists(), "its lock file is gone");
-    // What cannot be removed lies in the directory for temporary files.
+    // If this fails, files stay in the directory for temporary files.
     let _ = fs::remove_dir_all(config);
 }
 

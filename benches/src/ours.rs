@@ -1,4 +1,5 @@
-//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`, `outgoing` and `sent`.
+//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`,
+//! `outgoing` and `sent`.
 
 use crate::floor::accept_key;
 use crate::tally::Tally;
@@ -9,10 +10,10 @@ use ide_mcp::{Time, Wire};
 use rand_core::SeedableRng as _;
 use std::hint::black_box;
 
-/// No time passes in memory.
+/// The time, which does not pass in memory.
 const NOW: Time = Time::ZERO;
 
-/// A server that has accepted a request.
+/// Returns a server that has accepted a request.
 pub fn open_server() -> Server {
     let mut server = Server::new(Limits::default(), NOW);
     accept(&mut server, crate::handshake::request());
@@ -20,7 +21,7 @@ pub fn open_server() -> Server {
     server
 }
 
-/// A client that was accepted.
+/// Returns a client whose request was accepted.
 pub fn open_client() -> Client {
     let random = ChaCha12Rng::from_seed([7; 32]);
     let mut client =
@@ -122,7 +123,7 @@ pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
     }
 }
 
-/// A new connection is asked to open, judges the request with every check, and accepts.
+/// Opens new connections: each server receives the request, makes every check, and accepts.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     move |times| {
         for _ in 0..times {
@@ -135,7 +136,7 @@ pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     }
 }
 
-/// Feeds bytes in reads of at most `limit` and drops what they bring.
+/// Feeds bytes in reads of at most `limit` and drops the events.
 #[cfg(feature = "check")]
 pub fn drive(server: &mut Server, mut bytes: &[u8], limit: usize) {
     while !bytes.is_empty() {

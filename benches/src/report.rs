@@ -1,9 +1,9 @@
-//! The report of the tables, and the goals that are read off them.
+//! The report of the tables, and the goals that depend on them.
 
 use crate::data::{Goal, Section};
 use crate::table::{OURS, Table};
 
-/// What was measured under this name, and the goals whose contestants ran.
+/// Returns the measurement with this name, and the goals whose contestants ran.
 pub fn section(id: &str, tables: &[Table]) -> Section {
     let mut section = Section::new(id);
     section.grids = tables.iter().map(Table::grid).collect();
@@ -17,8 +17,8 @@ pub fn section(id: &str, tables: &[Table]) -> Section {
     section
 }
 
-/// A ratio that ours is to reach: in this table and column, `than` takes at least `times` as long as ours. `simd` says
-/// that the feature has to be on.
+/// A ratio that this crate has to reach: in this table and column, `than` takes at least `times` as
+/// long as this crate. `simd` is true if the feature has to be on.
 struct Ratio {
     table: &'static str,
     column: &'static str,
@@ -37,7 +37,7 @@ const fn ratio(
     Ratio { table, column, than, times, simd }
 }
 
-/// Against several, the fastest counts.
+/// All peers, of which the fastest counts.
 const EVERYONE: &[&str] = &[
     "tungstenite",
     "fastwebsockets",
@@ -65,7 +65,7 @@ const GOALS: &[Ratio] = &[
 ];
 
 impl Ratio {
-    /// How far it is reached, if its contestants ran.
+    /// Returns the result of the goal, if its contestants ran.
     fn judge(&self, table: &Table) -> Option<Goal> {
         let peers = self.than.iter().filter_map(|peer| Some((*peer, table.cell(peer, self.column)?)));
         let (peer, theirs) = peers.min_by(|one, other| one.1.total_cmp(&other.1))?;

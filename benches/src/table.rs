@@ -4,7 +4,7 @@ use crate::data::Grid;
 use crate::measure::Timed;
 use std::collections::BTreeMap;
 
-/// This crate's name in every table.
+/// The name of this crate in every table.
 pub const OURS: &str = "ide-mcp";
 
 /// Nanoseconds, by contestant and column.
@@ -13,7 +13,7 @@ pub struct Table {
     columns: Vec<String>,
     contestants: Vec<&'static str>,
     cells: BTreeMap<(&'static str, String), f64>,
-    /// The largest median over minimum: how far to trust it.
+    /// The largest ratio of median to minimum: a measure of uncertainty.
     noise: f64,
 }
 
@@ -34,12 +34,12 @@ impl Table {
         }
     }
 
-    /// Nanoseconds of one cell.
+    /// Returns the nanoseconds of one cell.
     pub fn cell(&self, contestant: &'static str, column: &str) -> Option<f64> {
         self.cells.get(&(contestant, column.into())).copied()
     }
 
-    /// The same as data.
+    /// Returns the table as data.
     pub fn grid(&self) -> Grid {
         let unit = format!("ns, the least of the rounds; {OURS} is this crate");
         let mut grid = Grid::new(&self.name, &unit, self.columns.iter().cloned());

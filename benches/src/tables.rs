@@ -13,12 +13,12 @@ use crate::workload::{Drain, Script, Workload};
 
 type Decode = Box<dyn FnMut(&mut Tally, usize)>;
 
-/// Receiving as a server.
+/// Measures receiving as a server.
 pub fn decode(rounds: usize) -> Vec<Table> {
     let mut tables = Vec::new();
     for (reads, limit) in READS {
         let mut table = Table::new(format!("decode, {reads}"));
-        // A byte at a time, a text of 1 MiB takes the slowest of them a second.
+        // In single bytes, the slowest contestant takes a second for a text of 1 MiB.
         let sizes = if limit == 1 { &SIZES[..4] } else { &SIZES[..] };
         for (size, bytes) in sizes {
             let workload = Workload::new(*bytes, Script::Ascii);
@@ -35,7 +35,7 @@ pub fn decode(rounds: usize) -> Vec<Table> {
     tables
 }
 
-/// Sending, each message written at once.
+/// Measures sending, with each message written at once.
 pub fn encode(rounds: usize) -> Vec<Table> {
     let roles: [(&str, fn(&'static Workload) -> Vec<Contestant>); 2] =
         [("server encode", server_encoders), ("client encode", client_encoders)];
@@ -50,7 +50,7 @@ pub fn encode(rounds: usize) -> Vec<Table> {
     tables
 }
 
-/// Opening as a server.
+/// Measures opening as a server.
 pub fn handshake(rounds: usize) -> Vec<Table> {
     let mut table = Table::new("handshake".into());
     let contestants = vec![
@@ -71,7 +71,7 @@ pub fn handshake(rounds: usize) -> Vec<Table> {
     vec![table]
 }
 
-/// Everyone who receives, after each has shown that it receives what was sent.
+/// Returns all decoders, after checking that each receives the texts that were sent.
 fn decoders(workload: &'static Workload, limit: usize) -> Vec<Contestant> {
     let floor = |passes| Box::new(floor::decode(workload, limit, passes));
     let all: Vec<(&'static str, Decode)> = vec![
@@ -96,7 +96,8 @@ fn decoders(workload: &'static Workload, limit: usize) -> Vec<Contestant> {
     ];
     all.into_iter()
         .map(|(name, mut decode)| {
-            // Some hand over all of a read at once, so the next pass may begin in the middle of a cycle.
+            // Some decoders return all messages of a read at once, so the next pass may begin in
+            // the middle of a cycle.
             let mut tally = workload.checking();
             decode(&mut tally, 2 * workload.texts.len());
             Contestant { name, run: decoder(decode) }

@@ -1,8 +1,8 @@
-//! Where contestants hand in what they decoded: it is counted, and in the first pass compared with what was sent.
+//! The count of the decoded messages, which are compared with the sent ones in the first pass.
 
 use std::hint::black_box;
 
-/// Counts messages. Every contestant pays the same for it.
+/// A count of messages, which costs every contestant the same.
 #[derive(Default)]
 pub struct Tally {
     messages: usize,
@@ -14,7 +14,7 @@ impl Tally {
         Self { messages: 0, expected: Some(expected) }
     }
 
-    /// One whole text.
+    /// Takes one whole text.
     #[inline]
     pub fn take(&mut self, text: &str) {
         if let Some(expected) = self.expected {
@@ -24,7 +24,7 @@ impl Tally {
         self.messages += 1;
     }
 
-    /// One whole text that its decoder has validated, but lends as bytes.
+    /// Takes one whole text that its decoder has validated, but lends as bytes.
     #[cfg(feature = "peers")]
     #[inline]
     pub fn take_bytes(&mut self, text: &[u8]) {

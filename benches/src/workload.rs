@@ -1,12 +1,12 @@
-//! What every contestant is given: frames with texts of one size, made from a fixed seed, and a source that hands them
-//! out as a socket does, by copying into the reader's buffer.
+//! The input of every contestant: frames with texts of one size, made from a fixed seed, and a
+//! source that copies them into the reader's buffer, as a socket does.
 
 use crate::tally::Tally;
 
-/// A cycle of frames has about this many bytes, as much as a socket hands out at once.
+/// The approximate size of a cycle of frames, as much as a socket returns at once.
 pub const CYCLE: usize = 64 * 1024;
 
-/// What the texts are made of.
+/// The characters of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
     /// Words of ASCII.
@@ -15,13 +15,13 @@ pub enum Script {
     Mixed,
 }
 
-/// Texts of one size, and the masked frames they are sent in.
+/// Texts of one size, and the masked frames with these texts.
 pub struct Workload {
     /// The texts, each of the same number of bytes.
     pub texts: Vec<String>,
-    /// All frames, one behind the other.
+    /// All frames, one after the other.
     pub wire: Vec<u8>,
-    /// Where each frame's payload lies in `wire`, and its masking key.
+    /// The position of each payload in `wire`, and its masking key.
     pub frames: Vec<Frame>,
 }
 
@@ -32,7 +32,8 @@ pub struct Frame {
 }
 
 impl Workload {
-    /// Texts of `size` bytes. It lives as long as the process: contestants borrow it freely.
+    /// Returns texts of `size` bytes. The workload lives as long as the process, so that
+    /// contestants can borrow it.
     pub fn new(size: usize, script: Script) -> &'static Self {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ size as u64);
         let mut made = Self { texts: Vec::new(), wire: Vec::new(), frames: Vec::new() };
@@ -46,13 +47,13 @@ impl Workload {
         Box::leak(Box::new(made))
     }
 
-    /// A tally that compares each text with the one that was sent.
+    /// Returns a tally that compares each text with the one that was sent.
     pub fn checking(&'static self) -> Tally {
         Tally::checking(&self.texts)
     }
 }
 
-/// Appends a masked text frame; where its payload lies.
+/// Appends a masked text frame and returns the range of its payload.
 pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops::Range<usize> {
     wire.push(0x81);
     match payload.len() {
@@ -72,8 +73,8 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// Hands out bytes over and over; no read crosses the end of the cycle, and none is longer than
-/// the limit.
+/// A source of bytes, over and over; no read crosses the end of the cycle or is longer than the
+/// limit.
 pub struct Source {
     wire: &'static [u8],
     at: usize,
@@ -85,7 +86,7 @@ impl Source {
         Self { wire, at: 0, limit }
     }
 
-    /// Copies the next bytes into `buf`; how many.
+    /// Copies the next bytes into `buf` and returns their number.
     #[inline]
     pub fn read(&mut self, buf: &mut [u8]) -> usize {
         let next = self.next(buf.len());
@@ -93,7 +94,7 @@ impl Source {
         next.len()
     }
 
-    /// The next bytes, at most `room`, for readers that append to a buffer of their own.
+    /// Returns the next bytes, at most `room`, for readers that append to a buffer of their own.
     #[inline]
     pub fn next(&mut self, room: usize) -> &'static [u8] {
         let rest = &self.wire[self.at..];
@@ -106,7 +107,8 @@ impl Source {
     }
 }
 
-/// Where what was sent goes: it is copied into a buffer that is used again, as a socket copies into the kernel's.
+/// The destination of sent bytes: a buffer that is reused, into which they are copied as a socket
+/// copies them into the kernel's.
 #[derive(Default)]
 pub struct Drain(Vec<u8>);
 
@@ -136,7 +138,7 @@ fn text(size: usize, script: Script, random: &mut Random) -> String {
     text
 }
 
-/// Xorshift: the same sequence in every run.
+/// A xorshift generator, with the same sequence in every run.
 struct Random(u64);
 
 impl Random {

@@ -18,11 +18,11 @@ struct Bound {
 const BOUNDS: &[Bound] = &[
     Bound { folder: "src", openings: 5, speech: 1, kin: 0 },
     Bound { folder: "adapters", openings: 5, speech: 1, kin: 0 },
+    Bound { folder: "fuzz", openings: 5, speech: 1, kin: 0 },
+    Bound { folder: "benches", openings: 5, speech: 1, kin: 0 },
     // Not rewritten yet: the counts of November 2026, which must not grow.
     Bound { folder: "tests", openings: 19, speech: 12, kin: 29 },
-    Bound { folder: "fuzz", openings: 28, speech: 18, kin: 14 },
     Bound { folder: "examples", openings: 27, speech: 13, kin: 57 },
-    Bound { folder: "benches", openings: 21, speech: 3, kin: 0 },
 ];
 
 const WH_WORDS: &[&str] = &["what", "whether", "how", "where", "when", "which", "who", "whose", "why"];

@@ -1,4 +1,4 @@
-//! The calls that every contestant is given, and what it answers.
+//! The calls that every contestant receives, and the check of its answers.
 
 use crate::workload::push_frame;
 
@@ -6,26 +6,27 @@ use crate::workload::push_frame;
 pub const SIZES: [(&str, usize); 4] =
     [("100 B", 100), ("8 KiB", 8 * 1024), ("64 KiB", 64 * 1024), ("1 MiB", 1024 * 1024)];
 
-/// A tool of the application's own.
+/// A custom tool of the application.
 pub const OWN_TOOL: &str = "review";
 
-/// What opens a session.
+/// The request that opens a session.
 pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
 
-/// What ends the handshake.
+/// The notification that ends the handshake.
 pub const INITIALIZED: &str = r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#;
 
 /// The tab of every call, which is part of the answer.
 pub const TAB: &str = "tab";
 
-/// An `openDiff` with arguments of this many bytes, in the order of members that the real client writes.
+/// Returns an `openDiff` with arguments of this many bytes, in the order of members that the real
+/// client writes.
 ///
-/// A text of code: a line of 18 characters, and the escape of a line feed.
+/// The text is code: lines of 18 characters, each followed by the escape of a line feed.
 pub fn open_diff(id: u32, size: usize) -> String {
     call(id, "openDiff", &sized_arguments(size))
 }
 
-/// A call of a tool of the application's own, with the arguments of such an `openDiff`.
+/// Returns a call of the custom tool, with the arguments of an `openDiff` of this size.
 #[cfg(feature = "check")]
 pub fn own_tool(id: u32, size: usize) -> String {
     call(id, OWN_TOOL, &sized_arguments(size))
@@ -42,7 +43,7 @@ fn sized_arguments(size: usize) -> String {
     arguments(&text)
 }
 
-/// A call with one short text.
+/// Returns a call with one short text.
 #[cfg(feature = "check")]
 pub fn get_diagnostics(id: u32) -> String {
     call(id, "getDiagnostics", r#"{"uri":"file:///w/a.rs"}"#)
@@ -60,14 +61,15 @@ fn call(id: u32, name: &str, arguments: &str) -> String {
     )
 }
 
-/// A client's text frame.
+/// Returns a text frame of a client.
 pub fn frame(text: &str) -> Vec<u8> {
     let mut wire = Vec::new();
     push_frame(&mut wire, text.as_bytes(), [0x37, 0xfa, 0x21, 0x3d]);
     wire
 }
 
-/// What a right answer to the call with this id contains. Members are in different orders.
+/// Checks that an answer belongs to the call with this id and is correct. Contestants write the
+/// members in different orders.
 pub fn check(answer: &str, id: u32) {
     for part in [format!("\"id\":{id}"), "\"DIFF_REJECTED\"".into(), format!("\"{TAB}\"")] {
         assert!(answer.contains(&part), "{answer} has no {part}");

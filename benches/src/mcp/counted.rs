@@ -4,12 +4,12 @@ use super::calls::{SIZES, get_diagnostics, open_diff, own_tool};
 use super::ours::{self, Session};
 use crate::case::Case;
 
-/// How many calls have been answered, and how many are open, where the cost of one more is looked at.
+/// The number of calls that were answered before the measured call.
 pub const ANSWERED: usize = 10_000;
-/// One less than may be open at a time.
+/// The number of open calls beside the measured call: one less than the maximum.
 pub const OPEN: usize = 255;
 
-/// All of them, in the order of the baseline.
+/// Returns all cases, in the order of the baseline.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut push = |name: String, run: Box<dyn FnMut(usize)>, times| cases.push(Case { name, run, times });
@@ -35,7 +35,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// A session that has answered so many, and has so many open.
+/// Answers calls in a session that has already answered `answered` calls and has `open` calls open.
 pub fn after(answered: usize, open: usize, text: String) -> impl FnMut(usize) {
     let mut session = Session::open();
     for _ in 0..answered {

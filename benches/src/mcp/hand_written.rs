@@ -1,5 +1,6 @@
-//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has no states, no deadlines
-//! and no limits, and knows one order of members: what one would write who needs nothing else.
+//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has
+//! no states, no deadlines and no limits, and accepts one order of members: the code of an author
+//! who needs nothing else.
 
 use super::calls::check;
 use super::ours::OpenDiff;
@@ -55,7 +56,7 @@ pub fn serve(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, &response).expect("it can be written");
 }
 
-/// Writes the answer to anything, if it has one.
+/// Writes the answer to any message that has one.
 #[cfg_attr(not(feature = "peers"), allow(dead_code, reason = "used over sockets"))]
 pub fn answer(text: &str, out: &mut Vec<u8>) {
     if text.starts_with(r#"{"method":"tools/call""#) {
@@ -69,7 +70,7 @@ pub fn answer(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Answers calls of which each is this text.
+/// Answers calls that all have this text.
 pub fn texts(text: String) -> impl FnMut(usize) {
     let mut out = Vec::new();
     move |times| {
@@ -81,7 +82,7 @@ pub fn texts(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// On tungstenite, in memory: each call is this text, in a frame.
+/// Answers calls on tungstenite, in memory; each call is this text in a frame.
 #[cfg(feature = "peers")]
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     use crate::peers::pipe::Pipe;
@@ -100,7 +101,7 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     }
 }
 
-/// That the answer is a right one.
+/// Checks that the answer is correct.
 pub fn prove(text: &str, id: u32) {
     let mut out = Vec::new();
     answer(text, &mut out);

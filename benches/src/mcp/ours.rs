@@ -1,4 +1,5 @@
-//! This crate: the session alone, which takes text, and with the WebSocket and the dialect, which takes frames.
+//! This crate: the session alone, which receives text, and the session with WebSocket and dialect,
+//! which receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
 use ide_mcp::ide::{
@@ -10,10 +11,10 @@ use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 
-/// No time passes in memory.
+/// The time, which does not pass in memory.
 const NOW: Time = Time::ZERO;
 
-/// Where messages of the session alone go: a buffer that is used again.
+/// The outbox of the session alone: a buffer that is reused.
 #[derive(Default)]
 struct Text(Vec<u8>);
 
@@ -67,7 +68,7 @@ impl Tools for Typed {
     }
 }
 
-/// The session alone, opened.
+/// The session alone, after the handshake.
 pub struct Session {
     server: mcp::Server<Typed>,
     out: Text,
@@ -87,7 +88,7 @@ impl Session {
         session
     }
 
-    /// Takes a call and answers it.
+    /// Receives a call and answers it.
     pub fn serve(&mut self, text: &str) {
         let (call, asked) = self.take(text);
         match black_box(asked) {
@@ -103,7 +104,7 @@ impl Session {
         self.out.0.clear();
     }
 
-    /// Takes a call and leaves it open.
+    /// Receives a call and leaves it open.
     #[cfg(feature = "check")]
     pub fn leave_open(&mut self, text: &str) {
         drop(self.take(text));
@@ -118,10 +119,11 @@ impl Session {
     }
 }
 
-/// So many calls after which every table of a session is as large as it gets: it remembers 256 that have ended.
+/// The number of calls after which every table of a session has its full size: a session remembers
+/// 256 ended calls.
 const WARM: usize = 300;
 
-/// Answers calls of which each is this text.
+/// Answers calls that all have this text.
 pub fn session(text: String) -> impl FnMut(usize) {
     let mut session = Session::open();
     let small = super::calls::open_diff(7, 0);
@@ -133,7 +135,7 @@ pub fn session(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// An editor's end of a connection, opened. Any client may attach.
+/// Returns an editor's side of a connection. Any client may attach.
 pub fn editor(now: Time) -> Server {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");
@@ -145,7 +147,7 @@ pub fn config(tools: ToolSet) -> ServerConfig {
     ServerConfig::new(Implementation::new("editor", "1"), Policy::without_authentication(port), tools)
 }
 
-/// Does what the application does about an event. An agent that has gone needs no answer.
+/// Handles an event as the application does. A disconnected agent needs no answer.
 pub fn on(server: &mut Server, event: ServerEvent) {
     let ServerEvent::Call(call) = event else { return };
     match call {
@@ -169,7 +171,7 @@ pub fn reject(diff: ide::OpenDiff) -> DiffOutcome {
     DiffOutcome::Rejected { tab_name: TAB.into() }
 }
 
-/// An editor that answers calls of which each is this text, in a frame.
+/// Answers calls, as an editor, that are all this text in a frame.
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     let mut server = editor(NOW);
     server.feed(NOW, crate::handshake::request());
@@ -184,7 +186,7 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     move |times| (0..times).for_each(|_| serve(&mut server, &call))
 }
 
-/// An editor with so many clients, which make the same call one after the other.
+/// Answers calls of many clients of one editor, which make the same call one after the other.
 #[cfg(feature = "check")]
 pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
     use ide_mcp::ide::{Host, HostConfig, HostEvent};
@@ -226,7 +228,7 @@ pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Reads a frame, answers what it asks, and writes.
+/// Reads a frame, answers its call, and writes.
 fn serve(server: &mut Server, mut rest: &[u8]) {
     while !rest.is_empty() {
         let space = server.space();
@@ -243,7 +245,7 @@ fn serve(server: &mut Server, mut rest: &[u8]) {
     server.sent(n);
 }
 
-/// That the answer is a right one.
+/// Checks that the answer is correct.
 pub fn prove(text: &str, id: u32) {
     let mut session = Session::open();
     let (call, asked) = session.take(text);

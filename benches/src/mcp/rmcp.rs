@@ -1,4 +1,4 @@
-//! rmcp, the official SDK: what parsing with its message type takes, and its server over WebSocket.
+//! rmcp, the official SDK: the parsing with its message type alone, and its server over WebSocket.
 
 use super::ours::OpenDiff;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Error, Message};
 
-/// Parses calls of which each is this text, and does nothing else.
+/// Parses calls that all have this text, and does nothing else.
 pub fn parse(text: String) -> impl FnMut(usize) {
     move |times| {
         for _ in 0..times {
@@ -44,7 +44,8 @@ impl ServerHandler for Editor {
     }
 }
 
-/// Serves a connection, by the adapter of its own example: frames that are no message are dropped.
+/// Serves a connection with the adapter of rmcp's own example: frames that are no message are
+/// dropped.
 pub async fn serve(stream: TcpStream) {
     let accept = |_: &Request, mut response: Response| {
         response.headers_mut().insert("sec-websocket-protocol", "mcp".parse().expect("a good value"));
@@ -63,7 +64,7 @@ pub async fn serve(stream: TcpStream) {
         Ok::<_, Error>(Message::text(text))
     }));
     if let Ok(service) = Editor.serve((sink, stream)).await {
-        // How it ends is the client's affair.
+        // The reason for the end does not matter.
         let _ = service.waiting().await;
     }
 }

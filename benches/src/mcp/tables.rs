@@ -1,4 +1,4 @@
-//! The table in memory: a call of each size by each contestant, and how far the goals are reached.
+//! The table of calls in memory: a call of each size by each contestant, and the goals.
 
 use super::calls::{SIZES, open_diff};
 use super::{hand_written, ours};
@@ -8,10 +8,10 @@ use crate::table::{OURS, Table};
 
 /// This crate with the WebSocket and the dialect.
 pub const OUR_FRAMES: &str = "ide-mcp, frames";
-/// What the goals are relative to.
+/// The contestant to which the goals are relative.
 pub const RMCP_PARSE: &str = "rmcp, parsing alone";
 
-/// Nanoseconds a call.
+/// Measures the nanoseconds of a call.
 pub fn calls(rounds: usize) -> Vec<Table> {
     let mut table = Table::new("tools/call".into());
     for (size, bytes) in SIZES {
@@ -34,7 +34,8 @@ pub fn calls(rounds: usize) -> Vec<Table> {
     vec![table]
 }
 
-/// Prints how often each allocates for a call. The counter slows all of them down, so times are measured without it.
+/// Prints how many allocations each contestant makes for a call. The counter slows all contestants
+/// down, so times are measured without it.
 #[cfg(feature = "check")]
 fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contestant> {
     const TIMES: usize = 16;
@@ -47,7 +48,7 @@ fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contes
     contestants
 }
 
-/// What the table has to reach, if it is this one.
+/// Returns the goals of the table, if its cells are those of the goals.
 pub fn goals(table: &Table) -> Vec<Goal> {
     let mut goals = Vec::new();
     for contestant in [OURS, OUR_FRAMES] {

@@ -6,10 +6,11 @@ use super::svg::pictures;
 use crate::data::{Goal, Grid, Section, number};
 use std::fmt::Write as _;
 
-/// The command that measures and writes all of it. With fewer rounds it ends in `--rounds N`.
+/// The command that measures everything and writes the page. With fewer rounds it ends in `--rounds
+/// N`.
 const COMMAND: &str = "cargo run --release --manifest-path benches/Cargo.toml --features simd -- report";
 
-/// What a section is called, and what was done there.
+/// The sections: id, title, and description.
 const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "echo",
@@ -77,7 +78,7 @@ const SECTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Why a goal is missed, by how its name begins or ends.
+/// The reasons for missed goals, by the beginning or end of the goal's name.
 const REASONS: &[(&str, &str)] = &[
     ("decode, multi-byte", "copy, unmasking and validation alone take most of it: see the floor"),
     ("decode, single bytes", "three calls of the contract for each byte, each with its checks"),
@@ -114,7 +115,7 @@ const REASONS: &[(&str, &str)] = &[
     ("call beside 255 open", "here the new id is the least of all, so that both lists of ids are moved"),
 ];
 
-/// The whole page.
+/// Returns the whole page.
 pub fn page(results: &Results) -> String {
     let mut page = String::from("# What it costs\n\n");
     setting(&mut page, &results.setting);
@@ -201,7 +202,8 @@ fn goals(page: &mut String, sections: &[Section]) {
     }
 }
 
-/// Why a goal that is read off one of these tables is missed; empty where it is met, or nobody knows.
+/// Returns the reason why a goal of one of these tables is missed; empty if the goal is met or the
+/// reason is unknown.
 fn reason(goal: &Goal, grids: &[Grid]) -> &'static str {
     if goal.is_met() {
         return "";

@@ -1,4 +1,5 @@
-//! `report`: measures everything and writes docs/performance.md, its pictures, and the results they are made from.
+//! `report`: measures everything and writes docs/performance.md, its pictures, and the results from
+//! which both are made.
 
 mod markdown;
 mod setting;
@@ -15,21 +16,21 @@ use std::{env, fs, io};
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
 const QUICK_OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/report");
 
-/// Rounds of a whole report, and of a quick one.
+/// The rounds of a whole report, and of a quick one.
 const ROUNDS: usize = 11;
 const QUICK_ROUNDS: usize = 2;
 
-/// Where the results lie, in the directory of the pictures.
+/// The file of the results, in the directory of the pictures.
 const RESULTS: &str = "results.json";
 
-/// All that a page is made from.
+/// The contents of a page.
 #[derive(Serialize, Deserialize)]
 pub struct Results {
     setting: Setting,
     sections: Vec<Section>,
 }
 
-/// Measures, or takes what was measured, and writes the page.
+/// Measures, or reads earlier results, and writes the page.
 pub fn report(args: &[String]) -> ExitCode {
     let (mut quick, mut render, mut rounds, mut out) = (false, false, None, None);
     let mut args = args.iter();
@@ -51,7 +52,7 @@ pub fn report(args: &[String]) -> ExitCode {
             }
         }
     }
-    // What was measured in a hurry is not for the page.
+    // The results of a quick run do not replace the page.
     let out = out.unwrap_or_else(|| PathBuf::from(if quick { QUICK_OUT } else { DOCS }));
     let rounds = rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS });
     match write(&out, quick, render, rounds) {
@@ -75,7 +76,7 @@ fn write(out: &Path, quick: bool, render: bool, rounds: usize) -> io::Result<()>
     Ok(())
 }
 
-/// The page and its pictures, by name in the directory of the documents.
+/// Returns the page and its pictures, by name in the directory of the documents.
 fn files(results: &Results) -> Vec<(String, String)> {
     let mut files = vec![("performance.md".into(), markdown::page(results))];
     let pictures = results.sections.iter().flat_map(svg::pictures);
@@ -98,7 +99,7 @@ fn measure(quick: bool, rounds: usize) -> io::Result<Results> {
     Ok(Results { setting: before.end(), sections })
 }
 
-/// Counted in a build of its own: to count allocations, the allocator is replaced.
+/// Counts in a separate build, because counting allocations replaces the allocator.
 fn counts() -> io::Result<Section> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = manifest.join("target/counts.json");
@@ -131,7 +132,7 @@ mod tests {
             let written = fs::read_to_string(docs.join(name)).unwrap();
             assert_eq!(&written, text, "{name} is stale: report --render");
         }
-        // And nothing is left over from before.
+        // No file is left over from an earlier report.
         let there = fs::read_dir(docs.join("performance")).unwrap().count();
         assert_eq!(there, files.len(), "a picture that no result is for");
     }

@@ -1,4 +1,4 @@
-//! Where and when it was measured.
+//! The machine, the time and the versions of a measurement.
 
 use super::waking::there_and_back;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct Setting {
     pub cores: usize,
     pub kernel: String,
     pub compiler: String,
-    /// Whether this crate was built with `simd`.
+    /// True if this crate was built with `simd`.
     pub simd: bool,
     pub rounds: usize,
     /// Processes that wanted to run, over the last minute, before and after.
@@ -23,11 +23,11 @@ pub struct Setting {
     #[serde(default)]
     pub waking: [f64; 2],
     pub minutes: f64,
-    /// Name and version of what it was measured against.
+    /// Name and version of the measured crates.
     pub versions: Vec<(String, String)>,
 }
 
-/// Those whose version matters.
+/// The crates whose version matters.
 const CRATES: &[&str] = &[
     "ide-mcp",
     "tungstenite",
@@ -44,7 +44,7 @@ const CRATES: &[&str] = &[
     "tokio",
 ];
 
-/// A setting in which is being measured.
+/// The setting of a measurement that has begun.
 pub struct Begun(Setting, Instant);
 
 impl Setting {

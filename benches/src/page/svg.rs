@@ -1,16 +1,16 @@
-//! Pictures: bars of one column, and curves. Plain SVG, which looks right on light and on dark.
+//! Pictures: bars of one column, and curves. Plain SVG, for light and dark backgrounds.
 
 use crate::data::{Grid, Plot, Section, number};
 use std::fmt::Write as _;
 
-/// A picture, and what it is called.
+/// A picture, with its title.
 pub struct Picture {
     pub id: String,
     pub title: String,
     pub svg: String,
 }
 
-/// Which columns are shown as bars: section, table, column, the file, and the title.
+/// The columns that are shown as bars: section, table, column, file, and title.
 const BARS: &[(&str, &str, &str, &str, &str)] = &[
     ("decode", "decode, whole", "125 B", "decode-125", "Receiving a text of 125 B: ns"),
     ("decode", "decode, whole", "16 KiB", "decode-16k", "Receiving a text of 16 KiB: ns"),
@@ -42,7 +42,7 @@ const BARS: &[(&str, &str, &str, &str, &str)] = &[
     ("minimal", "", "program, KiB", "minimal-size", "The smallest editor: KiB"),
 ];
 
-/// All pictures of a section.
+/// Returns all pictures of a section.
 pub fn pictures(section: &Section) -> Vec<Picture> {
     let bars =
         BARS.iter().filter(|(id, ..)| *id == section.id).filter_map(|(_, table, column, id, title)| {
@@ -85,7 +85,7 @@ fn begin(height: f64, title: &str) -> String {
     )
 }
 
-/// One bar for each row that has a number in this column.
+/// Draws one bar for each row that has a number in this column.
 fn bars(grid: &Grid, column: &str, title: &str) -> Option<String> {
     const LEFT: f64 = 220.0;
     const RIGHT: f64 = 90.0;
@@ -116,10 +116,11 @@ fn bars(grid: &Grid, column: &str, title: &str) -> Option<String> {
     Some(svg + "</svg>\n")
 }
 
-/// Where the curves are drawn.
+/// The area of the curves: left, top, right and bottom.
 const AREA: (f64, f64, f64, f64) = (80.0, 48.0, 700.0, 250.0);
 
-/// Curves over a logarithmic axis. The other is logarithmic too where the values lie far apart.
+/// Draws curves over a logarithmic axis. The other axis is logarithmic too if the values lie far
+/// apart.
 fn curves(plot: &Plot) -> String {
     let (left, top, right, bottom) = AREA;
     let points = || plot.series.iter().flat_map(|series| &series.points);
@@ -166,7 +167,7 @@ fn curves(plot: &Plot) -> String {
     svg + "</svg>\n"
 }
 
-/// From values to places.
+/// A mapping from values to positions.
 struct Axis {
     from: f64,
     to: f64,
@@ -176,7 +177,8 @@ struct Axis {
 }
 
 impl Axis {
-    /// From zero, or logarithmic where the largest is more than twenty times the least.
+    /// Returns an axis from zero, or a logarithmic axis if the largest value is more than twenty
+    /// times the smallest.
     fn of(values: impl Iterator<Item = f64> + Clone, start: f64, end: f64) -> Self {
         let (least, most) = range(values.clone());
         if most > 20.0 * least {
@@ -214,7 +216,7 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
         .fold((f64::INFINITY, f64::MIN_POSITIVE), |(least, most), value| (least.min(value), most.max(value)))
 }
 
-/// A whole number, in short.
+/// Formats a whole number in short form.
 fn count(value: f64) -> String {
     match value {
         value if value >= 1e6 => format!("{} M", value / 1e6),

@@ -1,18 +1,18 @@
-//! What it costs on this machine to wake a thread on the other core.
+//! The cost of waking a thread on the other core of this machine.
 
 use crate::serve::pin;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
-/// How often each batch goes there and back.
+/// The number of round trips in a batch.
 const TRIPS: u32 = 2_000;
 
-/// How many batches there are.
+/// The number of batches.
 const BATCHES: usize = 9;
 
-/// Microseconds for a word to a thread on the other core and its answer, where each waits for the other: the median of
-/// the batches.
+/// Returns the microseconds for a message to a thread on the other core and its answer, where each
+/// thread waits for the other: the median of the batches.
 pub fn there_and_back() -> f64 {
     let ((there, heard), (back, answered)) = (channel(), channel());
     thread::spawn(move || {
@@ -23,7 +23,7 @@ pub fn there_and_back() -> f64 {
             }
         }
     });
-    // On a thread of its own, since what follows is to choose its core itself.
+    // A separate thread, because later measurements choose their core themselves.
     let asking = thread::spawn(move || {
         pin(0);
         let mut batches = [0.0; BATCHES];

@@ -13,7 +13,8 @@ pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tall
         while tally.messages() < until {
             let frame = now(socket.read_frame()).expect("the workload is valid");
             assert!(frame.opcode == OpCode::Text);
-            // The collector has found it valid, but does not lend it as text; this is how its examples do it.
+            // The collector has validated the text, but does not lend it as text; its examples do
+            // the same.
             tally.take_bytes(&frame.payload);
         }
     }
@@ -30,7 +31,7 @@ pub fn encode(workload: &'static Workload, role: Role) -> impl FnMut(usize) {
     }
 }
 
-/// Echoes in a task of the connection, whose handshake is over.
+/// Echoes in a task of the connection, after the handshake.
 pub async fn serve(stream: TcpStream) {
     let mut socket = FragmentCollector::new(WebSocket::after_handshake(stream, Role::Server));
     while let Ok(frame) = socket.read_frame().await {

@@ -1,6 +1,7 @@
-//! The other implementations, each doing the same task the way its user must.
+//! The other implementations, each doing the same task in the way that its users have to.
 //!
-//! Their transport is a pipe in memory that never waits, so futures are polled once and are then ready.
+//! Their transport is a pipe in memory that never waits, so futures are polled once and are then
+//! ready.
 
 pub mod fastwebsockets;
 pub mod pipe;
@@ -13,7 +14,7 @@ pub mod websocket_codec;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The outcome of a future that does not wait.
+/// Returns the output of a future that does not wait.
 fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,

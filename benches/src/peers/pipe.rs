@@ -1,4 +1,4 @@
-//! The transport of the peers in memory, as the standard library, tokio and futures want it.
+//! The in-memory transport of the peers, for the traits of the standard library, tokio and futures.
 
 use crate::workload::{Drain, Source};
 use std::io::{Read, Result, Write};
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::ReadBuf;
 
-/// Reads from a [`Source`], writes into a [`Drain`].
+/// A transport that reads from a [`Source`] and writes into a [`Drain`].
 pub struct Pipe {
     source: Source,
     drain: Drain,

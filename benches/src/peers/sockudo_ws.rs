@@ -1,4 +1,4 @@
-//! sockudo-ws: its stream, and the protocol alone that the stream is made of.
+//! sockudo-ws: its stream, and the bare protocol on which the stream is built.
 
 use super::{now, pipe::Pipe};
 use crate::tally::Tally;
@@ -36,7 +36,7 @@ pub fn decode_protocol(workload: &'static Workload, limit: usize) -> impl FnMut(
 
 fn take(tally: &mut Tally, message: &Message) {
     match message {
-        // It has found it valid, but lends it as text only after validating again.
+        // The text is valid, but sockudo-ws lends it as text only after a second validation.
         Message::Text(text) => tally.take_bytes(text),
         other => panic!("{other:?}"),
     }
@@ -52,7 +52,7 @@ pub fn encode(workload: &'static Workload, role: Role) -> impl FnMut(usize) {
     }
 }
 
-/// Its handshake as functions: the parser of the request, the key, and the answer.
+/// Uses the functions of its handshake: the parser of the request, the key, and the answer.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     let (mut read, mut drain) = (vec![0; 8192], Drain::default());
     move |times| {
@@ -66,7 +66,7 @@ pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     }
 }
 
-/// Echoes in a task of the connection, whose handshake is over.
+/// Echoes in a task of the connection, after the handshake.
 pub async fn serve(stream: TcpStream) {
     let mut socket = WebSocketStream::server(stream, config());
     while let Some(Ok(message)) = socket.next().await {

@@ -1,4 +1,4 @@
-//! websocket-codec, in the frame of tokio-util it is made for, and bare on a buffer.
+//! websocket-codec, in the framed stream of tokio-util for which it is made, and bare on a buffer.
 
 use super::{now, pipe::Pipe};
 use crate::tally::Tally;
@@ -43,7 +43,7 @@ pub fn encode(workload: &'static Workload, mut codec: MessageCodec) -> impl FnMu
     }
 }
 
-/// Its judge of a request over httparse, which is what it asks its user to bring.
+/// Uses its check of a request over httparse, which its users have to add.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     let (mut read, mut out) = (vec![0; 8192], String::new());
     let mut drain = Drain::default();

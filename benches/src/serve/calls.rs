@@ -1,4 +1,4 @@
-//! `--serve-calls NAME`: an MCP server with one tool in a process of its own.
+//! `--serve-calls NAME`: an MCP server with one tool in a separate process.
 
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
@@ -23,16 +23,16 @@ pub const BLOCKING: &str = "ide-mcp-blocking";
 pub const HAND_WRITTEN: &str = "tungstenite + serde";
 pub const RMCP: &str = "rmcp";
 
-/// The servers of the adapters, and a connection on its own thread without any.
+/// The servers of the adapters, and a connection on its own thread without a server.
 pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL, BLOCKING];
 
-/// What agents show.
+/// The token of the agents.
 pub const TOKEN: &str = "a-token-of-the-benches-that-is-no-secret";
 
-/// As many as are ever asked to attach.
+/// The maximum number of agents that attach in any measurement.
 const CONNECTIONS: usize = 2000;
 
-/// Listens, says where, and serves until standard input ends.
+/// Listens, prints the port, and serves until standard input ends.
 pub fn serve(name: &str) {
     match name {
         MIO => over_mio().expect("a poll works"),
@@ -61,12 +61,12 @@ fn config() -> HostConfig {
 
 fn on(host: &mut Host, event: HostEvent) {
     if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)), .. } = event {
-        // An agent that has gone needs no answer.
+        // A disconnected agent needs no answer.
         let _ = host.answer(call, &ours::reject(diff));
     }
 }
 
-/// An editor as an application runs it: many connections, one thread.
+/// Runs an editor as an application does: many connections, one thread.
 fn over_mio() -> io::Result<()> {
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     let mut server =
@@ -94,7 +94,7 @@ fn over_smol() -> io::Result<()> {
             }
         }
     });
-    // What an executor gives to the task until the next task may run.
+    // A turn is one poll, which an executor gives to the task before the next task runs.
     async_io::block_on(poll_fn(|context| {
         let begin = cpu_time();
         let polled = serve.as_mut().poll(context);
@@ -104,7 +104,7 @@ fn over_smol() -> io::Result<()> {
 }
 
 fn over_blocking() -> io::Result<()> {
-    // Its threads stay on the core of the servers, as this one does.
+    // The threads of the server stay on the core of the servers, as this thread does.
     super::pin(0);
     let mut server = ide_mcp_blocking::Server::bind(ide_mcp_blocking::Bind::AnyPort, config())?;
     announce(server.port());

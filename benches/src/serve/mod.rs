@@ -1,4 +1,5 @@
-//! `--serve NAME`: an echo server in a process of its own, so that its CPU time and its memory are its own.
+//! `--serve NAME`: an echo server in a separate process, so that its CPU time and memory are its
+//! own.
 
 pub mod calls;
 
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Nothing but the bytes.
+/// A server of bare bytes, without WebSocket.
 pub const RAW: &str = "raw TCP";
 pub const MIO: &str = "ide-mcp over mio";
 /// A connection on its own thread, which waits in its reads.
@@ -23,7 +24,7 @@ const SMOL: &str = "ide-mcp over smol";
 /// A connection of each adapter.
 pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL];
 
-/// Everyone who can serve.
+/// All echo servers.
 pub const SERVERS: &[&str] = &[
     RAW,
     MIO,
@@ -38,7 +39,8 @@ pub const SERVERS: &[&str] = &[
     "sockudo-ws",
 ];
 
-/// Listens on a port of the system's choice, says which on standard output, and serves until standard input ends.
+/// Listens on a port that the system chooses, prints the port on standard output, and serves until
+/// standard input ends.
 pub fn serve(name: &str) {
     let listener = listen();
     match name {
@@ -53,18 +55,19 @@ pub fn serve(name: &str) {
     }
 }
 
-/// A listener on a port of the system's choice, which is announced.
+/// Returns a listener on a port that the system chooses, and prints the port.
 pub fn listen() -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     announce(listener.local_addr().expect("it is bound").port());
     listener
 }
 
-/// Microseconds of CPU time of the longest turn since it was asked for last; zero where the server does not time its turns.
+/// The CPU time of the longest turn since the last query, in microseconds; zero if the server does
+/// not time its turns.
 static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
 
-/// Says where it listens, stays on the core of the servers, says the longest turn at each byte of standard input, and ends
-/// when that does.
+/// Pins this thread to the core of the servers, prints the port, prints the longest turn for each
+/// byte of standard input, and ends the process when standard input ends.
 pub fn announce(port: u16) {
     pin(0);
     println!("{port}");
@@ -76,23 +79,25 @@ pub fn announce(port: u16) {
     });
 }
 
-/// The CPU time of this thread so far. A turn is measured by it: what the system gives to others meanwhile is no part of it.
+/// Returns the CPU time of this thread so far, which measures a turn without the time that the
+/// system gives to other threads.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.try_into().expect("it is positive")
 }
 
-/// Notes the end of a turn that began then.
+/// Records the end of a turn that began at `begin`.
 fn turned(begin: Duration) {
     let took = cpu_time().saturating_sub(begin);
     LONGEST_TURN.fetch_max(took.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// Keeps this thread, and those it starts, on one core, so that client and server do not disturb each other.
+/// Keeps this thread, and the threads that it starts, on one core, so that client and server do not
+/// disturb each other.
 pub fn pin(core: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(core);
-    // With a single core there is nothing to keep apart.
+    // With a single core, client and server cannot be separated.
     let _ = rustix::thread::sched_setaffinity(None, &set);
 }
 
@@ -126,7 +131,7 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
     let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    // Boxed, so that a connection takes what it takes, however the table grows.
+    // Boxed, so that the size of the table does not add to the memory of a connection.
     let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
     let mut events = Events::with_capacity(1024);
     loop {
@@ -177,7 +182,7 @@ fn over_smol(listener: TcpListener) -> std::io::Result<()> {
 }
 
 fn on(server: &mut Server, event: OwnedEvent) {
-    // What cannot be sent has no one to go to.
+    // An answer that cannot be sent has no recipient.
     let _ = match event {
         OwnedEvent::Upgrade(_) => server.accept(None).map_err(drop),
         OwnedEvent::Text(text) => server.sender().text(&text).map_err(drop),
@@ -217,7 +222,7 @@ fn peer(name: &str, listener: TcpListener) {
     });
 }
 
-/// The handshake of those whose own brings a whole HTTP server.
+/// Answers the opening handshake for the peers whose own handshake brings a whole HTTP server.
 #[cfg(feature = "peers")]
 async fn accept(stream: &mut tokio::net::TcpStream) -> Option<()> {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -1,4 +1,5 @@
-//! The adapters beside each other: what each costs per message, beside a bare `Conn` that waits in its reads.
+//! The adapters compared: the cost of each per message, beside a bare `Conn` that waits in its
+//! reads.
 
 use super::load::{Load, TEXT};
 use super::race::{Lane, cpu, find, grid, one_by_one, together};
@@ -7,14 +8,14 @@ use crate::data::{Goal, Section};
 use crate::serve::calls as serve_calls;
 use crate::serve::{self, pin};
 
-/// Connections, in flight on each, and messages of a round.
+/// Connections, messages in flight on each connection, and messages of a round.
 const SHAPES: [(usize, usize, usize); 4] =
     [(1, 1, 2_000), (1, 64, 8_000), (100, 1, 4_000), (100, 64, 12_800)];
 
-/// An adapter may cost this many times as much as a bare `Conn`.
+/// The maximum cost of an adapter, as a multiple of the cost of a bare `Conn`.
 const GOAL: f64 = 1.2;
 
-/// Calls and echoes of every shape through each adapter.
+/// Measures calls and echoes of every shape through each adapter.
 pub fn adapters(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("adapters");

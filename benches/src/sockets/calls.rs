@@ -7,7 +7,7 @@ use crate::data::{Goal, Section};
 use crate::serve::calls::{BARE, HAND_WRITTEN, MIO, RMCP};
 use crate::serve::pin;
 
-/// Everyone who can serve calls.
+/// All servers of calls.
 const SERVERS: &[&str] = &[
     MIO,
     BARE,
@@ -17,7 +17,7 @@ const SERVERS: &[&str] = &[
     RMCP,
 ];
 
-/// Arguments of this size, with this many calls under way, this many a round.
+/// The size of the arguments, the calls in flight, and the calls of a round.
 const LOADS: [(&str, usize, usize, usize); 4] = [
     ("100 B", 100, 1, 2_000),
     ("100 B", 100, 16, 16_000),
@@ -25,7 +25,7 @@ const LOADS: [(&str, usize, usize, usize); 4] = [
     ("64 KiB", 64 * 1024, 16, 1_000),
 ];
 
-/// The CPU time of each server, and the goals.
+/// Measures the CPU time of each server, and the goals.
 pub fn calls(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("call-sockets");

@@ -1,4 +1,4 @@
-//! Echo servers beside each other: messages per second, and CPU time per message.
+//! Echo servers compared: messages per second, and CPU time per message.
 
 use super::SERVE;
 use super::load::{Load, TEXT};
@@ -6,10 +6,10 @@ use super::race::{Lane, cpu, find, grid, one_by_one, per_second};
 use crate::data::{Goal, Section};
 use crate::serve::{BARE, MIO, RAW, SERVERS, pin};
 
-/// With this many messages under way, this many a round.
+/// The messages in flight, and the messages of a round.
 const DEPTHS: [(usize, usize); 2] = [(1, 3_000), (64, 50_000)];
 
-/// Messages per second and CPU time, and the goals.
+/// Measures messages per second and CPU time, and the goals.
 pub fn echo(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("echo");

@@ -1,4 +1,4 @@
-//! What an editor pays for agents that are attached and say nothing.
+//! The cost of attached, idle agents for an editor.
 
 use super::SERVE_CALLS;
 use super::load::{Load, session};
@@ -10,13 +10,14 @@ use crate::serve::pin;
 use std::thread;
 use std::time::Duration;
 
-/// How many agents are attached.
+/// The number of attached agents.
 const AGENTS: usize = 1000;
 
-/// For how long it is counted who wakes up: less than the 30 s until the first ping.
+/// The time in which wake-ups are counted: less than the 30 s until the first ping.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Memory and wake-ups of an editor with a thousand agents that have its token and have opened a session.
+/// Measures memory and wake-ups of an editor with a thousand agents that have authenticated and
+/// opened a session.
 pub fn idle(_: usize) -> Section {
     let name = format!("{AGENTS} authenticated agents that say nothing");
     let columns = ["process at first, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
@@ -48,7 +49,7 @@ pub fn idle(_: usize) -> Section {
     section
 }
 
-/// To reach: a turn does not look at each.
+/// Returns the goal that a turn does not visit every agent.
 fn beside_all(series: &Series) -> Goal {
     let costs = |place: Option<&(f64, f64)>| place.map_or(f64::NAN, |(_, cost)| *cost);
     let times = costs(series.points.last()) / costs(series.points.first());
@@ -60,7 +61,8 @@ fn beside_all(series: &Series) -> Goal {
     )
 }
 
-/// What a call of one agent costs beside so many that say nothing. `None` where instructions cannot be counted.
+/// Measures the cost of a call of one agent beside idle agents. `None` if instructions cannot be
+/// counted.
 fn growth() -> Option<Plot> {
     const CALLS: usize = 2000;
     pin(1);

@@ -1,4 +1,4 @@
-//! What is asked of a server: one connection that sends frames and counts the bytes that come back.
+//! The load on a server: one connection that sends frames and counts the bytes that come back.
 
 use crate::handshake::request;
 use crate::mcp::calls::{INITIALIZE, INITIALIZED, check, frame, open_diff};
@@ -9,33 +9,34 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The size of the texts that are echoed.
+/// The size of the echoed texts, in bytes.
 pub const TEXT: usize = 125;
 
-/// A server that is silent for so long has failed.
+/// The read timeout, after which the server has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The first of the ids of calls, which all have as many digits.
+/// The first id of the calls, all of which have the same number of digits.
 const FIRST: u32 = 100;
 
 /// One connection. All answers have the same length.
 pub struct Load {
     stream: TcpStream,
-    /// As many as are in flight, one behind the other, and how long each is: calls have ids.
+    /// The frames in flight, one after the other. Those of calls differ, because calls have ids.
     window: Vec<u8>,
+    /// The length of each frame.
     frame: usize,
-    /// The frames are written as one, or one by one.
+    /// True if the frames are written at once, false if one by one.
     at_once: bool,
-    /// What the first window of answers is, where that is known.
+    /// The first window of answers, if it is known.
     expected: Vec<u8>,
     answer: usize,
     buf: Vec<u8>,
-    /// How long each answer took, since the last [`run`](Load::run) began.
+    /// The latency of each answer since the last [`run`](Load::run) began.
     pub latencies: Vec<Duration>,
 }
 
 impl Load {
-    /// Has texts echoed, `depth` at a time; without a handshake where the peer is raw.
+    /// Opens a connection for echoes, `depth` at a time; without a handshake if the peer is raw.
     pub fn echo(port: u16, depth: usize, raw: bool) -> Self {
         let mut stream = connect(port);
         let text = [b'x'; TEXT];
@@ -53,7 +54,7 @@ impl Load {
         load
     }
 
-    /// Makes calls with arguments of this size, `depth` at a time.
+    /// Opens a connection for calls with arguments of this size, `depth` at a time.
     pub fn calls(port: u16, bytes: usize, depth: usize) -> Self {
         let mut stream = session(port, TOKEN);
         let ids = (FIRST..).take(depth);
@@ -63,7 +64,7 @@ impl Load {
             stream.write_all(frame).expect("the server reads");
             let text = read_text(&mut stream);
             check(&text, id);
-            // Longer than 125 bytes, or not.
+            // The header of the frame has 2 bytes below 126 bytes of text, otherwise 4.
             let len = text.len() + if text.len() < 126 { 2 } else { 4 };
             assert!(answer == 0 || answer == len, "the answers have different lengths");
             answer = len;
@@ -88,8 +89,9 @@ impl Load {
         self.window.len() / self.frame
     }
 
-    /// Sends `messages`, of which at most as many as fit the window are unanswered; more go out when half of them are
-    /// answered. The first answers are compared byte for byte where they are known, the others counted.
+    /// Sends `messages`, with at most one window of unanswered messages; more messages go out when
+    /// half of the window is answered. The first answers are compared byte for byte if they are
+    /// known, the others counted.
     pub fn run(&mut self, messages: usize) {
         let depth = self.depth();
         self.latencies.clear();
@@ -124,7 +126,7 @@ impl Load {
         }
     }
 
-    /// The frames from `first` on, around the end of the window.
+    /// Sends `count` frames from `first` on, around the end of the window.
     fn send(&mut self, first: usize, count: usize) {
         let until_end = count.min(self.depth() - first);
         for (at, count) in [(first, until_end), (0, count - until_end)] {
@@ -146,7 +148,7 @@ impl Load {
     }
 }
 
-/// A session as an agent opens it, with its token, which then says nothing more.
+/// Opens a session as an agent does, with its token; the session is idle afterwards.
 pub fn session(port: u16, token: &str) -> TcpStream {
     let mut stream = connect(port);
     let head = format!(
@@ -180,7 +182,7 @@ fn open(stream: &mut TcpStream, head: &[u8]) {
     assert!(answered.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&answered));
 }
 
-/// The next frame, which is a whole text.
+/// Reads the next frame, which is a whole text.
 pub fn read_text(stream: &mut TcpStream) -> String {
     let mut head = [0; 2];
     stream.read_exact(&mut head).expect("the server answers");

@@ -8,13 +8,13 @@ use crate::serve::{MIO, RAW, SERVERS};
 use std::thread;
 use std::time::Duration;
 
-/// How many connections are open while the memory is looked at.
+/// The number of open connections while the memory is measured.
 const IDLE: usize = 1000;
 
-/// An adapter gives memory back after a second of silence.
+/// The time to wait: an adapter gives memory back after a second of silence.
 pub const SETTLE: Duration = Duration::from_millis(1500);
 
-/// The memory of each server with many connections open.
+/// Measures the memory of each server with many connections open.
 pub fn memory(_: usize) -> Section {
     let name = format!("{IDLE} connections, each of which has echoed one text of {TEXT} B and is idle");
     let columns = ["process at first", "each connection"].map(Into::into);
@@ -27,7 +27,7 @@ pub fn memory(_: usize) -> Section {
             load.run(1);
             load
         };
-        // The first connection pays for what all share.
+        // The first connection includes the memory that all connections share.
         let mut loads = vec![connect()];
         let before = server.resident();
         loads.extend((0..IDLE).map(|_| connect()));

@@ -1,5 +1,5 @@
-//! What is measured over loopback: one load generator on one thread and core, the server in a process of its own on the
-//! other core. The servers take turns round by round.
+//! The measurements over loopback: one load generator on one thread and core, and each server in a
+//! separate process on the other core. The servers take turns round by round.
 
 pub mod adapters;
 pub mod calls;
@@ -11,6 +11,6 @@ mod race;
 mod running;
 pub mod turns;
 
-/// The two ways to say what a server has to do.
+/// The two modes of a server process.
 pub const SERVE: &str = "--serve";
 pub const SERVE_CALLS: &str = "--serve-calls";

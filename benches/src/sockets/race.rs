@@ -1,11 +1,11 @@
-//! Servers against each other: every round asks each for the same.
+//! Servers compared: every round sends the same load to each server.
 
 use super::load::Load;
 use super::running::Running;
 use crate::data::Grid;
 use std::time::{Duration, Instant};
 
-/// What one server did in one round.
+/// The result of one server in one round.
 #[derive(Clone, Copy)]
 pub struct Outcome {
     pub per_second: f64,
@@ -13,17 +13,17 @@ pub struct Outcome {
     pub cpu: f64,
 }
 
-/// A server, what asks it, and how its rounds went.
+/// A server, with the results of its rounds.
 pub struct Lane {
     pub name: &'static str,
     pub outcomes: Vec<Outcome>,
-    /// How long answers took, over all rounds, in order. Empty where many connections ask.
+    /// The latencies of all rounds, in ascending order; empty if many connections send.
     latencies: Vec<Duration>,
     /// Instructions per message, in user space and in the kernel.
     pub instructions: Option<(f64, f64)>,
 }
 
-/// One connection asks, for so many messages a round.
+/// Runs one connection for each server, which sends `messages` in a round.
 pub fn one_by_one(
     servers: &[&'static str],
     mode: &str,
@@ -34,7 +34,8 @@ pub fn one_by_one(
     race(servers, mode, connect, 1, messages, rounds, |loads| loads[0].run(messages))
 }
 
-/// So many connections ask for their windows, each of `depth`, at the same time.
+/// Runs many connections for each server, which send their windows of `depth` messages at the same
+/// time.
 pub fn together(
     servers: &[&'static str],
     mode: &str,
@@ -92,8 +93,8 @@ fn race(
 }
 
 impl Lane {
-    /// The median, over the rounds, of what this has for each of the other's. Both saw the same moment of the machine,
-    /// whose clock changes from round to round.
+    /// Returns the median, over the rounds, of the ratio of this lane to the other. Both lanes of a
+    /// round run at the same time of the machine, whose clock rate changes from round to round.
     pub fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
         let pairs = self.outcomes.iter().zip(&other.outcomes);
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| of(one) / of(other)).collect();
@@ -109,7 +110,7 @@ impl Lane {
         self.outcomes.iter().map(cpu).fold(f64::INFINITY, f64::min)
     }
 
-    /// Microseconds within which so many of a hundred answers came.
+    /// Returns the microseconds within which this percentage of the answers came.
     pub fn latency(&self, percent: usize) -> Option<f64> {
         let at = (self.latencies.len() * percent / 100).min(self.latencies.len().checked_sub(1)?);
         Some(self.latencies[at].as_nanos() as f64 / 1000.0)
@@ -124,12 +125,13 @@ pub fn cpu(outcome: &Outcome) -> f64 {
     outcome.cpu
 }
 
-/// The lane of this name.
+/// Returns the lane of this name.
 pub fn find<'a>(lanes: &'a [Lane], name: &str) -> Option<&'a Lane> {
     lanes.iter().find(|lane| lane.name == name)
 }
 
-/// One table of a race; `base` is whose CPU time the others are compared with.
+/// Returns the table of a race; `base` is the server with which the CPU time of the others is
+/// compared.
 pub fn grid(name: &str, lanes: &[Lane], base: &str) -> Grid {
     const COLUMNS: [&str; 7] =
         ["messages/s", "CPU ns each", "of the base", "instructions, user", "kernel", "p50 µs", "p99 µs"];

@@ -1,4 +1,4 @@
-//! A server in a process of its own, so that its CPU time and its memory are its own.
+//! A server in a separate process, so that its CPU time and memory are its own.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Ended when this is dropped.
+/// A server process, which ends when this is dropped.
 pub struct Running {
     process: Child,
     told: BufReader<ChildStdout>,
@@ -15,7 +15,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// This program, started with this mode and name.
+    /// Starts this program with this mode and name.
     pub fn start(mode: &str, name: &str) -> Self {
         let program = std::env::current_exe().expect("a running program has a path");
         let mut process = Command::new(program)
@@ -29,32 +29,33 @@ impl Running {
         Self { process, told, port }
     }
 
-    /// Microseconds of CPU time of its longest turn since this was asked last; zero for a server that does not time its turns.
+    /// Returns the CPU time of the longest turn since the last query, in microseconds; zero if the
+    /// server does not time its turns.
     pub fn longest_turn(&mut self) -> u64 {
         self.process.stdin.as_mut().expect("it is piped").write_all(b"?").expect("the server listens");
         number(&mut self.told).expect("the server says its longest turn")
     }
 
-    /// The CPU time of all its threads so far.
+    /// Returns the CPU time of all threads of the server so far.
     pub fn cpu(&self) -> Duration {
         let nanos = self.threads("schedstat").filter_map(|stat| stat.split(' ').next()?.parse::<u64>().ok());
         Duration::from_nanos(nanos.sum())
     }
 
-    /// How often one of its threads has waited so far.
+    /// Returns how many times a thread of the server has waited so far.
     pub fn waits(&self) -> u64 {
         let count = |status: String| value(&status, "voluntary_ctxt_switches:");
         self.threads("status").filter_map(count).sum()
     }
 
-    /// Resident memory in KiB.
+    /// Returns the resident memory in KiB.
     pub fn resident(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         value(&status.expect("it is running"), "VmRSS:").expect("it has memory")
     }
 
-    /// Instructions that it runs during `work`, in its own code and in the kernel. `None` without perf(1), or where
-    /// it may not count.
+    /// Counts the instructions of the server during `work`, in user space and in the kernel. `None`
+    /// without perf(1), or if perf may not count.
     pub fn instructions(&self, work: impl FnOnce()) -> Option<(f64, f64)> {
         let out = std::env::temp_dir().join(format!("ide-mcp-perf-{}", self.process.id()));
         let mut perf = Command::new("perf")
@@ -65,10 +66,10 @@ impl Running {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        // It does not say when it has begun.
+        // perf does not report when it has begun.
         thread::sleep(Duration::from_millis(200));
         work();
-        // It may have ended by itself.
+        // perf may have ended by itself.
         let _ = kill_process(Pid::from_child(&perf), Signal::INT);
         let _ = perf.wait();
         let told = fs::read_to_string(&out).ok()?;
@@ -92,7 +93,7 @@ fn number(told: &mut impl BufRead) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// The number behind a name that begins a line of a status.
+/// Returns the number after a name that begins a line of a status file.
 fn value(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").parse().ok()
@@ -100,7 +101,7 @@ fn value(status: &str, name: &str) -> Option<u64> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,5 @@
-//! How long a turn takes beside 15 clients that flood, and how long one client waits there.
+//! The duration of a turn beside 15 clients that flood the server, and the latency of one client
+//! there.
 
 use super::SERVE_CALLS;
 use super::load::Load;
@@ -10,25 +11,28 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Beside the one that is measured: as many as an editor lets in.
+/// The number of flooding clients: with the measured client, as many as an editor accepts.
 const FLOODERS: usize = 15;
 
-/// So many calls of each are under way: more than the buffers of the sockets hold.
+/// The calls in flight of each flooding client: more than the buffers of the sockets hold.
 const DEPTH: usize = 900;
 
-/// The arguments of their calls.
+/// The size of the arguments of their calls, in bytes.
 const BYTES: usize = 1024;
 
-/// The time between two calls of the one that is measured.
+/// The time between two calls of the measured client.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// A frame of a display is 16.7 ms; a turn takes a third of it at most.
+/// The maximum duration of a turn, in microseconds: less than a third of a display frame, which is
+/// 16.7 ms.
 const GOAL: f64 = 5_000.0;
 
-/// Measures the longest turn beside the flood, the latency of one client, and what the flood gets.
+/// Measures the longest turn beside the flood, the latency of one client, and the calls of the
+/// flood.
 ///
-/// The latency has no goal: the threads of the load wait for each other on their core, and that is in it. The turns of
-/// `ide-mcp-blocking` are not timed: its events are taken one by one.
+/// The latency has no goal, because it includes the time in which the threads of the load wait for
+/// each other on their core. The turns of `ide-mcp-blocking` are not timed: its events are taken
+/// one by one.
 pub fn turns(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("turns");
@@ -75,7 +79,7 @@ fn beside_a_flood(server: &str) -> [f64; 5] {
             });
         }
         thread::sleep(Duration::from_millis(300));
-        // What was before is the attaching.
+        // This discards the turns in which the clients attached.
         server.longest_turn();
         let (begin, before, cpu) = (Instant::now(), count.load(Ordering::Relaxed), server.cpu());
         let mut latencies = Vec::new();

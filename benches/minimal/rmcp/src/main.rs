@@ -1,4 +1,4 @@
-//! What examples/minimal_server.rs does, on rmcp over tokio-tungstenite.
+//! The editor of examples/minimal_server.rs, on rmcp over tokio-tungstenite.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;

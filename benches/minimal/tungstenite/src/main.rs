@@ -1,5 +1,5 @@
-//! What examples/minimal_server.rs does, on tungstenite and serde_json: a thread for each connection, no states, no
-//! limits, no deadlines, no keepalive.
+//! The editor of examples/minimal_server.rs, on tungstenite and serde_json: a thread for each
+//! connection, no states, no limits, no deadlines, no keepalive.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;
@@ -42,7 +42,7 @@ fn serve(stream: TcpStream, token: &str) {
     while let Ok(message) = socket.read() {
         let Message::Text(text) = message else { continue };
         let Ok(message) = serde_json::from_str::<Value>(text.as_str()) else { return };
-        // Notifications have no id, and no answer.
+        // Notifications have no id and get no answer.
         let Some(id) = message.get("id") else { continue };
         let mut response = answer(message["method"].as_str().unwrap_or_default(), &message["params"]);
         response["jsonrpc"] = "2.0".into();
