@@ -336,7 +336,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn rx_keeps_what_is_not_consumed_across_growth_and_moves() {
+    fn rx_keeps_unconsumed_bytes_across_growth() {
         let mut rx = Rx::new();
         let mut expected = Vec::new();
         for round in 0..200_u8 {
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn rx_takes_the_limit_and_not_one_byte_more() {
+    fn rx_refuses_one_byte_above_the_limit() {
         let mut rx = Rx::new();
         assert!(rx.append(&vec![0; Rx::UNPOLLED_LIMIT]));
         assert!(!rx.append(&[0]));
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn rx_grows_at_once_by_what_is_awaited_and_never_beyond_what_came() {
+    fn rx_growth_is_limited_by_received_bytes() {
         let (mut rx, mut sizes) = (Rx::new(), alloc::collections::BTreeSet::new());
         rx.await_up_to(1 << 20);
         for received in (0..1 << 20).step_by(1000) {

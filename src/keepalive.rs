@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_is_always_late_finds_a_dead_peer_too() {
+    fn late_loop_still_detects_dead_peer() {
         let mut pulse = pulse();
         let checks: alloc::vec::Vec<_> = (1..4).map(|n| pulse.check(at(n * 100), ON)).collect();
         assert_eq!(checks, [PING, PING, TIMEOUT]);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_zero_nor_for_ever_is_taken_by_its_word() {
+    fn zero_and_endless_keepalive_are_adjusted() {
         let none = Some(Keepalive::new(Duration::ZERO, Duration::ZERO));
         let mut pulse = pulse();
         assert_eq!(pulse.deadline(none), Some(Time::from_millis(1)));

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_at_the_end_of_time_never_is() {
+    fn timer_at_end_of_time_never_fires() {
         let mut timers = Timers::<1>::new();
         timers.set(0, Time::ZERO.saturating_add(Duration::MAX));
         assert_eq!((timers.next(), timers.get(0)), (None, None));

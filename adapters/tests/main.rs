@@ -47,7 +47,7 @@ table! {
     }
 
     #[test]
-    fn a_wrong_token_is_told_so_before_the_reset() {
+    fn wrong_token_receives_refusal_before_the_reset() {
         attaching
     }
 
@@ -67,7 +67,7 @@ table! {
     }
 
     #[test]
-    fn e03_much_goes_through_a_tiny_buffer_in_pieces() {
+    fn e03_large_messages_pass_through_a_tiny_buffer() {
         bytes
     }
 
@@ -82,17 +82,17 @@ table! {
     }
 
     #[test]
-    fn a_peer_that_never_reads_keeps_nobody_waiting() {
+    fn peer_that_never_reads_delays_no_other() {
         peers
     }
 
     #[test]
-    fn a_peer_that_never_finishes_its_handshake_is_let_go() {
+    fn peer_that_never_finishes_handshake_is_dropped() {
         peers
     }
 
     #[test]
-    fn e03_a_noisy_peer_does_not_starve_a_quiet_one() {
+    fn e03_noisy_peer_never_starves_a_quiet_one() {
         peers
     }
 
@@ -107,17 +107,17 @@ table! {
     }
 
     #[test]
-    fn junk_is_answered_with_a_close_frame_that_arrives() {
+    fn junk_is_answered_with_a_close_frame() {
         endings
     }
 
     #[test]
-    fn a_server_survives_every_ending_in_every_state() {
+    fn server_survives_every_ending_in_every_state() {
         endings
     }
 
     #[test]
-    fn an_open_diff_is_rejected_and_everybody_hears_goodbye() {
+    fn shutdown_rejects_diffs_and_closes_all() {
         shutdown
     }
 

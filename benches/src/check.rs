@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_other_new_or_gone_is_told() {
+    fn changed_new_and_missing_counts_are_reported() {
         let baseline = parse("# a comment\na = 100.00\nb = 0.00\ngone = 1.00\n");
         let cases: &[(&str, &[(&str, f64)], usize)] = &[
             ("the same", &[("a", 100.0), ("b", 0.0), ("gone", 1.0)], 0),

@@ -135,7 +135,7 @@ mod tests {
     use alloc::boxed::Box;
 
     #[test]
-    fn results_are_written_in_the_one_accepted_shape() {
+    fn results_have_the_one_accepted_shape() {
         let raw: Box<RawValue> = serde_json::from_str(r#"{"type":"image","data":""}"#).unwrap();
         let rows = [
             ("one text", ToolResult::text("a\"b"), r#"{"content":[{"type":"text","text":"a\"b"}]}"#),

@@ -240,7 +240,7 @@ mod tests {
 
     /// Checks that the members beside the items and the cursor are read, but not gathered.
     #[test]
-    fn a_page_costs_what_it_says_and_no_more() {
+    fn page_memory_is_bounded_by_its_items() {
         let others = "\"x\":0,".repeat(1_000_000);
         let text = format!(r#"{{{others}"prompts":[1],"nextCursor":"a"}}"#);
         let page = RawValue::from_string(text).unwrap();

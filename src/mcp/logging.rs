@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_levels_are_in_the_order_of_severity() {
+    fn levels_are_ordered_by_severity() {
         assert!(LogLevel::ALL.is_sorted());
         for level in LogLevel::ALL {
             assert_eq!(LogLevel::from_name(level.as_str()), Some(level));

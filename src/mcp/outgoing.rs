@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_ends_once_and_later_answers_are_late() {
+    fn request_ends_once_before_late_answers() {
         let mut outgoing = outgoing(1);
         let answered = ask(&mut outgoing, Timeout::Default);
         let cancelled = ask(&mut outgoing, Timeout::Default);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_another_session_is_not_cancelled() {
+    fn request_of_another_session_is_not_cancelled() {
         let mut here = outgoing(1);
         let kept = ask(&mut here, Timeout::Default);
         let other = ask(&mut outgoing(2), Timeout::Default);

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_put_beside_what_is_there() {
+    fn token_is_added_to_existing_parameters() {
         const CASES: &[(&str, &str, Option<&str>)] = &[
             ("nothing", "null", Some(r#"{"_meta":{"progressToken":7}}"#)),
             ("empty", "{}", Some(r#"{"_meta":{"progressToken":7}}"#)),

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_put_off_by_progress_as_far_as_it_may() {
+    fn progress_extends_wait_up_to_its_limit() {
         let (millis, at) = (Duration::from_millis, Time::from_millis);
         let default = Wait::new(at(100), millis(50), millis(80));
         let paced = |idle, total| Timeout::Progress { idle: millis(idle), total: millis(total) };

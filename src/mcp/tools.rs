@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spec_is_written_without_what_it_does_not_have() {
+    fn spec_omits_its_missing_parts() {
         const CASES: &[(&str, &str, &str, &str)] = &[
             (
                 "complete",

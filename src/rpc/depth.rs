@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_at_a_time_are_as_good_as_one() {
+    fn eight_byte_scan_matches_single_bytes() {
         arbtest::arbtest(|u| {
             let mut text = String::new();
             for _ in 0..u.int_in_range(0..=60)? {

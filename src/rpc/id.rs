@@ -232,7 +232,7 @@ mod tests {
     ];
 
     #[test]
-    fn valid_ids_are_written_as_they_were_read() {
+    fn valid_ids_are_written_as_read() {
         for token in VALID {
             let mut out = Vec::new();
             read(token).unwrap_or_else(|| panic!("{token} is valid")).write(&mut out);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_request_is_found_by_number_or_by_digits() {
+    fn own_request_matches_number_or_digits() {
         let cases = [
             ("7", Some(7)),
             ("7.0", Some(7)),

@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_limited_and_the_id_still_read() {
+    fn nesting_is_limited_and_id_still_read() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         for (levels, too_deep) in [(127, false), (128, true), (100_000, true)] {
             let (deep, name) = (nested(levels), format!("{levels} levels in the object"));

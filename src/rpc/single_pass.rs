@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_straight_way_is_that_of_all_senders() {
+    fn single_pass_decodes_all_known_senders() {
         const CASES: &[(&str, &str, bool)] = &[
             ("TypeScript", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7}"#, true),
             ("Rust, Python", r#"{"jsonrpc":"2.0","id":7,"method":"count","params":{"n":1}}"#, true),

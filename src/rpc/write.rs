@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn envelopes_have_their_members_in_order_and_no_others() {
+    fn envelopes_have_exact_members_in_order() {
         let id = Id::from(7);
         let data: &RawValue = serde_json::from_str(r#"{"a":1}"#).unwrap();
         let rows: [(&str, String, &str); 8] = [
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_the_buffer_alone() {
+    fn failed_write_leaves_the_buffer_unchanged() {
         let id = Id::from(7);
         let rows = [
             ("result", text(|b| assert!(result(b, &id, &unserializable()).is_err()))),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_kept_as_it_was_said() {
+    fn messages_are_kept_as_sent() {
         let mut out = Messages::default();
         for text in ["é\u{fffd}", "", " "] {
             out.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes())).unwrap();

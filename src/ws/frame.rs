@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn masking_agrees_with_the_definition_at_every_offset_and_length() {
+    fn masking_agrees_at_every_offset_and_length() {
         let key = [0x12, 0x34, 0x56, 0x78];
         for offset in 0..9 {
             for len in 0..70_usize {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn unmasking_finds_the_one_byte_that_is_not_ascii() {
+    fn unmasking_finds_any_single_byte_beyond_ascii() {
         let key = [0x92, 0x34, 0xd6, 0x78];
         for len in [0_usize, 1, 7, 8, 9, 31, 511, 512, 513, 600] {
             for wrong in (0..len).map(Some).chain([None]) {

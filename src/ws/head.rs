@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_without_case_and_over_several_lines() {
+    fn fields_ignore_case_and_join_lines() {
         let head = b"GET / HTTP/1.1\r\nA: 1\r\nList: x, Y\r\na:  2 \r\nlist:,z\r\n\r\n";
         let fields = Fields(head);
         assert_eq!(fields.first_line(), b"GET / HTTP/1.1");

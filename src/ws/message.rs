@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_reserves_at_most_what_it_needs_and_twice_what_came() {
+    fn frame_reserves_at_most_twice_received_bytes() {
         let bytes = alloc::vec![b'x'; 1 << 20];
         for kind in [Kind::Text, Kind::Binary] {
             for piece in [1000, 4096, 1 << 18] {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn many_fragments_do_not_grow_it_one_by_one() {
+    fn many_fragments_cause_few_reallocations() {
         let mut message = Message::default();
         let mut capacities = alloc::collections::BTreeSet::new();
         for _ in 0..1000 {

@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_is_framed_all_the_same() {
+    fn dropped_messages_are_still_framed() {
         let frames: [(u8, &[u8]); 6] =
             [(0x81, b"\xff\xfe"), (0x82, b"bin"), (1, b"a"), (0, b"\xff"), (0x80, b"c"), (0x88, b"")];
         let bytes: Vec<u8> =
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_stay_in_the_buffer_where_they_can() {
+    fn messages_stay_in_the_buffer_if_possible() {
         let limits = Limits::default();
         for (name, first, payload, held) in [
             ("ASCII", 0x81, &b"abc"[..], true),
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_what_was_discarded_or_lent() {
+    fn discarded_and_lent_messages_leave_nothing() {
         let limits = Limits::default();
         let mut receiver = holding(&frame(1, b"a", true));
         assert_eq!(receiver.next(&limits, false), Ok(None));
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_way_takes_what_is_common_alone() {
+    fn fast_path_takes_only_common_frames() {
         for len in [0_usize, 1, 125, 126, 127, 300, 65_535, 65_536] {
             let payload = vec![b'a'; len];
             for first in [0x81, 0x82, 0x01, 0x80, 0x89, 0xc1] {

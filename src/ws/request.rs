@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_the_rfc_is_accepted_with_its_answer() {
+    fn key_of_the_rfc_has_its_answer() {
         assert_eq!(&accept_key(b"dGhlIHNhbXBsZSBub25jZQ=="), b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
         let mut out = Vec::new();
         write_acceptance(b"dGhlIHNhbXBsZSBub25jZQ==", Some("mcp"), &mut out);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_shows_its_target_and_no_field() {
+    fn request_debug_shows_target_without_fields() {
         let head = head("GET /mcp?x HTTP/1.1", "", &["X-Secret: hush", "Sec-WebSocket-Protocol: a, mcp"]);
         let request = Request::new(head.as_bytes());
         assert_eq!(request.target(), "/mcp?x");

@@ -211,7 +211,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn the_request_that_is_sent_is_one_that_a_server_accepts() {
+    fn written_request_is_accepted_by_a_server() {
         let ask =
             ClientRequest::new("localhost:1").subprotocol("a").subprotocol("mcp").field("X-Token", "secret");
         assert_eq!(ask.check(), Ok(()));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_stand_in_a_request_is_refused() {
+    fn invalid_part_of_request_is_refused() {
         let good = || ClientRequest::new("h");
         for (name, ask, expected) in [
             ("empty host", ClientRequest::new(""), InvalidClientRequest::Host),

@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     #[cfg(target_pointer_width = "64")]
-    fn a_connection_is_no_larger_than_512_bytes() {
+    fn connection_has_at_most_512_bytes() {
         assert!(size_of::<Server>() <= 512, "{}", size_of::<Server>());
     }
 }

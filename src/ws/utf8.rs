@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_is_cut_waits_for_its_end() {
+    fn cut_character_waits_for_its_end() {
         for text in ["\u{e9}\u{20ac}\u{1d11e}a", "a\u{1d11e}\u{1d11e}", &"\u{20ac}".repeat(30)] {
             for cut in 0..=text.len() {
                 let (mut carry, mut found) = (Carry::default(), String::new());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_at_the_first_byte_that_cannot_be_text() {
+    fn fails_at_first_byte_beyond_valid_text() {
         for (name, bytes) in [
             ("no lead byte", &b"\x80"[..]),
             ("overlong, two bytes", b"\xc0"),

@@ -115,7 +115,7 @@ mod tests {
     /// Fills the buffer twice: the thread reads on at [`LOW`] and not before, and no byte is lost or
     /// moved.
     #[test]
-    fn a_full_buffer_is_filled_again_when_low() {
+    fn full_buffer_refills_when_low() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_windows_are_published_as_the_client_has_them() {
+    fn windows_paths_are_published_in_client_form() {
         for (given, published) in [
             (r"\\?\c:\w\p", r"C:\w\p"),
             (r"c:\w\p", r"C:\w\p"),

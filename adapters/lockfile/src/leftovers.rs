@@ -115,7 +115,7 @@ mod tests {
     /// Checks that a file stays if it was written after the look. Nobody listens on port 1 of a
     /// machine for tests.
     #[test]
-    fn what_was_written_since_it_was_looked_at_stays() {
+    fn file_rewritten_after_the_scan_stays() {
         let temp = TempDir::new();
         let dir = LockDir::open(temp.path()).unwrap();
         let mut child = Command::new("true").spawn().unwrap();

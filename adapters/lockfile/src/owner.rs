@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn l13_own_socket_is_ours_before_and_after_accept() {
+    fn l13_own_socket_is_ours_unaccepted_and_accepted() {
         for (listen, listener, stream) in connections() {
             let addr = listener.local_addr().unwrap();
             let (local, peer) = ends(&stream);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn address_of_another_machine_is_not_looked_for_here() {
+    fn address_of_another_machine_has_unknown_owner() {
         // These addresses are for documentation (RFC 5737); no machine has them.
         let (local, peer) = ("192.0.2.1:40000".parse().unwrap(), "198.51.100.7:41111".parse().unwrap());
         assert_eq!(check_server(local, peer).unwrap(), Some(Unknown::OtherMachine));

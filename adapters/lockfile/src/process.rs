@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_living_and_the_dead_are_told_apart() {
+    fn living_and_ended_processes_are_distinguished() {
         assert_eq!(pid_alive(std::process::id()), Some(true), "we");
         // Process 1 is ours if we are root, and otherwise one that we may not signal.
         assert_eq!(pid_alive(1), Some(true), "the first process");

@@ -103,7 +103,7 @@ impl Wake for Count {
 
 /// Checks that events and timers wake the task, and that it sleeps otherwise.
 #[test]
-fn a_wait_that_is_not_over_costs_no_polls() {
+fn unfinished_wait_costs_no_polls() {
     let config = HostConfig::new(ServerConfig::new(
         Implementation::new("editor", "1"),
         Policy::new(0, new_token().unwrap()),
@@ -197,7 +197,7 @@ fn servers_connections_and_their_waits_are_send() {
 }
 
 #[test]
-fn a_waker_ends_the_wait_of_a_connection() {
+fn waker_ends_the_wait_of_a_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let _peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
@@ -228,7 +228,7 @@ impl Wake for Wakes {
 /// Waits longer than the interval at which a guard looks without notifications; then removes the file.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_idle_server_with_a_guard_wakes_nobody_until_the_file_is_gone() {
+fn idle_guarded_server_wakes_when_file_vanishes() {
     let token = new_token().unwrap();
     let policy = Policy::new(0, token.clone());
     let config =

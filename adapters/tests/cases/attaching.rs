@@ -29,7 +29,7 @@ pub(crate) fn several_agents_attach_call_and_leave<A: Adapter>() {
     assert!(world.seen.closed.iter().all(|(_, closed)| by_peer(closed)), "{:?}", world.seen.closed);
 }
 
-pub(crate) fn a_wrong_token_is_told_so_before_the_reset<A: Adapter>() {
+pub(crate) fn wrong_token_receives_refusal_before_the_reset<A: Adapter>() {
     let mut world = World::<A>::new();
     let wrong = new_token().unwrap();
     let report = {

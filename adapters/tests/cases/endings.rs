@@ -117,7 +117,7 @@ pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
     assert_eq!(refused, Some(ErrorKind::ConnectionRefused));
 }
 
-pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
+pub(crate) fn junk_is_answered_with_a_close_frame<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut stream = world.plain(Upto::Open);
     let peer = thread::spawn(move || {
@@ -133,7 +133,7 @@ pub(crate) fn junk_is_answered_with_a_close_frame_that_arrives<A: Adapter>() {
 }
 
 /// Each combination is one ending, and leaves the server working.
-pub(crate) fn a_server_survives_every_ending_in_every_state<A: Adapter>() {
+pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut ended = 0;
     for upto in Upto::ALL {

@@ -65,7 +65,7 @@ fn raise_the_limit(needed: u64) {
     }
 }
 
-pub(crate) fn a_peer_that_never_reads_keeps_nobody_waiting<A: Adapter>() {
+pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let mut world = World::<A>::with(|config| config.server.ws.stalled = Duration::from_millis(500));
     let peer = world.plain(Upto::OpenDiff);
     world.until(|world| !world.seen.open.is_empty());
@@ -100,7 +100,7 @@ impl<A: Adapter> World<A> {
     }
 }
 
-pub(crate) fn a_peer_that_never_finishes_its_handshake_is_let_go<A: Adapter>() {
+pub(crate) fn peer_that_never_finishes_handshake_is_dropped<A: Adapter>() {
     let mut world = World::<A>::with(|config| config.server.ws.handshake = Duration::from_millis(300));
     let clock = Clock::new();
     let mut slow = world.plain(Upto::HalfRequest);
@@ -118,7 +118,7 @@ pub(crate) fn a_peer_that_never_finishes_its_handshake_is_let_go<A: Adapter>() {
     world.until(|world| world.connections() == 0);
 }
 
-pub(crate) fn e03_a_noisy_peer_does_not_starve_a_quiet_one<A: Adapter>() {
+pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
     const ROUNDS: usize = 50;
     let mut world = World::<A>::new();
     let mut noisy = world.plain(Upto::Initialized);

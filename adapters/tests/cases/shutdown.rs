@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-pub(crate) fn an_open_diff_is_rejected_and_everybody_hears_goodbye<A: Adapter>() {
+pub(crate) fn shutdown_rejects_diffs_and_closes_all<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     dir.publish(&mut world).unwrap();
     let path = world.editor.lock_path().unwrap();

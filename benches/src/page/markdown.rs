@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_excused_by_the_noise_of_its_own_table_alone() {
+    fn only_noise_of_own_table_excuses_goal() {
         let grid = |name: &str, noise| Grid { noise, ..Grid::new(name, "ns", []) };
         let grids = [
             grid("decode, whole", Some(1.05)),

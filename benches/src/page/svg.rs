@@ -235,7 +235,7 @@ mod tests {
     use crate::data::Series;
 
     #[test]
-    fn an_axis_begins_at_zero_or_is_logarithmic() {
+    fn axis_begins_at_zero_or_is_logarithmic() {
         let near = Axis::of([10.0, 100.0].into_iter(), 0.0, 110.0);
         assert!(
             (near.at(50.0) - 50.0).abs() < 1e-6 && near.ticks() == [0.0, 50.0, 100.0],

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn l12_what_an_outer_editor_left_is_replaced_or_removed() {
+    fn l12_variables_of_outer_editor_are_replaced() {
         let inherited = [
             ("PATH", "/bin"),
             ("CLAUDE_CODE_SSE_PORT", "1"),

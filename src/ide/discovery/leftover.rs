@@ -73,7 +73,7 @@ mod tests {
     use crate::ide::{AuthToken, LockFile, LockFileError};
 
     #[test]
-    fn l06_only_what_is_surely_ours_and_dead_is_left_over() {
+    fn l06_only_own_dead_file_is_left_over() {
         let listed = |name: &str, pid_alive| Candidate::<LockFileError> {
             port: 1,
             file: Ok(LockFile::new(2, [].into(), name, AuthToken::from_text("t").unwrap())),

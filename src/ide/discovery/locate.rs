@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_variable_and_escapes_its_value() {
+    fn error_names_variable_and_escapes_its_value() {
         let error = LocateError::Relative { variable: "HOME", value: "\u{1b}[2J".into() };
         assert_eq!(error.to_string(), r#"HOME is "\u{1b}[2J", which is not an absolute path: set it to one"#);
     }

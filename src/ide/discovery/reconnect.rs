@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_a_limit_and_end() {
+    fn pauses_double_to_a_limit_and_end() {
         let default = attempts(Backoff::default());
         assert_eq!(default, [1, 3, 7, 15, 23, 31, 39, 47, 55]);
         let gaps = default.windows(2).map(|two| two[1] - two[0]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_change_is_not_tried_again() {
+    fn permanent_failure_is_not_retried() {
         let status = |code| Closed::NotAccepted(ResponseError::Status(code, "".into()));
         let by_peer = |code| Closed::Remote { code: CloseCode::new(code), reason: "".into() };
         let cases: &[(Closed, Result<Time, GaveUp>)] = &[

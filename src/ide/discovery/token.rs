@@ -197,7 +197,7 @@ mod tests {
     impl TryCryptoRng for Counting {}
 
     #[test]
-    fn a_generated_token_is_the_bytes_in_hexadecimal() {
+    fn generated_token_is_its_bytes_in_hexadecimal() {
         let mut rng = Counting { next: 0, broken: false };
         let first = AuthToken::generate(&mut rng).unwrap();
         assert_eq!(first.as_str(), "00070e151c232a31383f464d545b626970777e858c939aa1a8afb6bdc4cbd2d9");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fits_a_header_is_a_token() {
+    fn token_has_to_fit_a_header() {
         let most = "x".repeat(AuthToken::MAX_LEN);
         let more = "x".repeat(AuthToken::MAX_LEN + 1);
         let cases: &[(&str, &str, Result<(), InvalidToken>)] = &[
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn l10_no_text_for_people_has_a_byte_of_it() {
+    fn l10_debug_and_errors_hide_the_token() {
         let token = AuthToken::from_text("QZ").unwrap();
         assert_eq!(format!("{token:?}{token:#?}"), "AuthToken(***)AuthToken(***)");
         let error = AuthToken::from_text("QZ QZ").unwrap_err();

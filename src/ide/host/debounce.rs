@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn selections_wait_for_a_pause_and_not_for_ever() {
+    fn selections_wait_for_pause_with_a_limit() {
         let texts: Vec<String> = (0..30).map(|i| alloc::format!("{i}")).collect();
         let steady: Vec<(u64, &str)> = (0..).step_by(20).zip(texts.iter().map(String::as_str)).collect();
         let frames: Vec<(u64, &str)> = (10..3_000).step_by(16).map(|at| (at, "x")).collect();

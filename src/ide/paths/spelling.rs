@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_contains_folder_on_its_own_system() {
+    fn spellings_contain_folder_on_their_own_system() {
         arbtest::arbtest(|u| {
             let system = *u.choose(&[LINUX, MAC, WINDOWS, WSL, NAMELESS])?;
             let root = *u.choose(&["/", "/mnt/c/", "/c/", "C:\\", "\\\\wsl$\\Ubuntu\\", "\\\\s\\t\\", ""])?;

@@ -245,7 +245,7 @@ fn p06_forms_of_windows_are_told_apart_anywhere() {
 }
 
 #[test]
-fn p07_what_is_too_long_or_cannot_be_seen_is_suspicious() {
+fn p07_long_or_invisible_path_is_suspicious() {
     let of_len = |len: usize| alloc::format!("/{}", "x".repeat(len - 1));
     assert_eq!(LocalPath::parse(&of_len(4096), Posix).unwrap().as_bytes().len(), 4096);
     assert_eq!(LocalPath::parse(&of_len(4097), Posix), Err(TooLong { len: 4097 }));
@@ -265,7 +265,7 @@ fn p07_what_is_too_long_or_cannot_be_seen_is_suspicious() {
 }
 
 #[test]
-fn every_path_survives_its_uri_and_its_own_form() {
+fn path_survives_its_uri_and_normal_form() {
     arbtest::arbtest(|u| {
         for platform in [Posix, Windows] {
             let prefix = *u.choose(&["/", "C:\\", "/c/", "\\\\s\\t\\", "file:///", ""])?;
@@ -280,7 +280,7 @@ fn every_path_survives_its_uri_and_its_own_form() {
 }
 
 #[test]
-fn a_path_of_another_family_is_within_nothing() {
+fn path_of_another_family_is_never_within() {
     let posix = LocalPath::parse("/c/w", Posix).unwrap();
     let windows = LocalPath::parse("/c/w", Windows).unwrap();
     assert!(!posix.is_within(&windows) && !windows.is_within(&posix));
@@ -320,7 +320,7 @@ fn a_path_shows_its_text() {
 }
 
 #[test]
-fn uris_as_editors_write_them_go_both_ways() {
+fn editor_uris_convert_in_both_directions() {
     for (path, uri, back) in [
         ("/w/a b%", "file:///w/a b%", "/w/a b%"),
         ("/", "file:///", "/"),
@@ -337,7 +337,7 @@ fn uris_as_editors_write_them_go_both_ways() {
 }
 
 #[test]
-fn a_text_is_taken_for_a_path_by_who_minds_nothing() {
+fn lenient_reader_takes_any_text_as_path() {
     for (name, given, expected) in [
         ("a path", "/w/a", "/w/a"),
         ("a path with an escape", "/w/%61%20%C3%A9", "/w/a é"),
@@ -357,7 +357,7 @@ fn a_text_is_taken_for_a_path_by_who_minds_nothing() {
 }
 
 #[test]
-fn a_path_below_a_folder_is_looked_at_for_what_any_system_minds() {
+fn relative_path_is_checked_for_every_system() {
     for (given, expected) in [
         ("a/b.rs", Ok(())),
         ("**/*.{rs,toml}", Ok(())),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_from_one_stand_for_the_whole_file_too() {
+    fn lines_from_one_cover_whole_files_too() {
         let rows = [
             ("lines", Mention::new("/a", Some((0, 2))), (1, 3)),
             ("lines of a file of known length", Mention::new("/a", Some((0, 2))).with_line_count(9), (1, 3)),

@@ -61,7 +61,7 @@ mod tests {
     use crate::ide::Range;
 
     #[test]
-    fn both_shapes_of_changed_diagnostics_are_written_and_read() {
+    fn both_shapes_of_changed_diagnostics_round_trip() {
         use crate::ide::{Diagnostic, Severity};
         let problem = Diagnostic::new(Severity::Error, Range::default(), "m");
         let now = DiagnosticsChanged::Now(FileDiagnostics::new("file:///a", Vec::from([problem])));

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_lists_let_mentions_through_every_10_s() {
+    fn endless_lists_release_mentions_every_10_s() {
         let (mut schedule, mut settled) = (PushSchedule::new(), Vec::new());
         schedule.on_initialized(at(0), WRITTEN, SETTLE);
         for second in 1..40 {
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn settle_time_runs_from_when_the_list_was_written() {
+    fn settle_time_begins_after_list_is_written() {
         let mut schedule = PushSchedule::new();
         schedule.set(Arc::default());
         schedule.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_selection_is_written_as_the_recorded_editor_does() {
+    fn selection_matches_the_recorded_editor() {
         let range = Range::new(Position::new(0, 0), Position::new(0, 5));
         let selection = Selection::new("/home/user/project/a.txt", range, "hello sel");
         let expected = r#"{"text":"hello sel","filePath":"/home/user/project/a.txt","fileUrl":"file:///home/user/project/a.txt","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":5},"isEmpty":false}}"#;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_of_a_selection_on_windows_is_one() {
+    fn windows_selection_has_a_valid_url() {
         let written = serde_json::to_string(&Selection::new(r"C:\w\a", Range::default(), "")).unwrap();
         assert!(written.contains(r#""fileUrl":"file:///C:/w/a""#), "{written}");
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dialect_has_its_selection_and_reads_those_of_all() {
+    fn dialects_read_the_selections_of_all() {
         let here = Selection::new("/a", Range::new(Position::new(1, 2), Position::new(1, 3)), "x");
         let cursor = Selection::new("/a", Range::default(), "");
         const AT: &str = r#"{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}"#;

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_schema_says_what_the_types_read_and_write() {
+    fn every_schema_matches_its_types() {
         for (tool, dialect) in
             Tool::ALL.into_iter().flat_map(|tool| Dialect::ALL.map(|dialect| (tool, dialect)))
         {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_any_dialect_is_read_the_same() {
+    fn arguments_round_trip_in_every_dialect() {
         arbtest::arbtest(|u| {
             let (tool, dialect) = (*u.choose(&Tool::ALL)?, *u.choose(&Dialect::ALL)?);
             let schema: Value = serde_json::from_str(&tool.spec(dialect).input_schema).unwrap();

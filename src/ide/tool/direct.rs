@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p1_p4_paths_are_judged_by_whole_components() {
+    fn p1_p4_paths_are_judged_by_component() {
         let cases = [
             ("relative", "notes/a.md", Ok("notes/a.md")),
             ("a leading slash", "/notes/a.md", Ok("notes/a.md")),

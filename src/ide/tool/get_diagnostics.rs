@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_are_written_as_the_recorded_editor_does() {
+    fn diagnostics_match_the_recorded_editor() {
         let file = FileDiagnostics::new("file:///home/user/project/new.txt", Vec::new());
         assert_eq!(
             serde_json::to_string(&ToolResult::diagnostics(&[file])).unwrap(),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_diagnostics_are_shown_and_the_rest_counted() {
+    fn diagnostics_above_a_thousand_are_only_counted() {
         let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
         let files = |first: usize, second: usize| {
             Diagnostics::new(

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_read_as_other_editors_answer_them() {
+    fn folders_of_other_editors_are_read() {
         let folder = WorkspaceFolder { name: "p".into(), uri: "file:///w/p".into(), path: "/w/p".into() };
         for text in [
             r#"{"success":true,"folders":[{"name":"p","uri":"file:///w/p","path":"/w/p"}],"rootPath":"/w/p"}"#,

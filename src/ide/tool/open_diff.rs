@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_diff_needs_a_path_and_a_text() {
+    fn open_diff_requires_path_and_text() {
         let read = |text| serde_json::from_str::<OpenDiff>(text).ok();
         let full = OpenDiff::new("/a", "x", "t");
         let of_file = OpenDiff::new("/a", "x", "/a");

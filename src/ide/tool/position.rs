@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_brought_to_one_or_refused() {
+    fn invalid_position_is_clamped_or_refused() {
         assert_eq!(Position::from_byte_offset(TEXT, 2), Position::new(0, 1), "inside a character");
         assert_eq!(Position::from_byte_offset(TEXT, 999), Position::new(3, 3), "behind the end");
         assert_eq!(Position::new(1, 1).to_byte_offset(TEXT), Some(8), "inside a surrogate pair");

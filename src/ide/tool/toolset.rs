@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_called_by_the_names_of_every_dialect() {
+    fn tools_accept_names_of_every_dialect() {
         for dialect in Dialect::ALL {
             let set = ToolSet::new().handle(Tool::OpenFile).handle_unlisted(Tool::GetOpenEditors);
             let tools = SharedTools { dialect, ..shared(set) };
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_tool_may_have_a_name_of_the_protocol() {
+    fn custom_tool_can_have_a_protocol_name() {
         let tools = shared(ToolSet::new().custom("openFile", "", "{}"));
         let arguments: &RawValue = serde_json::from_str(r#"{"line":1}"#).unwrap();
         let call = tools.decode("openFile", arguments).unwrap();

@@ -376,7 +376,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_call_ends_once_and_its_end_is_remembered() {
+    fn call_ends_once_and_end_is_remembered() {
         let mut calls = Calls::new(8);
         let opened = [1, 2, 3, 4, 5].map(|id| calls.open(id, false).unwrap());
         let [answered, cancelled, expired, shut_down, closed] = opened;
@@ -425,7 +425,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_id_may_come_again_once_its_call_has_ended() {
+    fn id_is_reusable_after_its_call_ended() {
         let mut calls = Calls::new(8);
         let first = calls.open(7, false).unwrap();
         assert!(calls.incoming.is_in_flight(&Id::from(7)));
@@ -436,7 +436,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_limit_is_the_number_of_calls_that_wait() {
+    fn limit_counts_waiting_calls() {
         let mut calls = Calls::new(2);
         let first = calls.open(1, false).unwrap();
         calls.open(2, false).unwrap();
@@ -460,7 +460,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn closing_forgets_no_call_however_many_are_open() {
+    fn closing_remembers_every_open_call() {
         let mut calls = Calls::new(300);
         let open: Vec<CallId> = (0..364).map(|id| calls.open(id, id >= 300).unwrap()).collect();
         while calls.incoming.close_one().is_some() {}
@@ -484,7 +484,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn calls_answered_at_once_have_places_of_their_own() {
+    fn calls_answered_at_once_have_separate_places() {
         let mut calls = Calls::new(1);
         let waiting = calls.open(1, false).unwrap();
         assert_eq!(calls.open(2, false), None);
@@ -540,7 +540,7 @@ pub(super) mod tests {
 
     /// Checks that a call that waits already can hold more bytes than there is room for.
     #[test]
-    fn a_call_that_waits_is_not_refused_by_defer() {
+    fn waiting_call_is_never_refused_by_defer() {
         for quota in [usize::MAX, 1] {
             let mut calls = Calls::new(8);
             calls.incoming.most_bytes = 10;

@@ -13,7 +13,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 1",
         "a lock file without `transport`, with `sse` or with `ws-ide` is not attached to",
-        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+        Test(MATCHING, "rules_decide_as_the_real_client"),
     ),
     row(
         "discovery 2",
@@ -58,7 +58,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 10",
         "opencode connects without a token to a port named in a variable: `launch_env` always removes `OPENCODE_EDITOR_SSE_PORT`, and with `None` also `CLAUDE_CODE_SSE_PORT`",
-        Test("src/ide/discovery/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
+        Test("src/ide/discovery/launch_env.rs", "l12_variables_of_outer_editor_are_replaced"),
     ),
     row(
         "spelling",

@@ -38,20 +38,16 @@ pub const ROWS: &[Row] = &[
         "a lock file below ~/.config/claude is never found",
         Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
-    row(
-        "connecting 6",
-        "a dead process is no match",
-        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
-    ),
+    row("connecting 6", "a dead process is no match", Test(MATCHING, "rules_decide_as_the_real_client")),
     row(
         "connecting 7",
         "the parent of the working directory matches",
-        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+        Test(MATCHING, "rules_decide_as_the_real_client"),
     ),
     row(
         "connecting 8",
         "no folder and no port never match",
-        Test(MATCHING, "each_rule_decides_as_the_real_client_does"),
+        Test(MATCHING, "rules_decide_as_the_real_client"),
     ),
     row(
         "connecting 9",

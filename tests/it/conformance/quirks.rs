@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q11",
         "stale variables of an outer editor are removed",
-        Test("src/ide/discovery/launch_env.rs", "l12_what_an_outer_editor_left_is_replaced_or_removed"),
+        Test("src/ide/discovery/launch_env.rs", "l12_variables_of_outer_editor_are_replaced"),
     ),
     row(
         "Q12",
@@ -95,18 +95,18 @@ pub const ROWS: &[Row] = &[
     row(
         "Q13",
         "a linked folder is listed in both forms",
-        Test("adapters/lockfile/tests/it/folders.rs", "l08_a_folder_behind_a_link_is_listed_in_both_forms"),
+        Test("adapters/lockfile/tests/it/folders.rs", "l08_linked_folder_is_listed_in_both_forms"),
     ),
     row("Q14", "drives in either case", Test("src/ide/paths/spelling.rs", "folder_contains_path_by_system")),
     row(
         "Q14 flag",
         "runningInWindows is written",
-        Test("src/ide/discovery/lock_file/text.rs", "the_members_stand_in_the_order_of_the_real_writer"),
+        Test("src/ide/discovery/lock_file/text.rs", "members_have_the_order_of_real_writer"),
     ),
     row(
         "Q15",
         "WSL: a process that cannot be seen is not dead",
-        Test("adapters/lockfile/tests/it/scan.rs", "a_process_is_looked_up_only_where_it_can_be_seen"),
+        Test("adapters/lockfile/tests/it/scan.rs", "process_is_looked_up_only_where_visible"),
     ),
     row(
         "Q15 drives",
@@ -121,7 +121,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q17",
         "stale lock files are reported and left to their owner",
-        Test("adapters/lockfile/tests/it/scan.rs", "l06_every_lock_file_is_reported_and_none_deleted"),
+        Test("adapters/lockfile/tests/it/scan.rs", "l06_scan_reports_all_and_deletes_none"),
     ),
     row(
         "Q17 sockets",
@@ -137,12 +137,12 @@ pub const ROWS: &[Row] = &[
     row(
         "Q20",
         "a lock file that vanished comes back with the same port and token",
-        Test("adapters/lockfile/tests/it/publish.rs", "l06_a_file_that_vanished_comes_back_the_same"),
+        Test("adapters/lockfile/tests/it/publish.rs", "l06_vanished_file_returns_unchanged"),
     ),
     row(
         "Q20 port",
         "an editor that starts again on its port with its token has its clients back",
-        Test("adapters/mio/tests/it/resume.rs", "a_client_comes_back_to_an_editor_on_the_port_of_before"),
+        Test("adapters/mio/tests/it/resume.rs", "client_returns_to_editor_on_same_port"),
     ),
     row(
         "Q20 client",
@@ -178,7 +178,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q25 diagnostics",
         "1,000 diagnostics, and a note",
-        Test("src/ide/tool/get_diagnostics.rs", "a_thousand_diagnostics_are_shown_and_the_rest_counted"),
+        Test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     ),
     row(
         "Q26",
@@ -261,7 +261,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q33",
         "tools may be handled and not listed",
-        Test("src/ide/tool/toolset.rs", "tools_are_called_by_the_names_of_every_dialect"),
+        Test("src/ide/tool/toolset.rs", "tools_accept_names_of_every_dialect"),
     ),
     row(
         "Q34",

@@ -97,7 +97,7 @@ fn sixty_four_messages_come_back() {
 }
 
 #[test]
-fn two_that_write_before_they_read_do_not_wait_for_each_other() {
+fn two_ends_that_write_first_make_progress() {
     // This is more than the buffers of two sockets hold: with writes that wait for room, neither side would
     // ever read.
     let (addr, server) = echo();
@@ -126,7 +126,7 @@ fn two_that_write_before_they_read_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn junk_is_answered_with_a_close_frame_that_arrives() {
+fn junk_is_answered_with_a_close_frame() {
     let (addr, server) = echo();
     let mut stream = plain(addr);
     stream.write_all(HEAD).unwrap();
@@ -148,7 +148,7 @@ fn a_refusal_arrives_before_the_reset() {
 }
 
 #[test]
-fn a_peer_that_does_not_read_keeps_nobody_waiting() {
+fn calls_never_wait_for_a_stalled_peer() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();
@@ -173,7 +173,7 @@ fn a_peer_that_does_not_read_keeps_nobody_waiting() {
 }
 
 #[test]
-fn waiting_ends_with_the_time_and_with_the_deadline() {
+fn waits_end_at_their_time_and_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     let mut limits = ws::Limits::default();
@@ -190,7 +190,7 @@ fn waiting_ends_with_the_time_and_with_the_deadline() {
 }
 
 #[test]
-fn what_arrived_while_the_caller_was_away_comes_before_the_timeout() {
+fn late_poll_reads_input_before_the_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();
@@ -204,7 +204,7 @@ fn what_arrived_while_the_caller_was_away_comes_before_the_timeout() {
 }
 
 #[test]
-fn a_machine_that_waits_for_its_caller_keeps_its_input() {
+fn undecided_upgrade_leaves_input_in_place() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();
@@ -218,7 +218,7 @@ fn a_machine_that_waits_for_its_caller_keeps_its_input() {
 }
 
 #[test]
-fn what_room_makes_possible_is_done_at_once() {
+fn room_in_the_buffer_resumes_work() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();
@@ -250,7 +250,7 @@ fn what_room_makes_possible_is_done_at_once() {
 }
 
 #[test]
-fn a_peer_that_never_pauses_gets_its_answers_all_the_same() {
+fn peer_that_floods_still_receives_answers() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();

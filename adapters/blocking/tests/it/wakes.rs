@@ -21,7 +21,7 @@ fn waits() -> u64 {
 }
 
 #[test]
-fn a_peer_that_does_not_read_wakes_nobody() {
+fn peer_that_never_reads_causes_no_wakes() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     stream.write_all(HEAD).unwrap();

@@ -25,7 +25,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     #[test]
-    fn a_socket_that_talks_to_itself_has_found_nobody() {
+    fn socket_connected_to_itself_is_refused() {
         let itself = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&itself, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let addr = SocketAddr::try_from(getsockname(&itself).unwrap()).unwrap();

@@ -99,7 +99,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn sixty_four_messages_come_back_whatever_the_pipe_holds() {
+fn messages_return_through_pipes_of_any_size() {
     for capacity in [1, 2, 7, 500, 100_000] {
         let (mut server, mut client) = joined(capacity);
         let seen = run(&mut server, &mut client, &texts());
@@ -110,7 +110,7 @@ fn sixty_four_messages_come_back_whatever_the_pipe_holds() {
 }
 
 #[test]
-fn a_turn_that_is_left_in_the_middle_goes_on_later() {
+fn interrupted_turn_continues_later() {
     for at_most in [1, 2, 5] {
         let (mut server, mut client) = joined(4000);
         let seen = run_by(&mut server, &mut client, &texts(), at_most);
@@ -133,7 +133,7 @@ fn hiccups_change_nothing() {
 }
 
 #[test]
-fn an_error_at_any_call_is_one_ending_on_both_sides() {
+fn error_at_any_call_ends_both_once() {
     let mut whole = false;
     for n in 1..2000 {
         let (mut server, mut client) = joined(400);
@@ -150,7 +150,7 @@ fn an_error_at_any_call_is_one_ending_on_both_sides() {
 }
 
 #[test]
-fn the_deadline_is_now_only_while_there_is_work() {
+fn deadline_is_now_only_with_work_left() {
     let (mut server, _client) = joined(100);
     assert_eq!(server.deadline(Time::ZERO), Some(Time::ZERO), "the socket was not read yet");
     server.turn(Time::ZERO, |_, _| {});

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 const START: Time = Time::ZERO;
 
 #[test]
-fn a_read_goes_on_until_there_is_nothing_or_an_end() {
+fn read_continues_until_empty_or_ended() {
     // A name and the results of the reads; the bytes that reach the wire, the ends that it gets, and
     // true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
@@ -54,7 +54,7 @@ fn a_budget_leaves_the_link_due() {
 }
 
 #[test]
-fn what_the_wire_does_not_want_stays_in_the_socket() {
+fn unwanted_input_stays_in_the_socket() {
     let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
     wire.wants = false;
     link.read(&mut wire, START, BUDGET);
@@ -67,7 +67,7 @@ fn what_the_wire_does_not_want_stays_in_the_socket() {
 }
 
 #[test]
-fn a_write_goes_on_until_there_is_nothing_or_an_end() {
+fn write_continues_until_empty_or_ended() {
     // A name and the results of writing 10 bytes; the bytes left, the ends that the wire gets, and
     // true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
@@ -94,7 +94,7 @@ fn a_write_goes_on_until_there_is_nothing_or_an_end() {
 }
 
 #[test]
-fn a_failed_write_first_reads_what_had_arrived() {
+fn failed_write_first_reads_arrived_input() {
     let script = Script::reads(&[Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
         .writes(&[Err(ErrorKind::BrokenPipe)]);
     let (mut link, mut wire) = (Link::new(script), Tape::new(10));
@@ -118,7 +118,7 @@ fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
 }
 
 #[test]
-fn the_end_shuts_down_and_discards_for_a_while() {
+fn end_shuts_down_and_discards_input_briefly() {
     let flood = [Ok(4096); 20];
     let almost: Vec<_> = [Ok(4096); 15].into_iter().chain([Ok(4095)]).collect();
     let cases: &[(&str, &[Result<usize, ErrorKind>], usize, bool)] = &[
@@ -153,7 +153,7 @@ fn discarding_keeps_to_its_budget() {
 }
 
 #[test]
-fn without_a_farewell_there_is_nothing_to_wait_for() {
+fn link_without_last_bytes_ends_at_once() {
     let ending = |mut link: Link<Script>, wire: &mut Tape| {
         wire.done = true;
         link.write(wire, START, BUDGET);
@@ -196,7 +196,7 @@ fn an_idle_wire_is_trimmed_once() {
 }
 
 #[test]
-fn a_wire_that_moved_little_is_trimmed_as_soon_as_all_is_said() {
+fn little_traffic_is_trimmed_when_done() {
     let (mut link, mut wire) =
         (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(38)]).writes(&[Ok(10)])), Tape::new(10));
     link.write(&mut wire, START, 1);
@@ -207,7 +207,7 @@ fn a_wire_that_moved_little_is_trimmed_as_soon_as_all_is_said() {
 }
 
 #[test]
-fn a_wire_that_never_rests_is_trimmed_once_a_second_and_not_for_every_message() {
+fn busy_wire_is_trimmed_once_per_second() {
     let mut link = Link::new(Script::reads(&[]));
     let mut wire = Tape::new(0);
     for turn in 0..100 {
@@ -223,7 +223,7 @@ fn a_wire_that_never_rests_is_trimmed_once_a_second_and_not_for_every_message() 
 }
 
 #[test]
-fn a_connecting_socket_is_left_alone_until_it_is_ready() {
+fn connecting_socket_is_untouched_until_ready() {
     let (mut link, mut wire) = (Link::connecting(Script::reads(&[Ok(3)]).writes(&[Ok(10)])), Tape::new(10));
     link.read(&mut wire, START, BUDGET);
     link.write(&mut wire, START, BUDGET);

@@ -122,7 +122,7 @@ fn n05_four_are_accepted_a_turn() {
 }
 
 #[test]
-fn a_wake_for_one_of_a_thousand_tries_no_other() {
+fn wake_of_one_connection_tries_no_other() {
     let (mut server, network) = serve(1000);
     network.0.borrow_mut().waiting = 1000;
     assert_eq!(settle(&mut server, Time::ZERO), 251);
@@ -136,7 +136,7 @@ fn a_wake_for_one_of_a_thousand_tries_no_other() {
 }
 
 #[test]
-fn a_listener_that_fails_is_tried_again_later() {
+fn failed_listener_is_retried_later() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().is_exhausted = true;
     network.0.borrow_mut().waiting = 1;
@@ -171,7 +171,7 @@ fn n05_what_is_over_is_released() {
 
 /// Checks a connection that was never admitted, and whose end is no event.
 #[test]
-fn a_stranger_that_the_application_removes_is_released() {
+fn stranger_removed_by_application_is_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 2;
     settle(&mut server, Time::ZERO);

@@ -79,7 +79,7 @@ fn say(server: &mut Server<Memory>, (number, peer): (usize, &Peer), pings: usize
 }
 
 #[test]
-fn e02_a_turn_reads_so_much_of_all_together() {
+fn e02_turn_reads_a_limited_total() {
     for clients in [1, 2, 15] {
         let (mut server, peers) = attached(clients);
         peers.iter().enumerate().for_each(|peer| say(&mut server, peer, 200_000));
@@ -92,7 +92,7 @@ fn e02_a_turn_reads_so_much_of_all_together() {
 }
 
 #[test]
-fn e02_who_is_not_reached_in_a_turn_is_first_in_the_next() {
+fn e02_unreached_connection_is_first_next_turn() {
     let (mut server, peers) = attached(16);
     peers.iter().enumerate().for_each(|peer| say(&mut server, peer, if peer.0 == 15 { 1 } else { 200_000 }));
     for _ in 0..16 {

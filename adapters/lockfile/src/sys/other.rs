@@ -92,7 +92,7 @@ mod tests {
     use std::io::{ErrorKind, Read, Write};
 
     #[test]
-    fn a_directory_is_made_and_opened_and_nothing_else_is_one() {
+    fn directory_is_made_and_only_directories_open() {
         let temp = TempDir::new();
         Dir::make(&temp.join("a/ide")).unwrap();
         Dir::make(&temp.join("a/ide")).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_created_once_renamed_over_what_is_there_read_and_removed() {
+    fn file_is_created_renamed_read_and_removed() {
         let temp = TempDir::new();
         let dir = Dir::open(temp.path()).unwrap();
         fs::write(temp.join("1.lock"), "old").unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_not_opened() {
+    fn irregular_file_is_not_opened() {
         let temp = TempDir::new();
         let dir = Dir::open(temp.path()).unwrap();
         fs::create_dir(temp.join("1.lock")).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_go_there_and_back_if_they_are_unicode() {
+    fn unicode_paths_survive_the_conversion() {
         let temp = TempDir::new();
         let ours = from_path(temp.path()).unwrap();
         assert_eq!(to_path(&ours).unwrap(), temp.path());

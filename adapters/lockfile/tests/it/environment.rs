@@ -50,7 +50,7 @@ fn the_variables_of_the_process_decide() {
 }
 
 #[test]
-fn the_first_of_them_is_made_and_opened() {
+fn first_directory_is_made_and_opened() {
     let home = env::temp_dir().join(format!("ide-mcp-environment-{}", std::process::id()));
     let config = home.join("config");
     std::fs::create_dir(&home).unwrap();
@@ -108,7 +108,7 @@ fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a Os
 /// Checks that a variable that is not Unicode does no harm unless it is needed.
 #[cfg(unix)]
 #[test]
-fn a_home_that_is_no_unicode_is_an_error_where_it_is_needed() {
+fn non_unicode_home_is_error_when_needed() {
     use std::os::unix::ffi::OsStrExt;
     let home = ("HOME", OsStr::from_bytes(b"/\xff"));
     let config_dir = ("CLAUDE_CONFIG_DIR", OsStr::new("/c"));

@@ -30,13 +30,13 @@ mod unix {
     }
 
     #[test]
-    fn a_missing_folder_is_listed_as_it_was_given() {
+    fn missing_folder_is_listed_as_given() {
         let temp = TempDir::new();
         assert_eq!(workspace_folders([temp.join("missing")]).unwrap(), [text(&temp.join("missing"))]);
     }
 
     #[test]
-    fn l08_a_folder_behind_a_link_is_listed_in_both_forms() {
+    fn l08_linked_folder_is_listed_in_both_forms() {
         let temp = TempDir::new();
         fs::create_dir_all(temp.join("real/sub")).unwrap();
         symlink(temp.join("real"), temp.join("link")).unwrap();
@@ -55,7 +55,7 @@ mod unix {
     }
 
     #[test]
-    fn what_cannot_be_said_or_resolved_is_an_error() {
+    fn unresolvable_or_non_unicode_folder_is_error() {
         let temp = TempDir::new();
         let odd = temp.path().join(OsStr::from_bytes(b"\xff"));
         assert!(matches!(workspace_folders([&odd]), Err(Error::NotUnicode { .. })));

@@ -74,7 +74,7 @@ fn failed(event: &LockFileEvent) -> bool {
 }
 
 #[test]
-fn a_guard_with_an_interval_looks_at_each() {
+fn guard_with_an_interval_checks_at_each() {
     let dir = TempDir::new();
     let double = Double::new(&dir);
     let second = Duration::from_secs(1);
@@ -136,7 +136,7 @@ mod notified {
     }
 
     #[test]
-    fn a_guard_looks_once_and_then_only_after_a_change() {
+    fn guard_checks_once_and_then_after_changes() {
         let dir = TempDir::new();
         let double = Double::new(&dir);
         let mut guard = Guard::new(double.clone(), GuardMode::Notified);
@@ -154,7 +154,7 @@ mod notified {
     }
 
     #[test]
-    fn a_failure_is_tried_again_and_nothing_else_is() {
+    fn only_failures_are_retried() {
         let dir = TempDir::new();
         let double = Double::new(&dir);
         double.says(Err(std::io::ErrorKind::StorageFull));
@@ -169,7 +169,7 @@ mod notified {
 
     /// Checks a look that restores the file before the notification of its removal is taken.
     #[test]
-    fn a_late_notification_ends_with_the_file_in_place() {
+    fn late_notification_leaves_the_file_in_place() {
         let dir = TempDir::new();
         let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
         let mut guard = Guard::new(published, GuardMode::Notified);
@@ -180,7 +180,7 @@ mod notified {
     }
 
     #[test]
-    fn l06_a_lock_file_comes_back_whatever_took_it_away() {
+    fn l06_lock_file_returns_after_every_removal() {
         type Act = fn(&Path, &Path);
         let cases: [(&str, Act); 5] = [
             ("removed", |_, file| fs::remove_file(file).unwrap()),
@@ -223,7 +223,7 @@ mod notified {
 }
 
 #[test]
-fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
+fn thread_restores_updates_and_removes_the_file() {
     let dir = TempDir::new();
     let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
     let (sender, events) = mpsc::channel();
@@ -257,7 +257,7 @@ fn a_thread_brings_the_file_back_updates_it_and_removes_it() {
 
 /// Checks a disk that hangs for 3 s at every call.
 #[test]
-fn a_disk_that_hangs_holds_up_the_thread_and_nobody_else() {
+fn hanging_disk_delays_only_the_guard_thread() {
     let dir = TempDir::new();
     let mut double = Double::new(&dir);
     double.hangs = Duration::from_secs(3);

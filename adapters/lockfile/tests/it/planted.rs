@@ -9,7 +9,7 @@ use std::os::unix::fs::{chown, symlink};
 type Plant = (&'static str, fn(&TempDir));
 
 #[test]
-fn an_open_directory_is_closed_and_those_above_it_are_left_alone() {
+fn open_directory_is_restricted_and_parents_kept() {
     let temp = TempDir::new();
     set_mode(temp.path(), 0o755);
     fs::create_dir(temp.join("ide")).unwrap();
@@ -22,7 +22,7 @@ fn an_open_directory_is_closed_and_those_above_it_are_left_alone() {
 }
 
 #[test]
-fn l01_the_directory_of_another_user_is_refused_untouched() {
+fn l01_foreign_directory_is_refused_untouched() {
     let temp = TempDir::new();
     let ours = rustix::process::geteuid().is_root();
     // Only root can give a directory away; any other user finds one that is root's.
@@ -45,7 +45,7 @@ fn l01_the_directory_of_another_user_is_refused_untouched() {
 }
 
 #[test]
-fn l04_what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
+fn l04_planted_entry_is_replaced_without_following_it() {
     let temp = TempDir::new();
     let victim = temp.join("victim");
     fs::write(&victim, "untouched").unwrap();
@@ -74,7 +74,7 @@ fn l04_what_was_planted_at_the_name_is_replaced_and_its_target_unharmed() {
 }
 
 #[test]
-fn a_link_or_pipe_that_took_the_place_is_not_followed_and_not_removed() {
+fn planted_link_or_pipe_stays_unfollowed() {
     let temp = TempDir::new();
     let ours = temp.join("ours");
     fs::write(&ours, lock_file("one").to_json()).unwrap();
@@ -96,7 +96,7 @@ fn a_link_or_pipe_that_took_the_place_is_not_followed_and_not_removed() {
 }
 
 #[test]
-fn a_linked_directory_is_judged_by_what_it_leads_to() {
+fn linked_directory_is_judged_by_its_target() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("dotfiles")).unwrap();
     set_mode(&temp.join("dotfiles"), 0o755);

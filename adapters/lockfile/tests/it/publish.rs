@@ -35,7 +35,7 @@ fn two_ports_do_not_touch_each_other() {
 
 /// Checks that the other kind of file behaves as a lock file does.
 #[test]
-fn a_project_file_is_published_found_and_removed() {
+fn project_file_is_published_found_and_removed() {
     let temp = TempDir::new();
     let dir = LockDir::create(temp.join(".claude-code")).unwrap();
     fs::write(temp.join(".claude-code/settings.json"), "{}").unwrap();
@@ -115,7 +115,7 @@ fn removing_what_has_vanished_is_no_error() {
 }
 
 #[test]
-fn l06_a_file_that_vanished_comes_back_the_same() {
+fn l06_vanished_file_returns_unchanged() {
     let temp = TempDir::new();
     let path = temp.join("above/ide");
     let mut published = LockDir::create(&path).unwrap().publish(1, &lock_file("one")).unwrap();
@@ -136,7 +136,7 @@ fn l06_a_file_that_vanished_comes_back_the_same() {
 }
 
 #[test]
-fn what_took_the_place_is_left_alone_until_told() {
+fn foreign_file_stays_until_an_update() {
     let temp = TempDir::new();
     let mut published = LockDir::open(temp.path()).unwrap().publish(1, &lock_file("one")).unwrap();
     fs::write(published.path(), lock_file("two").to_json()).unwrap();
@@ -147,7 +147,7 @@ fn what_took_the_place_is_left_alone_until_told() {
 }
 
 #[test]
-fn an_update_is_what_comes_back_and_what_is_removed() {
+fn updated_file_is_restored_and_removed() {
     let temp = TempDir::new();
     let mut published = LockDir::open(temp.path()).unwrap().publish(1, &lock_file("one")).unwrap();
     let mut file = lock_file("two");
@@ -167,7 +167,7 @@ fn an_update_is_what_comes_back_and_what_is_removed() {
 
 /// Checks that a reader finds a whole file while it is written over, and that no other user can read it.
 #[test]
-fn l02_l03_no_reader_sees_half_a_file_or_an_open_one() {
+fn l02_l03_readers_see_only_whole_private_files() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let mut published = dir.publish(1, &lock_file("token")).unwrap();
@@ -250,7 +250,7 @@ fn l18_short_token_is_not_published() {
 }
 
 #[test]
-fn a_directory_that_is_none_is_an_error() {
+fn missing_or_file_directory_is_an_error() {
     let temp = TempDir::new();
     fs::write(temp.join("file"), "").unwrap();
     let cases = [

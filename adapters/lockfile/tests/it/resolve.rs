@@ -65,7 +65,7 @@ fn p02_p03_links_are_resolved_on_both_sides() {
 }
 
 #[test]
-fn p03_what_cannot_be_resolved_is_an_error_and_never_inside() {
+fn p03_unresolvable_path_is_an_error_never_inside() {
     let temp = world();
     let folders = [local(&temp.join("p"))];
     let of = |name: &str| classify(temp.join(name).to_str().unwrap(), &folders);

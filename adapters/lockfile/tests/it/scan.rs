@@ -41,7 +41,7 @@ fn what_was_published_is_found() {
 }
 
 #[test]
-fn l06_every_lock_file_is_reported_and_none_deleted() {
+fn l06_scan_reports_all_and_deletes_none() {
     let temp = TempDir::new();
     let long = format!("{{}}{}", " ".repeat(LockFile::MAX_LEN - 2));
     let longer = format!("{long} ");
@@ -167,7 +167,7 @@ mod unix {
     /// A scan that waits for the pipe would never return; because of the timeout the test fails and
     /// does not hang.
     #[test]
-    fn l04_links_pipes_and_sockets_are_reported_without_waiting() {
+    fn l04_links_pipes_and_sockets_never_block() {
         let temp = TempDir::new();
         fs::write(temp.join("victim"), lock_file("one").to_json()).unwrap();
         symlink(temp.join("victim"), temp.join("1.lock")).unwrap();
@@ -190,10 +190,10 @@ mod unix {
     }
 
     #[test]
-    fn a_file_of_another_user_is_not_read() {
+    fn foreign_file_is_not_read() {
         if !rustix::process::geteuid().is_root() {
             // Only root can give a file away; for other users,
-            // `the_directory_of_another_user_is_refused_untouched` uses the same check.
+            // `l01_foreign_directory_is_refused_untouched` uses the same check.
             return;
         }
         let temp = TempDir::new();
@@ -228,7 +228,7 @@ mod unix {
     }
 
     #[test]
-    fn a_process_is_looked_up_only_where_it_can_be_seen() {
+    fn process_is_looked_up_only_where_visible() {
         let temp = TempDir::new();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();

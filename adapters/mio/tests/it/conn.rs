@@ -111,7 +111,7 @@ impl World {
 }
 
 #[test]
-fn sixty_four_messages_come_back_to_each_of_eight() {
+fn eight_clients_receive_all_their_echoes() {
     let mut world = World::new();
     for _ in 0..8 {
         world.connect(world.addr());
@@ -176,7 +176,7 @@ fn e03_much_goes_through_and_then_nothing_spins() {
 }
 
 #[test]
-fn e03_a_noisy_connection_does_not_starve_a_quiet_one() {
+fn e03_noisy_connection_never_starves_a_quiet_one() {
     let mut world = World::new();
     let addr = world.addr();
     world.connect(addr);
@@ -228,7 +228,7 @@ fn plain(addr: SocketAddr, head: &'static [u8], junk: usize) -> thread::JoinHand
 }
 
 #[test]
-fn junk_is_answered_with_a_close_frame_that_arrives() {
+fn junk_is_answered_with_a_close_frame() {
     let mut world = World::new();
     let peer = plain(world.addr(), HEAD, 1 << 20);
     while world.ended.is_empty() || !world.servers.is_empty() {

@@ -173,7 +173,7 @@ fn echo(capacity: usize, messages: usize, len: usize) {
 }
 
 #[test]
-fn e03_much_goes_through_sockets_that_hold_next_to_nothing() {
+fn e03_large_messages_pass_through_tiny_sockets() {
     for (capacity, messages, len) in [(1, 4, 16 << 10), (7, 8, 32 << 10), (4 << 10, 64, 1 << 20)] {
         echo(capacity, messages, len);
     }

@@ -91,7 +91,7 @@ fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::Joi
 }
 
 #[test]
-fn a_client_comes_back_to_an_editor_on_the_port_of_before() {
+fn client_returns_to_editor_on_same_port() {
     let token = new_token().unwrap();
     let (sender, attached) = mpsc::channel();
     let mut client = None;

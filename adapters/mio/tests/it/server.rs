@@ -185,7 +185,7 @@ fn l06_a_lock_file_that_vanishes_comes_back() {
 /// Waits longer than the interval at which a guard looks without notifications.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_idle_server_with_a_guard_wakes_nobody() {
+fn idle_server_with_guard_never_wakes() {
     let (dir, mut editor) = (TempDir::new(), Editor::new());
     dir.publish(&mut editor).unwrap();
     for _ in 0..3 {

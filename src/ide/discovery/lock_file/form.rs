@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn l09_a_name_has_a_port_in_its_only_form() {
+    fn l09_file_name_has_canonical_port() {
         let cases: &[(&str, Option<u16>)] = &[
             ("1", Some(1)),
             ("65535", Some(65535)),

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_members_stand_in_the_order_of_the_real_writer() {
+    fn members_have_the_order_of_real_writer() {
         let expected = concat!(
             r#"{"pid":12345,"workspaceFolders":["/w/one","/w/two"],"ideName":"VS Code","transport":"ws","#,
             r#""runningInWindows":false,"authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lock_file_is_refused_by_name() {
+    fn invalid_lock_file_is_refused_with_reason() {
         let wrong = |name, expected| LockFileError::Field { name, expected };
         let cases: &[(&str, &str, LockFileError)] = &[
             ("empty", "", LockFileError::Empty),
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_in_an_unknown_member_does_not_use_up_the_stack() {
+    fn deep_nesting_never_exhausts_the_stack() {
         let (open, close) = ("[".repeat(30_000), "]".repeat(30_000));
         assert_eq!(LockFile::parse(&format!(r#"{{"x":{open}{close}}}"#)), Ok(bare()));
         assert!(LockFile::parse(&format!(r#"{{"pid":{open}{close}}}"#)).is_err());

@@ -47,7 +47,7 @@ fn elsewhere(path: &str) -> Refusal {
 }
 
 #[test]
-fn each_rule_decides_as_the_real_client_does() {
+fn rules_decide_as_the_real_client() {
     let here = || listed(1, &["/w/p"]);
     let cases = [
         Case { name: "none", files: Vec::new(), port: None, accepted: Vec::new(), refused: Vec::new() },
@@ -205,7 +205,7 @@ fn each_rule_decides_as_the_real_client_does() {
 /// Checks the choice among spellings; the tests in `paths/spelling.rs` check which folders contain
 /// which paths.
 #[test]
-fn folder_in_another_spelling_is_accepted_as_such() {
+fn folder_in_another_spelling_is_accepted() {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
     let spelled = |folder: &str| Some(MatchReason::Spelling(folder.into()));
     let cases: &[(&str, &[&str], bool, &str, System<'_>, Option<MatchReason>)] = &[
@@ -354,7 +354,7 @@ fn every_file_is_listed_once() {
 }
 
 #[test]
-fn a_refusal_says_what_to_do_and_shows_no_control_character() {
+fn refusal_names_remedy_without_control_characters() {
     let folders = Vec::from(["/w\u{1b}]0;x\u{7}\u{202e}".to_string()]);
     let cases = [
         (Refusal::Unreadable { reason: "why".into() }, "restart"),

@@ -99,7 +99,7 @@ fn the_earliest_rest_is_told_of_many() {
 /// Checks a link that was read in one turn and written in a later one, after another link was read
 /// and written.
 #[test]
-fn a_rest_that_is_noted_late_is_no_later() {
+fn rest_noted_late_keeps_its_time() {
     let mut room = Room::new();
     let (slow, quick) = (room.connect(Time::ZERO), room.connect(Time::ZERO));
     slow.1.0.borrow_mut().extend(b"slow");
@@ -129,7 +129,7 @@ fn who_takes_a_place_does_not_inherit() {
 
 /// Checks a connection that takes a place before the socket of the previous one was looked at again.
 #[test]
-fn who_takes_a_place_within_a_turn_is_busy_once() {
+fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.connections.ready(one.0.index());
